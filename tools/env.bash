@@ -1,0 +1,34 @@
+# Puts a bash shell into the environment that `make setup` made: source tools/env.bash
+# python, tactile_sim and (where installed) ros2 then see the package, its messages and the source tree,
+# whose edits act at once. It may be sourced again, from any folder.
+
+_tactile_sim_root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
+_tactile_sim_venv="$_tactile_sim_root/.venv"
+
+_tactile_sim_prepend() {  # VARIABLE FOLDER: the folder goes first, once
+  local rest=":${!1-}:"
+  rest="${rest//":$2:"/:}"
+  rest="${rest#:}"
+  rest="${rest%:}"
+  export "$1=$2${rest:+:$rest}"
+}
+
+if [ ! -x "$_tactile_sim_venv/bin/python" ]; then
+  echo "tools/env.bash: there is no .venv yet; run: make -C $_tactile_sim_root setup" >&2
+else
+  if [ -n "${ROS_DISTRO-}" ]; then  # programs of that ROS run under its own Python
+    for _tactile_sim_site in "$_tactile_sim_venv"/lib/python3*/site-packages; do
+      _tactile_sim_prepend PYTHONPATH "$_tactile_sim_site"
+    done
+  fi
+  _tactile_sim_prepend PYTHONPATH "$_tactile_sim_root"
+  _tactile_sim_prepend PATH "$_tactile_sim_venv/bin"
+  _tactile_sim_prepend AMENT_PREFIX_PATH "$_tactile_sim_venv"
+  _tactile_sim_prepend CMAKE_PREFIX_PATH "$_tactile_sim_venv"
+  _tactile_sim_prepend LD_LIBRARY_PATH "$_tactile_sim_venv/lib"
+  export VIRTUAL_ENV="$_tactile_sim_venv"
+  hash -r
+fi
+
+unset -f _tactile_sim_prepend
+unset _tactile_sim_root _tactile_sim_venv _tactile_sim_site
