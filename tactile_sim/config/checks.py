@@ -1,0 +1,142 @@
+"""What one value of the configuration may be. A check takes what the user wrote and returns the value, or raises a ValueError
+whose text says what is needed, what is there instead, and what to do."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+from tactile_sim.errors import suggest
+
+
+def shown(value: Any) -> str:
+    """A value as the user wrote it, with its type, for an error."""
+    kinds: list[tuple[type, str]] = [
+        (bool, "a boolean"),
+        (numbers.Integral, "an integer"),
+        (numbers.Real, "a number"),
+        (str, "text"),
+        (dict, "a mapping"),
+        (list | tuple, "a list"),  # type: ignore[list-item]
+    ]
+    kind = next((name for type_, name in kinds if isinstance(value, type_)), type(value).__name__)
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({kind})"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def __call__(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"needs true or false, but is {shown(value)}")
+        return value
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number; an integer is taken as well."""
+
+    least: float | None = None
+    above: float | None = None
+    unit: str = ""
+
+    def __call__(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise ValueError(f"needs {self}, but is {shown(value)}")
+        number = float(value)
+        low = (self.least is not None and number < self.least) or (self.above is not None and number <= self.above)
+        if low or not math.isfinite(number):
+            raise ValueError(f"needs {self}, but is {number:g}")
+        return number
+
+    def __str__(self) -> str:
+        bound = f" of at least {self.least:g}" if self.least is not None else ""
+        bound = f" above {self.above:g}" if self.above is not None else bound
+        return f"a finite number{bound}{f' [{self.unit}]' if self.unit else ''}"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer between two bounds, both included."""
+
+    least: int
+    most: int
+
+    def __call__(self, value: Any) -> int:
+        needs = f"needs an integer from {self.least} to {self.most}"
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise ValueError(f"{needs}, but is {shown(value)}")
+        if not self.least <= value <= self.most:
+            raise ValueError(f"{needs}, but is {value}")
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text; with ``filled``, at least one character."""
+
+    filled: bool = False
+
+    def __call__(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"needs text, but is {shown(value)}; put it in quotes")
+        if self.filled and not value.strip():
+            raise ValueError("needs text, but is empty")
+        return value
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A TF frame, or what comes before its name: no leading slash."""
+
+    filled: bool = False
+
+    def __call__(self, value: Any) -> str:
+        text = Text(self.filled)(value)
+        if text.startswith("/"):
+            raise ValueError(f"needs a TF frame, which has no leading slash, but is {text!r}; write {text.lstrip('/')!r}")
+        return text
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A list of texts."""
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+            raise ValueError(f"needs a list of names, such as [first, second], but is {shown(value)}")
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words. ``later``: words that are reserved for a coming version."""
+
+    words: tuple[str, ...]
+    later: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> str:
+        # A plain `off` in YAML is the boolean false.
+        word = "off" if value is False and "off" in self.words else value
+        if not isinstance(word, str):
+            raise ValueError(f"needs one of {', '.join(self.words)}, but is {shown(value)}")
+        if word in self.later:
+            raise ValueError(f"{word!r} is not available yet in this version; there are: {', '.join(self.words)}")
+        if word not in self.words:
+            raise ValueError(f"cannot be {word!r}{suggest(word, self.words)}")
+        return word
+
+
+@dataclass(frozen=True)
+class Later:
+    """A key that is reserved for a coming version."""
+
+    def __call__(self, value: Any) -> None:
+        raise ValueError("is not available yet in this version; leave it out")
+
+
+Check = Flag | Number | Integer | Text | Frame | Texts | Choice | Later

@@ -1,0 +1,147 @@
+"""What a configuration says, checked: frozen dataclasses, one field a key, with its default, its bounds and what it does.
+
+The fields are the schema: :mod:`tactile_sim.config.schema` reads keys, defaults and checks from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
+
+
+def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
+    """A key: ``live`` ones can be set while the simulation runs."""
+    return field(default=default, metadata={"check": check, "doc": doc, "live": live})
+
+
+def _table(check: Check, doc: str) -> Any:
+    """Keys of the user's choosing, each with one value."""
+    return field(default_factory=dict, metadata={"check": check, "doc": doc, "live": False})
+
+
+def _records(record: type, doc: str) -> Any:
+    """Keys of the user's choosing, each with a group of keys below it."""
+    return field(default_factory=dict, metadata={"record": record, "doc": doc})
+
+
+def _rate(default: float, what: str) -> Any:
+    return _key(default, Number(least=0, unit="Hz"), f"{what} [Hz of simulation time]; 0: off", live=True)
+
+
+@dataclass(frozen=True)
+class SkinSettings:
+    """``skin.*``: where taxels lie and how they turn contacts into values."""
+
+    kind: str = _key("mesh", Choice(("mesh",), later=("geom",)), "skin over a body's whole surface (mesh)")
+    placement: str = _key("even", Choice(("even",), later=("mimo",)), "taxels evenly over the surface (even)")
+    touch_function: str = _key(
+        "force_vector",
+        Choice(
+            ("force_vector", "force_vector_global", "normal_force", "normal"),
+            later=("friction", "slip", "torque_vector", "torque_vector_global"),
+        ),
+        "what a taxel feels",
+        live=True,
+    )
+    response_function: str = _key(
+        "spread_linear", Choice(("nearest", "spread_linear")), "how a load falls on the taxels near it", live=True
+    )
+    sampling: str = _key("last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent")
+    scales: dict[str, float] = _table(
+        Number(above=0, unit="m"), "spacing of the taxels [m] by body name or shell pattern; an exact name wins"
+    )
+    sensor: dict[str, None] = _table(Later(), "stages of a real sensor")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """``rates.*``: how often each kind of message is sent."""
+
+    tactile: float = _rate(100.0, "tactile/*")
+    contacts: float = _rate(100.0, "contacts")
+    joint_states: float = _rate(100.0, "joint_states")
+    clock: float = _rate(100.0, "/clock")
+    tf: float = _rate(100.0, "/tf")
+    markers: float = _rate(30.0, "markers")
+    points: float = _rate(30.0, "tactile/points")
+    images: float = _rate(15.0, "tactile/*/image")
+    feelers: float = _rate(100.0, "tactile/*/feelers")
+    sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
+    diagnostics: float = _rate(1.0, "/diagnostics")
+
+
+@dataclass(frozen=True)
+class MarkerSettings:
+    """``markers.*``: how contacts are drawn."""
+
+    force_scale: float = _key(0.01, Number(above=0, unit="m/N"), "length of a force arrow [m/N]", live=True)
+    contact_radius: float = _key(0.004, Number(above=0, unit="m"), "radius of a contact point [m]", live=True)
+
+
+@dataclass(frozen=True)
+class WebSettings:
+    """``web.*``: where the view in the browser is served."""
+
+    host: str = _key("127.0.0.1", Text(filled=True), "address to listen at")
+    port: int = _key(8080, Integer(1, 65535), "port to listen at")
+
+
+@dataclass(frozen=True)
+class MotionSettings:
+    """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
+
+    keyframes: tuple[str, ...] = _key((), Texts(), "keyframes to go through; none: no built-in motion")
+    period: float = _key(2.0, Number(above=0, unit="s"), "time from one keyframe to the next [s]")
+
+
+@dataclass(frozen=True)
+class Gains:
+    """``gains.JOINT.*``: the position controller of joints that have no position actuator."""
+
+    kp: float = _key(0.0, Number(least=0), "stiffness [N m/rad or N/m]")
+    kd: float = _key(0.0, Number(least=0), "damping [N m s/rad or N s/m]")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One checked configuration. ``base`` is the folder relative paths start at, ``source`` how errors call the file."""
+
+    base: Path | None
+    source: str
+    scene: str = _key(None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address")
+    engine: str = _key("mujoco", Choice(("mujoco",), later=("motrix", "trifinger")), "the physics engine")
+    real_time_factor: float = _key(
+        1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
+    )
+    lockstep: bool = _key(False, Flag(), "time advances only by ~/step or by a command per step")
+    seed: int = _key(0, Integer(0, 2**63 - 1), "seed of all random numbers")
+    frame_prefix: str = _key("", Frame(), "put before each body's name in TF")
+    world_frame: str = _key("world", Frame(filled=True), "TF frame of the world")
+    tf: str = _key("all", Choice(("all", "objects", "off")), "bodies in TF: all, objects (with a free joint), off")
+    start_paused: bool = _key(False, Flag(), "wait for ~/pause or ~/step before the first step")
+    contacts: str = _key("skin", Choice(("skin", "all")), "contacts sent: those that touch a skin, or all")
+    command_timeout: float = _key(
+        0.0, Number(least=0, unit="s"), "time without a command until actuators go to rest [s]; 0: never"
+    )
+    skin: SkinSettings = field(default_factory=SkinSettings)
+    gains: dict[str, Gains] = _records(Gains, "gains by joint name or shell pattern; an exact name wins")
+    motion: MotionSettings = field(default_factory=MotionSettings)
+    web: WebSettings = field(default_factory=WebSettings)
+    markers: MarkerSettings = field(default_factory=MarkerSettings)
+    rates: Rates = field(default_factory=Rates)
+    feelers: dict[str, None] = _table(Later(), "hairs that feel distance")
+    contact_sensors: dict[str, None] = _table(Later(), "contact sensors added to the scene")
+    trifinger: dict[str, None] = _table(Later(), "the TriFinger platform")
+
+    def replace(self, key: str, value: Any) -> Settings:
+        """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
+
+        Raises:
+            ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
+        """
+        from tactile_sim.config.schema import replace
+
+        return replace(self, key, value)

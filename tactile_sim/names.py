@@ -1,0 +1,85 @@
+"""Names of a model's things, also of those that have none, and the topic tokens made of them."""
+
+from __future__ import annotations
+
+import re
+
+import mujoco
+
+from tactile_sim.errors import SceneError, suggest
+
+
+class Names:
+    """Names of a model's bodies, geoms, joints, actuators and sensors, in lists by id.
+
+    What the scene leaves unnamed is named here: a body ``body<id>``, a geom ``<body>/geom<k>`` and a joint
+    ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named ones
+    included; an actuator ``actuator<id>``, a sensor ``sensor<id>``. Body 0 is ``world``.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self.bodies = self._named(model, mujoco.mjtObj.mjOBJ_BODY, [f"body{i}" for i in range(model.nbody)])
+        self.geoms = self._named(
+            model,
+            mujoco.mjtObj.mjOBJ_GEOM,
+            [f"{self.bodies[b]}/geom{i - model.body_geomadr[b]}" for i, b in enumerate(model.geom_bodyid)],
+        )
+        self.joints = self._named(
+            model,
+            mujoco.mjtObj.mjOBJ_JOINT,
+            [f"{self.bodies[b]}/joint{i - model.body_jntadr[b]}" for i, b in enumerate(model.jnt_bodyid)],
+        )
+        self.actuators = self._named(model, mujoco.mjtObj.mjOBJ_ACTUATOR, [f"actuator{i}" for i in range(model.nu)])
+        self.sensors = self._named(model, mujoco.mjtObj.mjOBJ_SENSOR, [f"sensor{i}" for i in range(model.nsensor)])
+        self.keyframes = self._named(model, mujoco.mjtObj.mjOBJ_KEY, [f"key{i}" for i in range(model.nkey)])
+        self._ids = {
+            kind: {name: i for i, name in reversed(list(enumerate(names)))}
+            for kind, names in {
+                "body": self.bodies,
+                "geom": self.geoms,
+                "joint": self.joints,
+                "actuator": self.actuators,
+                "sensor": self.sensors,
+                "keyframe": self.keyframes,
+            }.items()
+        }
+
+    @staticmethod
+    def _named(model: mujoco.MjModel, kind: mujoco.mjtObj, unnamed: list[str]) -> list[str]:
+        return [mujoco.mj_id2name(model, kind, i) or name for i, name in enumerate(unnamed)]
+
+    def body_id(self, name: str) -> int:
+        """Id of a body. Raises SceneError with the nearest name; so do the others."""
+        return self._id("body", name)
+
+    def geom_id(self, name: str) -> int:
+        """Id of a geom."""
+        return self._id("geom", name)
+
+    def joint_id(self, name: str) -> int:
+        """Id of a joint."""
+        return self._id("joint", name)
+
+    def actuator_id(self, name: str) -> int:
+        """Id of an actuator."""
+        return self._id("actuator", name)
+
+    def sensor_id(self, name: str) -> int:
+        """Id of a sensor."""
+        return self._id("sensor", name)
+
+    def keyframe_id(self, name: str) -> int:
+        """Id of a keyframe."""
+        return self._id("keyframe", name)
+
+    def _id(self, kind: str, name: str) -> int:
+        ids = self._ids[kind]
+        if name not in ids:
+            raise SceneError(f"the scene has no {kind} named {name!r}{suggest(name, ids)}")
+        return ids[name]
+
+
+def topic_token(name: str) -> str:
+    """The name as one token of a ROS topic: what ROS does not allow becomes ``_``, a leading digit gets one before it."""
+    token = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return token if token and not token[0].isdigit() else "_" + token

@@ -1,0 +1,196 @@
+"""Scenes from anywhere, MJCF or URDF, as compiled MuJoCo models."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import mujoco
+
+from tactile_sim import share
+from tactile_sim.errors import SceneError, suggest
+
+_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
+_XACRO = "http://www.ros.org/wiki/xacro"
+
+
+def load_model(scene: str | Path, base: Path | None = None, source: str | None = None) -> mujoco.MjModel:
+    """The compiled model of a scene.
+
+    Args:
+        scene: MJCF or URDF file: a path (relative to ``base``), a shipped name, a ``package://`` or ``file://`` address.
+        base: folder where a relative path starts; None: there is none, only shipped names are found.
+        source: how errors call the configuration that names the scene.
+
+    Raises:
+        SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
+    """
+    path = find_scene(scene, base, source)
+    spec = load_spec(path)
+    try:
+        return spec.compile()
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise _refused(path, error) from None
+
+
+def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:
+    """The file of a scene; arguments and errors as in :func:`load_model`."""
+    where = f"{source}: scene: " if source else ""
+    name = str(scene)
+    if name.startswith("package://"):
+        path = _in_package(name, where)
+    elif name.startswith("file://"):
+        path = _of_file_address(name)
+    elif "://" in name:
+        raise SceneError(f"{where}{name!r} cannot be fetched; give a path, a package:// or a file:// address")
+    else:
+        path = Path(name).expanduser()
+        if not path.is_absolute():
+            path = _relative(name, path, base, where)
+    if path.is_dir():
+        raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
+    if not path.is_file():
+        raise SceneError(f"{where}no such file: {path}{_nearest_file(path)}")
+    return path
+
+
+def load_spec(path: Path) -> mujoco.MjSpec:
+    """The scene as an editable spec, not compiled: the place where a configuration adds to a scene."""
+    text = _text(path)
+    root = re.search(r"<\s*([\w:.-]+)", _NOT_CONTENT.sub("", text))
+    if root is None:
+        raise SceneError(f"{path}: not a scene: there is no XML in it; an MJCF or URDF file is needed")
+    try:
+        if root[1] == "robot":
+            return mujoco.MjSpec.from_string(_mujoco_urdf(path, text))
+        if root[1] != "mujoco":
+            raise SceneError(f"{path}: not a scene: its root is <{root[1]}>, not <mujoco> (MJCF) or <robot> (URDF)")
+        if path.suffix == ".xml":
+            return mujoco.MjSpec.from_file(str(path))
+        # MuJoCo goes by the extension, and knows only .xml.
+        spec = mujoco.MjSpec.from_string(text)
+        spec.modelfiledir = str(path.parent)
+        return spec
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise _refused(path, error) from None
+
+
+def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
+    if base is not None and (base / path).is_file():
+        return base / path
+    shipped = share.lookup("scenes", name)
+    if shipped is not None:
+        return shipped
+    if base is not None:
+        if len(path.parts) > 1 or (base / path).exists():
+            return base / path
+        there = [entry.name for entry in base.glob("*") if entry.suffix in (".xml", ".urdf")] if base.is_dir() else []
+        raise SceneError(
+            f"{where}no scene {name!r} in {base}, and none is shipped under that name"
+            f"{suggest(name, [*there, *share.names('scenes')])}"
+        )
+    raise SceneError(
+        f"{where}the relative path {name!r} has no folder to start from and is no shipped scene"
+        f"{suggest(name, share.names('scenes'))}; write an absolute path or package://PACKAGE/FILE"
+    )
+
+
+def _in_package(address: str, where: str) -> Path:
+    package, _, inside = address.removeprefix("package://").partition("/")
+    folder = share.package_folder(package)
+    if folder is None:
+        raise SceneError(
+            f"{where}{address}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
+            " source its workspace, or write an absolute path"
+        )
+    return folder / unquote(inside)
+
+
+def _of_file_address(address: str) -> Path:
+    return Path(unquote(urlparse(address).path))
+
+
+def _nearest_file(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f" (there is no folder {path.parent})"
+    near = suggest(path.name, [entry.name for entry in path.parent.iterdir() if entry.suffix in (".xml", ".urdf")])
+    return near if "did you mean" in near else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise SceneError(f"{path}: line {line} is not UTF-8; save the scene in that encoding") from None
+    except OSError as error:
+        raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _mujoco_urdf(path: Path, text: str) -> str:
+    """The URDF as MuJoCo should read it: links stay bodies, meshes by absolute path, what is only seen left out."""
+    try:
+        robot = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise SceneError(f"{path}: broken XML: {error}") from None
+    if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
+        raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {path.name.split('.')[0]}.urdf")
+    extension = robot.find("mujoco")
+    if extension is None:
+        extension = ElementTree.SubElement(robot, "mujoco")
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = ElementTree.SubElement(extension, "compiler")
+    meshes = path.parent / compiler.attrib.pop("meshdir", "")
+    # MuJoCo would otherwise cut paths down to the file's name, and weld links into one body.
+    compiler.set("strippath", "false")
+    compiler.attrib.setdefault("fusestatic", "false")
+    if compiler.attrib.setdefault("discardvisual", "true") == "true":
+        for link in robot.iter("link"):
+            for visual in link.findall("visual"):
+                link.remove(visual)
+    for mesh in robot.iter("mesh"):
+        if "filename" in mesh.attrib:
+            mesh.set("filename", str(_mesh_file(mesh.attrib["filename"], path, meshes)))
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
+    """A mesh's absolute path. MuJoCo's ``meshdir`` stands in where the file is not at the address itself."""
+    if name.startswith("package://"):
+        package, _, inside = name.removeprefix("package://").partition("/")
+        folder = share.package_folder(package) or _package_around(urdf, package)
+        found = folder / unquote(inside) if folder else None
+    elif name.startswith("file://"):
+        found = _of_file_address(name)
+    else:
+        found = meshes / name
+    for path in (found, urdf.parent / name, meshes / Path(name).name):
+        if path is not None and path.is_file():
+            return path.resolve()
+    if found is None:
+        raise SceneError(
+            f"{urdf}: mesh {name}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH; source its workspace"
+        )
+    raise SceneError(f"{urdf}: mesh {name}: no such file: {found}")
+
+
+def _package_around(urdf: Path, package: str) -> Path | None:
+    """The package the URDF itself lies in, when it is the one asked for: a checkout that was never installed."""
+    return next((p for p in urdf.resolve().parents if p.name == package and (p / "package.xml").is_file()), None)
+
+
+def _refused(path: Path, error: Exception) -> SceneError:
+    """MuJoCo's reason on one line."""
+    reason = re.sub(r"^((XML )?Error: ?)+", "", " ".join(str(error).split()))
+    remedy = ""
+    broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", reason)
+    if broken:
+        reason = f"broken XML at line {broken[2]} ({broken[1].lower().replace('_', ' ')})"
+    elif "no decoder found for mesh" in reason:
+        remedy = "; convert the mesh to STL or OBJ"
+    elif "Error opening file" in reason:
+        remedy = "; paths of meshes and includes start at the scene's folder"
+    return SceneError(f"{path}: {reason}{remedy}")
