@@ -1,0 +1,247 @@
+#!/usr/bin/env bash
+# Makes .venv: a Python environment with everything pinned in requirements/ and the interfaces of this package.
+# Where ROS is sourced it is used; elsewhere ROS 2 Jazzy comes as wheels. Done once: a second call sees that
+# nothing changed and ends at once.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+readonly ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/.venv/setup.log"
+
+main() {
+  drop_own_environment
+  local ros=none wheels interfaces
+  if ros_is_sourced; then ros="$ROS_DISTRO"; fi
+  wheels="$(wheels_stamp "$ros")"
+  interfaces="$(interfaces_stamp "$wheels")"
+  if stamped wheels "$wheels" && stamped interfaces "$interfaces" && "$VENV/bin/python" -c '' 2>/dev/null; then
+    return
+  fi
+
+  local python
+  check_machine "$ros"
+  python="$(find_python "$ros")"
+  check_tools "$python"
+  if ! stamped wheels "$wheels"; then
+    make_venv "$python" "$ros"
+    install_wheels "$ros"
+    stamp wheels "$wheels"
+  fi
+  if ! stamped interfaces "$interfaces"; then
+    build_interfaces "$ros"
+    stamp interfaces "$interfaces"
+  fi
+  say "ready; a shell with everything: source tools/env.bash"
+}
+
+say() { echo "setup: $1"; }
+
+fail() {  # LINE...: what is wrong, then what to do about it
+  echo "setup: error: $1" >&2
+  shift
+  local line
+  for line in "$@"; do echo "setup:   $line" >&2; done
+  exit 1
+}
+
+drop_own_environment() {  # .venv must not be made by, or see, the Python of a .venv that is sourced
+  PATH=":$PATH:"
+  PATH="${PATH//":$VENV/bin:"/:}"
+  PATH="${PATH#:}"
+  export PATH="${PATH%:}"
+  unset VIRTUAL_ENV PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
+}
+
+ros_is_sourced() { [ -n "${ROS_DISTRO-}" ] && python3 -c 'import rclpy' 2>/dev/null; }
+
+# What is done is written down as a hash of what it was made from.
+wheels_stamp() { { echo "$1 $VENV"; cat requirements/*.txt; } | sha256sum | cut -d ' ' -f 1; }
+
+interfaces_stamp() {
+  {
+    echo "$1"
+    cat CMakeLists.txt package.xml cmake/* msg/* srv/* interfaces/*/* interfaces/*/msg/* tools/*.in 2>/dev/null
+    ls config launch rviz scenes  # a new file needs its link; the edit of an old one acts through it
+  } | sha256sum | cut -d ' ' -f 1
+}
+
+# An existing .venv is kept if it works and was made here, for the same ROS.
+venv_fits() {  # ROS
+  "$VENV/bin/python" -c 'import pip' 2>/dev/null && { [ ! -e "$VENV/.stamps/made" ] || stamped made "$(made_stamp "$1")"; }
+}
+
+made_stamp() { echo "for ROS: $1, in $VENV"; }
+
+stamped() { [ "$(cat "$VENV/.stamps/$1" 2>/dev/null)" = "$2" ]; }
+
+stamp() {
+  mkdir -p "$VENV/.stamps"
+  echo "$2" > "$VENV/.stamps/$1"
+}
+
+# --- checks: all before anything is downloaded, each with what to do --------------------------------------------
+
+check_machine() {  # ROS
+  local system machine
+  system="$(uname -s)"
+  machine="$(uname -m)"
+  [ "$system" = Linux ] || fail "this is $system; the set-up needs Linux" \
+    "the core works without ROS: pip install ."
+  [ "$machine" = x86_64 ] || [ "$1" != none ] || fail "this is $machine; ROS as wheels exists for x86-64 only" \
+    "install ROS 2 Jazzy, source /opt/ros/jazzy/setup.bash, then: make setup" \
+    "the core works without ROS: pip install ."
+  [[ "$ROOT" != *[[:space:]:]* ]] || fail "the folder '$ROOT' has a space or colon in its name, which CMake and PATH do not bear" \
+    "move it, then: make setup"
+}
+
+install_line() {  # apt packages: the line that installs them, or what they are called elsewhere
+  local sudo="sudo " packages="$*"
+  [ "$(id -u)" != 0 ] || sudo=""
+  if command -v apt-get >/dev/null; then
+    echo "${sudo}apt-get update && ${sudo}apt-get install -y $packages"
+  elif command -v dnf >/dev/null; then
+    packages="${packages//-dev/-devel}"
+    packages="${packages//g++/gcc-c++}"
+    packages="${packages// python3*-venv/}"
+    echo "${sudo}dnf install -y $packages"
+  elif command -v pacman >/dev/null; then
+    echo "${sudo}pacman -S --needed base-devel cmake python"
+  else
+    echo "install with your package manager (Debian's names): $packages"
+  fi
+}
+
+usable_python() {  # COMMAND: prints its version if it is CPython 3.11 to 3.13
+  "$1" -c 'import sys
+ok = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
+print("%d.%d" % sys.version_info[:2])
+sys.exit(not ok)' 2>/dev/null
+}
+
+find_python() {  # ROS: prints the command of a Python that will do
+  local python version seen=""
+  if [ "$1" != none ]; then
+    version="$(usable_python python3)" || fail "ROS $1 is sourced and brings Python $version; needed: 3.11 to 3.13" \
+      "source ROS 2 Jazzy or later instead, or use no ROS: open a shell that does not source it, then: make setup"
+    echo python3
+    return
+  fi
+  if venv_fits none; then
+    echo "$VENV/bin/python"
+    return
+  fi
+  for python in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+    if version="$(usable_python "$python")"; then
+      if has_headers "$python" && has_venv "$python"; then
+        echo "$python"
+        return
+      fi
+      seen="${seen:-$python}"
+    fi
+  done
+  if [ -n "$seen" ]; then  # a fitting version, but something is missing: check_tools says what
+    echo "$seen"
+    return
+  fi
+  version="$(python3 -c 'import sys; print("Python " + sys.version.split()[0])' 2>/dev/null || echo 'no Python 3')"
+  fail "found ${version}; needed: CPython 3.11, 3.12 or 3.13" \
+    "$(install_line python3 python3-dev python3-venv)" \
+    "where that brings another version: https://docs.astral.sh/uv installs one (uv python install 3.12), then:" \
+    "PYTHON=/path/to/python3.12 make setup"
+}
+
+has_headers() { "$1" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))'; }
+
+has_venv() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
+
+check_tools() {  # PYTHON
+  local missing=() packages=() version
+  version="$(usable_python "$1")"
+  command -v "${CC:-cc}" >/dev/null || { missing+=("a C compiler"); packages+=(gcc); }
+  command -v "${CXX:-c++}" >/dev/null || { missing+=("a C++ compiler"); packages+=(g++); }
+  command -v make >/dev/null || { missing+=("make"); packages+=(make); }
+  cmake_is_new || { missing+=("cmake 3.21 or later"); packages+=(cmake); }
+  has_headers "$1" || { missing+=("the header files of Python $version"); packages+=("python$version-dev"); }
+  has_venv "$1" || { missing+=("the venv module of Python $version"); packages+=("python$version-venv"); }
+  [ ${#missing[@]} = 0 ] || fail "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//')" \
+    "$(install_line "${packages[@]}")" "then: make setup"
+}
+
+cmake_is_new() {
+  local version
+  version="$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')"
+  [ -n "$version" ] && [ "$(printf '%s\n' 3.21 "$version" | sort -V | head -1)" = 3.21 ]
+}
+
+# --- the work ---------------------------------------------------------------------------------------------------
+
+make_venv() {  # PYTHON ROS
+  local options=()
+  [ "$2" = none ] || options+=(--system-site-packages)
+  if [ -e "$VENV" ] && ! venv_fits "$2"; then
+    say "the .venv that is there was made for another ROS or place, or is broken; making it anew"
+    rm -rf "$VENV"
+  fi
+  if [ ! -e "$VENV" ]; then
+    say "making .venv with $("$1" --version)"
+    "$1" -m venv "${options[@]}" "$VENV" || { rm -rf "$VENV"; fail "'$1 -m venv' failed; see above"; }
+  fi
+  stamp made "$(made_stamp "$2")"
+}
+
+install_wheels() {  # ROS
+  local lists=(-r requirements/core.txt -r requirements/dev.txt) constraints="$VENV/constraints.txt"
+  if [ "$1" = none ]; then
+    lists+=(-r requirements/ros.txt)
+    cp requirements/lock.txt "$constraints"
+  else  # its messages are compiled for its own numpy
+    grep -v '^numpy==' requirements/lock.txt > "$constraints"
+  fi
+  say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
+  if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    -c "$constraints" "${lists[@]}" 2>&1 | tee "$LOG" | progress pip; then
+    tail -n 5 "$LOG" >&2
+    if grep -qE 'name resolution|NewConnectionError|ConnectTimeout|ProxyError|ReadTimeout|Network is unreachable|No matching distribution|SSLError' "$LOG"; then
+      fail "the package index (PyPI) could not be reached, or lacks a package" \
+        "check the network (behind a proxy: export HTTPS_PROXY=http://HOST:PORT), then: make setup" \
+        "what was downloaded is kept"
+    fi
+    fail "pip could not install the packages; the reason is above, all of it in $LOG" "then: make setup"
+  fi
+}
+
+build_interfaces() {  # ROS
+  if [ "$1" = none ]; then
+    unset PYTHONPATH
+    export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
+  fi
+  say "building the messages and services (about a minute; log: .venv/setup.log)"
+  if ! PATH="$VENV/bin:$PATH" "$VENV/bin/python" -m colcon --log-base "$VENV/log" build --base-paths "$ROOT" \
+    --build-base "$VENV/build" --install-base "$VENV" --merge-install --symlink-install \
+    --event-handlers console_direct+ console_cohesion- console_stderr- --cmake-force-configure \
+    --cmake-args "-DPython3_EXECUTABLE=$VENV/bin/python" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release \
+    2>&1 | tee "$LOG" | progress build; then
+    grep -iE -A 5 'error' "$LOG" | head -n 30 >&2 || tail -n 30 "$LOG" >&2
+    fail "the build of the interfaces failed; the first errors are above, all of it in $LOG" "then: make setup"
+  fi
+}
+
+progress() {  # pip|build: shows how far the log on the standard input has come
+  local total
+  total="$(grep -c == requirements/lock.txt)"
+  awk -v what="$1" -v total="$total" -v live="$([ -t 1 ] && echo 1)" '
+    function show(text) {
+      if (live) printf "\r\033[Ksetup:   %s", text
+      else if (text != last) print "setup:   " text
+      last = text
+      fflush()
+    }
+    what == "pip" && /^Collecting / { n++; if (live || n % 30 == 0) show(n " of about " total " packages") }
+    what == "pip" && /^Installing collected/ { show("unpacking them") }
+    what == "build" && match($0, /^\[ *[0-9]+%\]/) {
+      percent = substr($0, 2, RLENGTH - 3) + 0
+      if (percent > most && (live || percent >= most + 20)) { most = percent; show(percent " %") }
+    }
+    END { if (live && last) print "" }'
+}
+
+main

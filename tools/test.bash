@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# The whole suite, or what the arguments name: tools/test.bash test/test_packaging.py -k wheel
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+source tools/env.bash
+export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST  # tests do not talk to the whole network
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 refuses the plugins that a ROS installation registers
+exec python -m pytest "$@"
