@@ -1,15 +1,18 @@
 """What a configuration says, checked: frozen dataclasses, one field a key, with its default, its bounds and what it does.
 
-The fields are the schema: :mod:`tactile_sim.config.schema` reads keys, defaults and checks from here.
+The fields are the schema: ``KEYS``, ``TABLES`` and ``RECORDS`` at the end are read off them.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
+from tactile_sim.errors import ConfigError, suggest
 
 
 def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
@@ -17,14 +20,14 @@ def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
     return field(default=default, metadata={"check": check, "doc": doc, "live": live})
 
 
-def _table(check: Check, doc: str) -> Any:
+def _table(check: Check) -> Any:
     """Keys of the user's choosing, each with one value."""
-    return field(default_factory=dict, metadata={"check": check, "doc": doc, "live": False})
+    return field(default_factory=dict, metadata={"table": check})
 
 
-def _records(record: type, doc: str) -> Any:
-    """Keys of the user's choosing, each with a group of keys below it."""
-    return field(default_factory=dict, metadata={"record": record, "doc": doc})
+def _records(**checks: Check) -> Any:
+    """Keys of the user's choosing, each with the same few keys below it."""
+    return field(default_factory=dict, metadata={"record": checks})
 
 
 def _rate(default: float, what: str) -> Any:
@@ -50,10 +53,9 @@ class SkinSettings:
         "spread_linear", Choice(("nearest", "spread_linear")), "how a load falls on the taxels near it", live=True
     )
     sampling: str = _key("last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent")
-    scales: dict[str, float] = _table(
-        Number(above=0, unit="m"), "spacing of the taxels [m] by body name or shell pattern; an exact name wins"
-    )
-    sensor: dict[str, None] = _table(Later(), "stages of a real sensor")
+    scales: dict[str, float] = _table(Number(above=0, unit="m"))
+    """Spacing of the taxels [m] by body name or shell pattern."""
+    sensor: dict[str, Any] = _table(Later())
 
 
 @dataclass(frozen=True)
@@ -94,15 +96,7 @@ class MotionSettings:
     """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
 
     keyframes: tuple[str, ...] = _key((), Texts(), "keyframes to go through; none: no built-in motion")
-    period: float = _key(2.0, Number(above=0, unit="s"), "time from one keyframe to the next [s]")
-
-
-@dataclass(frozen=True)
-class Gains:
-    """``gains.JOINT.*``: the position controller of joints that have no position actuator."""
-
-    kp: float = _key(0.0, Number(least=0), "stiffness [N m/rad or N/m]")
-    kd: float = _key(0.0, Number(least=0), "damping [N m s/rad or N s/m]")
+    period: float = _key(2.0, Number(above=0, unit="s"), "time of one round through all of them [s]")
 
 
 @dataclass(frozen=True)
@@ -127,14 +121,15 @@ class Settings:
         0.0, Number(least=0, unit="s"), "time without a command until actuators go to rest [s]; 0: never"
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
-    gains: dict[str, Gains] = _records(Gains, "gains by joint name or shell pattern; an exact name wins")
+    gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
+    """By joint name or shell pattern: ``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] where no actuator does it."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
     rates: Rates = field(default_factory=Rates)
-    feelers: dict[str, None] = _table(Later(), "hairs that feel distance")
-    contact_sensors: dict[str, None] = _table(Later(), "contact sensors added to the scene")
-    trifinger: dict[str, None] = _table(Later(), "the TriFinger platform")
+    feelers: dict[str, Any] = _table(Later())
+    contact_sensors: dict[str, Any] = _table(Later())
+    trifinger: dict[str, Any] = _table(Later())
 
     def replace(self, key: str, value: Any) -> Settings:
         """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
@@ -142,6 +137,54 @@ class Settings:
         Raises:
             ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
         """
-        from tactile_sim.config.schema import replace
+        if key not in KEYS:
+            raise ConfigError(f"unknown key {key!r}{suggest(key, KEYS)}")
+        if not KEYS[key].live:
+            raise ConfigError(f"{key}: cannot be set while the simulation runs; set it in the file and start again")
+        try:
+            checked = KEYS[key].check(value)
+        except ValueError as error:
+            raise ConfigError(f"{key}: {error}") from None
+        group, _, leaf = key.rpartition(".")
+        if not group:
+            return dataclasses.replace(self, **{leaf: checked})
+        return dataclasses.replace(self, **{group: dataclasses.replace(getattr(self, group), **{leaf: checked})})
 
-        return replace(self, key, value)
+    def parameters(self) -> dict[str, Any]:
+        """All plain keys with their present values, by full name, as ROS parameters."""
+        return {name: getattr(getattr(self, name.rpartition(".")[0], self), name.rpartition(".")[2]) for name in KEYS}
+
+
+@dataclass(frozen=True)
+class Key:
+    """One plain key. A ``default`` of None means that it has to be given; ``live`` ones can be set while it runs."""
+
+    name: str
+    default: Any
+    check: Check
+    doc: str
+    live: bool
+
+
+def _fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
+    for entry in dataclasses.fields(settings):
+        if dataclasses.is_dataclass(entry.default_factory):
+            yield from _fields(entry.default_factory, f"{prefix}{entry.name}.")
+        elif entry.metadata:
+            yield prefix + entry.name, entry
+
+
+KEYS: dict[str, Key] = {
+    name: Key(name, entry.default, **entry.metadata)
+    for name, entry in _fields(Settings)
+    if "check" in entry.metadata
+}
+"""The plain keys by full name, such as ``rates.tactile``."""
+TABLES: dict[str, Check] = {
+    name: entry.metadata["table"] for name, entry in _fields(Settings) if "table" in entry.metadata
+}
+"""Tables by full name, such as ``skin.scales``: what each value of theirs may be."""
+RECORDS: dict[str, dict[str, Check]] = {
+    name: entry.metadata["record"] for name, entry in _fields(Settings) if "record" in entry.metadata
+}
+"""Tables whose entries are groups (``gains``): what each key in such a group may be."""

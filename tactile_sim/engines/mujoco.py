@@ -1,0 +1,139 @@
+"""MuJoCo behind the engine interface."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.errors import EngineError, suggest
+
+_STABILITY_WARNINGS = {
+    mujoco.mjtWarning.mjWARN_BADQPOS: "position",
+    mujoco.mjtWarning.mjWARN_BADQVEL: "velocity",
+    mujoco.mjtWarning.mjWARN_BADQACC: "acceleration",
+}
+
+
+class MujocoEngine:
+    """One MuJoCo model and its state.
+
+    A step can be taken whole (``step``) or in two halves: ``forward`` computes poses, contacts, forces and
+    sensors of the present state, ``integrate`` then goes to the next one. Between the halves everything in
+    ``data`` belongs to one instant, and both halves together give bit for bit what ``step`` gives.
+    """
+
+    name = "mujoco"
+    num_envs = 1
+
+    def __init__(self, model: mujoco.MjModel):
+        # MuJoCo would start over by itself at a NaN, unnoticed; here the user hears of it.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.model = model
+        self.data = mujoco.MjData(model)
+        self.timestep = float(model.opt.timestep)
+        """[s]"""
+        self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+        """Ids of the bodies with a free joint."""
+        self._integrate = {
+            mujoco.mjtIntegrator.mjINT_EULER: mujoco.mj_Euler,
+            mujoco.mjtIntegrator.mjINT_RK4: lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
+            mujoco.mjtIntegrator.mjINT_IMPLICIT: mujoco.mj_implicit,
+            mujoco.mjtIntegrator.mjINT_IMPLICITFAST: mujoco.mj_implicit,
+        }[mujoco.mjtIntegrator(model.opt.integrator)]
+        self.reset()
+
+    @property
+    def time(self) -> float:
+        """Time since the last reset [s]."""
+        return self.data.time
+
+    def step(self, n: int = 1) -> None:
+        """Goes n time steps on."""
+        mujoco.mj_step(self.model, self.data, n)
+
+    def forward(self) -> None:
+        """Computes all that follows from the present positions, velocities and controls."""
+        mujoco.mj_checkPos(self.model, self.data)
+        mujoco.mj_checkVel(self.model, self.data)
+        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_checkAcc(self.model, self.data)
+
+    def integrate(self) -> None:
+        """Goes from the instant of the last ``forward`` to the next."""
+        self._integrate(self.model, self.data)
+
+    def fault(self) -> str | None:
+        """What made the physics unstable since the last reset, or None."""
+        for warning, quantity in _STABILITY_WARNINGS.items():
+            state = self.data.warning[warning]
+            if state.number:
+                return f"bad {quantity} at {self._degree_of_freedom(warning, state.lastinfo)}"
+        return None
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Goes back to the initial state, or to that of a keyframe.
+
+        Raises EngineError for an unknown keyframe.
+        """
+        if keyframe:
+            key = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_KEY, keyframe)
+            if key < 0:
+                names = [self.model.key(k).name for k in range(self.model.nkey)]
+                raise EngineError(f"no keyframe {keyframe!r} in the scene{suggest(keyframe, names)}")
+            mujoco.mj_resetDataKeyframe(self.model, self.data, key)
+        else:
+            mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_forward(self.model, self.data)
+
+    def contacts(self) -> Contacts:
+        """The contacts of the last ``forward``."""
+        return read_contacts(self.model, self.data)
+
+    @property
+    def body_positions(self) -> np.ndarray:
+        """(nbody, 3) origins of the bodies, world [m]."""
+        return self.data.xpos
+
+    @property
+    def body_rotations(self) -> np.ndarray:
+        """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
+        return self.data.xmat.reshape(-1, 3, 3)
+
+    @property
+    def body_quaternions(self) -> np.ndarray:
+        """(nbody, 4) orientations of the bodies in the world, wxyz."""
+        return self.data.xquat
+
+    def set_free_body(
+        self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
+    ) -> None:
+        """Puts a body with a free joint somewhere.
+
+        position (3,) [m], quaternion (4,) wxyz, linear (3,) [m/s] and angular (3,) [rad/s] velocity, all in
+        the world. Raises EngineError where the body has no free joint.
+        """
+        joint = self.model.body_jntadr[body]
+        if body not in self.free_bodies:
+            raise EngineError(
+                f"body {self.model.body(body).name!r} has no free joint: only a free body can be put somewhere"
+            )
+        quaternion = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+        q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
+        self.data.qpos[q : q + 3] = position
+        self.data.qpos[q + 3 : q + 7] = quaternion
+        self.data.qvel[v : v + 3] = linear
+        # MuJoCo keeps a free body's angular velocity in the frame of the body.
+        inverse = np.empty(4)
+        mujoco.mju_negQuat(inverse, quaternion)
+        mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], np.asarray(angular, float), inverse)
+        self.data.qacc_warmstart[v : v + 6] = 0.0
+
+    def _degree_of_freedom(self, warning: int, index: int) -> str:
+        """The joint behind the index that MuJoCo leaves with a warning."""
+        addresses = (
+            self.model.jnt_qposadr if warning == mujoco.mjtWarning.mjWARN_BADQPOS else self.model.jnt_dofadr
+        )
+        joint = int(np.searchsorted(addresses, index, side="right")) - 1
+        name = self.model.joint(joint).name if joint >= 0 else ""
+        return f"joint {name!r}" if name else f"degree of freedom {index}"

@@ -1,0 +1,64 @@
+"""Command topics: ``joint_commands`` and ``ctrl``."""
+
+from __future__ import annotations
+
+import time
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from tactile_sim.commander import JointCommand
+from tactile_sim.ros import subscribe
+from tactile_sim.runner import Runner
+
+REFRESH = 0.05
+"""The middleware is asked for senders of commands this often [s of wall time]."""
+
+
+class Commands:
+    """Puts commands into the mailbox of the loop."""
+
+    def __init__(self, node: Node, runner: Runner):
+        self._runner = runner
+        self._simulation = runner.simulation
+        # In lock-step each command is a step: none may be lost.
+        qos = QoSProfile(depth=1000 if runner.lockstep else 10)
+        subscribe(node, JointState, "joint_commands", self._joint_command, qos)
+        subscribe(node, Float64MultiArray, "ctrl", self._controls, qos)
+
+    def _joint_command(self, message) -> None:
+        command = JointCommand(message.name, message.position, message.velocity, message.effort)
+
+        def act() -> None:
+            targets = self._simulation.commander.check(command)
+            self._runner.command(lambda: self._simulation.command_joints(targets))
+
+        self._runner.post(act)
+
+    def _controls(self, message) -> None:
+        values = message.data
+
+        def act() -> None:
+            controls = self._simulation.commander.check_controls(values)
+            self._runner.command(lambda: self._simulation.command_controls(controls))
+
+        self._runner.post(act)
+
+
+class Senders:
+    """Whether anybody may send commands."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._topics = [node.resolve_topic_name(topic) for topic in ("joint_commands", "ctrl")]
+        self._refreshed = 0.0
+        self._any = False
+
+    def any(self) -> bool:
+        """Asks the middleware now and then."""
+        if time.monotonic() - self._refreshed > REFRESH:
+            self._refreshed = time.monotonic()
+            self._any = any(self._node.count_publishers(topic) for topic in self._topics)
+        return self._any

@@ -1,0 +1,77 @@
+"""RViz markers of contacts and net touch."""
+
+from __future__ import annotations
+
+import numpy as np
+from visualization_msgs.msg import Marker, MarkerArray
+
+from tactile_sim.ros import cdr
+from tactile_sim.simulation import Simulation, Snapshot
+
+WHITE, GREEN, RED, BLUE, YELLOW = np.array(
+    [[1, 1, 1, 1], [0.1, 0.8, 0.2, 1], [0.9, 0.15, 0.1, 1], [0.15, 0.35, 1, 1], [1, 0.8, 0.1, 1]], float
+)
+SHORTEST = 1e-4
+"""Arrows shorter than this [m] are not drawn."""
+_NO_TURN = (0.0, 0.0, 0.0, 1.0)
+
+
+class Markers:
+    """``markers``: contact points white, normal forces green, first tangents red, second tangents blue, and
+    the net touch of each body yellow, all as they act on the second body of a contact."""
+
+    def __init__(self, simulation: Simulation, world: str):
+        self._simulation = simulation
+        self._world = world
+        self._arrows = 0
+
+    def __call__(self, snapshot: Snapshot) -> bytes:
+        settings = self._simulation.settings.markers
+        contacts = snapshot.contacts
+        header = {"stamp": snapshot.stamp, "frame_id": self._world}
+        starts, vectors, colors = self._contact_arrows(snapshot)
+        net_starts, net_vectors = self._net_arrows(snapshot)
+        starts, vectors = np.vstack([starts, net_starts]), np.vstack([vectors, net_vectors]) * settings.force_scale
+        colors = np.vstack([colors, np.tile(YELLOW, (len(net_starts), 1))])
+        long = np.linalg.norm(vectors, axis=1) > SHORTEST
+        starts, vectors, colors = starts[long], vectors[long], colors[long]
+
+        n = len(starts)
+        # Arrows of the last message that have no successor are taken away.
+        total, self._arrows = max(n, self._arrows), n
+        width = settings.contact_radius
+        markers = [
+            {
+                "header": header,
+                "ns": "contact_points",
+                "type": Marker.SPHERE_LIST,
+                "action": Marker.ADD if len(contacts) else Marker.DELETE,
+                "pose": {"orientation": _NO_TURN},
+                "scale": [2 * width] * 3,
+                "color": WHITE,
+                "points": contacts.position,
+            }
+        ]
+        ends = starts + vectors
+        arrow = {"header": header, "ns": "forces", "type": Marker.ARROW, "pose": {"orientation": _NO_TURN}}
+        shape = {"scale": [0.6 * width, 1.5 * width, 2.0 * width]}
+        markers += [
+            arrow | shape | {"id": k, "color": colors[k], "points": np.stack([starts[k], ends[k]])}
+            for k in range(n)
+        ]
+        markers += [arrow | {"id": k, "action": Marker.DELETE, "scale": [1.0] * 3} for k in range(n, total)]
+        return cdr.encode(MarkerArray, {"markers": markers})
+
+    def _contact_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Starts, force vectors (world, on the second body) and colours of the three parts of each contact."""
+        contacts = snapshot.contacts
+        parts = contacts.wrench[:, :3, None] * contacts.frame
+        colors = np.tile([GREEN, RED, BLUE], (len(contacts), 1))
+        return np.repeat(contacts.position, 3, axis=0), parts.reshape(-1, 3), colors
+
+    def _net_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        """Origins of the skin bodies and the net forces on them, world."""
+        engine = self._simulation.engine
+        bodies = [body.body_id for body in self._simulation.skin.bodies]
+        forces = np.einsum("nij,nj->ni", engine.body_rotations[bodies], snapshot.wrenches[:, :3])
+        return engine.body_positions[bodies], forces

@@ -1,0 +1,230 @@
+"""Messages as CDR bytes, made from snapshots."""
+
+from __future__ import annotations
+
+import zlib
+from types import SimpleNamespace
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, PointCloud2, PointField
+from tf2_msgs.msg import TFMessage
+
+from tactile_sim.frames import relative_poses, to_xyzw
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.names import topic_token
+from tactile_sim.ros import cdr
+from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.skin import TOUCH_FUNCTIONS
+
+POINT = np.dtype(
+    {
+        "names": ["x", "y", "z", "intensity", "fx", "fy", "fz", "body", "taxel"],
+        "formats": ["<f4"] * 7 + ["<u2", "<u4"],
+        "offsets": [0, 4, 8, 12, 16, 20, 24, 28, 32],
+        "itemsize": 36,
+    }
+)
+"""A taxel in ``tactile/points``."""
+_POINT_TYPES = {"<f4": PointField.FLOAT32, "<u2": PointField.UINT16, "<u4": PointField.UINT32}
+
+
+class Messages:
+    """Makes the messages of one simulation; what does not change from one to the next is made once."""
+
+    def __init__(self, simulation: Simulation):
+        settings, skin, model = simulation.settings, simulation.skin, simulation.engine.model
+        self._simulation = simulation
+        self.world = settings.world_frame
+        names = simulation.names
+        self.frames = [self.world] + [settings.frame_prefix + name for name in names.bodies[1:]]
+        """The frame of each body, by id."""
+        self.body_names = [names.bodies[body.body_id] for body in skin.bodies]
+        self.body_frames = [self.frames[body.body_id] for body in skin.bodies]
+        self.tokens = [topic_token(name) for name in self.body_names]
+        self._counts = np.array([body.stop - body.start for body in skin.bodies], np.uint32)
+        self._layout_id = zlib.crc32(b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()]))
+
+        # One entry more than there are ids: the last stands for -1, a flex.
+        self._names_by_body = np.array([*names.bodies, ""], object)
+        self._names_by_geom = np.array([*names.geoms, ""], object)
+
+        bodies = np.arange(1, model.nbody)
+        if settings.tf == "objects":
+            bodies = simulation.engine.free_bodies
+        fixed = (model.body_jntnum[bodies] == 0) & (model.body_mocapid[bodies] < 0)
+        self._moving, self._fixed = bodies[~fixed], bodies[fixed]
+
+        taxels = np.zeros(len(skin.positions), POINT)
+        taxels["body"] = skin.body_index
+        taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
+        self._points = taxels
+        self._point_fields = [
+            {"name": name, "offset": POINT.fields[name][1], "datatype": _POINT_TYPES[POINT.fields[name][0].str], "count": 1}
+            for name in POINT.names
+        ]
+
+    # -- time and frames --------------------------------------------------------------------------------------
+
+    def clock(self, snapshot: Snapshot) -> bytes:
+        """``/clock``"""
+        return cdr.encode(Clock, {"clock": snapshot.stamp})
+
+    def transforms(self, snapshot: Snapshot) -> bytes:
+        """``/tf``: moving bodies in the frames of their parents in the model."""
+        engine = self._simulation.engine
+        parents = engine.model.body_parentid[self._moving]
+        positions, quaternions = relative_poses(
+            engine.body_positions, engine.body_quaternions, engine.body_rotations, self._moving, parents
+        )
+        return self._transforms(snapshot.stamp, self._moving, positions, quaternions)
+
+    def static_transforms(self, stamp: int) -> bytes:
+        """``/tf_static``: bodies without a joint."""
+        model = self._simulation.engine.model
+        return self._transforms(stamp, self._fixed, model.body_pos[self._fixed], model.body_quat[self._fixed])
+
+    def _transforms(self, stamp: int, bodies: np.ndarray, positions: np.ndarray, quaternions: np.ndarray) -> bytes:
+        parents = self._simulation.engine.model.body_parentid[bodies]
+        transforms = cdr.Columns(
+            header=cdr.Columns(
+                stamp=np.full(len(bodies), stamp), frame_id=[self.frames[parent] for parent in parents]
+            ),
+            child_frame_id=[self.frames[body] for body in bodies],
+            transform=np.hstack([positions, to_xyzw(quaternions)]),
+        )
+        return cdr.encode(TFMessage, {"transforms": transforms})
+
+    # -- the skin ---------------------------------------------------------------------------------------------
+
+    def layout(self, index: int, stamp: int) -> bytes:
+        """``tactile/<body>/layout`` of one skin body."""
+        skin = self._simulation.skin
+        body = skin.bodies[index]
+        taxels = slice(body.start, body.stop)
+        return cdr.encode(
+            TactileLayout,
+            {
+                "header": {"stamp": stamp, "frame_id": self.body_frames[index]},
+                "layout_id": self._layout_id,
+                "body": self.body_names[index],
+                "spacing": body.spacing,
+                "positions": skin.positions[taxels].ravel(),
+                "normals": skin.normals[taxels].ravel(),
+                "areas": skin.areas[taxels],
+                "triangles": body.triangles.ravel(),
+                "geoms": [self._simulation.names.geoms[geom] for geom in body.geom_ids],
+                "geom_index": skin.geom_index[taxels],
+            },
+        )
+
+    def array(self, index: int, snapshot: Snapshot) -> bytes:
+        """``tactile/<body>/array`` of one skin body."""
+        body = self._simulation.skin.bodies[index]
+        quantity = self._quantity()
+        frame = self.world if quantity.world else self.body_frames[index]
+        return cdr.encode(
+            TactileArray,
+            {
+                "header": {"stamp": snapshot.stamp, "frame_id": frame},
+                "layout_id": self._layout_id,
+                "body": self.body_names[index],
+                "quantity": quantity.name,
+                "unit": quantity.unit,
+                "taxel_count": int(self._counts[index]),
+                "channels": quantity.channels,
+                "data": snapshot.taxels32[body.start : body.stop].ravel(),
+            },
+        )
+
+    def frame(self, snapshot: Snapshot) -> bytes:
+        """``tactile/frame``"""
+        quantity = self._quantity()
+        return cdr.encode(
+            TactileFrame,
+            {
+                "header": {"stamp": snapshot.stamp, "frame_id": self.world},
+                "layout_id": self._layout_id,
+                "quantity": quantity.name,
+                "unit": quantity.unit,
+                "channels": quantity.channels,
+                "bodies": self.body_names,
+                "frame_ids": [self.world] * len(self.tokens) if quantity.world else self.body_frames,
+                "taxel_counts": self._counts,
+                "data": snapshot.taxels32.ravel(),
+            },
+        )
+
+    def wrench(self, index: int, snapshot: Snapshot) -> bytes:
+        """``tactile/<body>/wrench`` of one skin body."""
+        header = {"stamp": snapshot.stamp, "frame_id": self.body_frames[index]}
+        return cdr.encode(WrenchStamped, {"header": header, "wrench": snapshot.wrenches[index]})
+
+    def points(self, snapshot: Snapshot) -> bytes:
+        """``tactile/points``: intensity is the magnitude of the force [N]."""
+        points, forces = self._points, snapshot.forces_world
+        for k, axis in enumerate("xyz"):
+            points[axis] = snapshot.taxel_positions_world[:, k]
+            points["f" + axis] = forces[:, k]
+        points["intensity"] = np.sqrt(np.einsum("ij,ij->i", forces, forces))
+        return cdr.encode(
+            PointCloud2,
+            {
+                "header": {"stamp": snapshot.stamp, "frame_id": self.world},
+                "height": 1,
+                "width": len(points),
+                "fields": self._point_fields,
+                "point_step": POINT.itemsize,
+                "row_step": points.nbytes,
+                "data": points.view(np.uint8),
+                "is_dense": True,
+            },
+        )
+
+    def _quantity(self) -> SimpleNamespace:
+        name = self._simulation.settings.skin.touch_function
+        channels, unit = TOUCH_FUNCTIONS[name]
+        return SimpleNamespace(name=name, channels=channels, unit=unit, world=name == "force_vector_global")
+
+    # -- contacts and joints ----------------------------------------------------------------------------------
+
+    def contacts(self, snapshot: Snapshot) -> bytes:
+        """``contacts``"""
+        contacts = snapshot.contacts
+        bodies, geoms = self._names_by_body[contacts.bodies], self._names_by_geom[contacts.geoms]
+        sensing = self._simulation.sensing[contacts.bodies]
+        columns = cdr.Columns(
+            body1=bodies[:, 0].tolist(),
+            geom1=geoms[:, 0].tolist(),
+            body2=bodies[:, 1].tolist(),
+            geom2=geoms[:, 1].tolist(),
+            geom1_id=contacts.geoms[:, 0],
+            geom2_id=contacts.geoms[:, 1],
+            sensing1=sensing[:, 0],
+            sensing2=sensing[:, 1],
+            position=contacts.position,
+            normal=contacts.frame[:, 0],
+            tangent1=contacts.frame[:, 1],
+            tangent2=contacts.frame[:, 2],
+            distance=contacts.distance,
+            wrench=contacts.wrench_world,
+            contact_force=contacts.wrench[:, :3],
+            relative_velocity=contacts.relative_velocity,
+        )
+        header = {"stamp": snapshot.stamp, "frame_id": self.world}
+        return cdr.encode(ContactWrenchArray, {"header": header, "contacts": columns})
+
+    def joint_states(self, snapshot: Snapshot) -> bytes:
+        """``joint_states``"""
+        position, velocity, effort = snapshot.joint_states
+        return cdr.encode(
+            JointState,
+            {
+                "header": {"stamp": snapshot.stamp},
+                "name": self._simulation.commander.joint_names,
+                "position": position,
+                "velocity": velocity,
+                "effort": effort,
+            },
+        )

@@ -1,0 +1,104 @@
+"""The node ``tactile_sim``: a simulation, its topics, services and parameters."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+
+from tactile_sim import config
+from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.ros import parameters
+from tactile_sim.ros.commands import Commands
+from tactile_sim.ros.publishers import Publishers
+from tactile_sim.ros.services import Services
+from tactile_sim.runner import Runner
+from tactile_sim.simulation import Simulation
+
+NAME = "tactile_sim"
+
+
+def run(config_file: str | Path | None, duration: float | None = None, ros_args: list[str] | None = None) -> int:
+    """Runs the node until it is told to stop; returns the exit code.
+
+    Args:
+        config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
+        duration: simulation time [s] after which the node ends by itself.
+        ros_args: what follows ``--ros-args``.
+
+    Raises:
+        TactileSimError: the parameters or the scene cannot be used.
+    """
+    arguments = list(ros_args or [])
+    if config_file is not None:
+        path = config.find(config_file)
+        config.load(config_file)
+        arguments = ["--params-file", str(path), *arguments]
+    try:
+        rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
+        node = Node(NAME, automatically_declare_parameters_from_overrides=True)
+    except (RuntimeError, ParameterException, ValueError) as error:
+        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
+    try:
+        _spin(node, arguments, duration)
+    finally:
+        node.destroy_node()
+        rclpy.shutdown()
+    return 0
+
+
+def _spin(node: Node, arguments: list[str], duration: float | None) -> None:
+    settings = parameters.read_settings(node, arguments)
+    if node.get_parameter("use_sim_time").value:
+        node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
+        node.set_parameters([Parameter("use_sim_time", value=False)])
+    simulation = Simulation(settings)
+    publishers = Publishers(node, simulation)
+    runner = publishers.runner = Runner(simulation, publishers)
+    Commands(node, runner)
+    Services(node, runner)
+    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
+
+    # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
+    executor = MultiThreadedExecutor(num_threads=3)
+    executor.add_node(node)
+    listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: runner.stop())
+    listener.start()
+    taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
+    node.get_logger().info(f"{settings.scene}: {taxels} taxels on {bodies} bodies, {1 / simulation.engine.timestep:g} steps/s")
+    try:
+        runner.run(duration)
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+        listener.join(timeout=1.0)
+
+
+def _listen(executor: MultiThreadedExecutor) -> None:
+    try:
+        executor.spin()
+    except ExternalShutdownException:
+        pass
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The executable ``sim``: everything comes as ROS arguments."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return run(None, ros_args=[argument for argument in given if argument != "--ros-args"])
+    except TactileSimError as error:
+        print(f"tactile_sim: error: {error}", file=sys.stderr)
+        return 2

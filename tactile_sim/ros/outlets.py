@@ -1,0 +1,81 @@
+"""Publishers that know whether anybody listens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+RELIABLE = QoSProfile(depth=10)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+REFRESH = 0.05
+"""The middleware is asked for listeners this often [s of wall time]."""
+
+
+class Outlet:
+    """One topic of a stream, with the function that makes its message from a snapshot."""
+
+    def __init__(self, publisher, stream: str, make: Callable):
+        self.publisher = publisher
+        self.stream = stream
+        self.make = make
+        self.listeners = 0
+
+
+class Outlets:
+    """All topics that follow the simulation, by stream. Nothing is made for a topic that nobody hears."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._outlets: dict[str, list[Outlet]] = {}
+        self._overridden = [
+            name.split(".")[1] for name in node.get_parameters_by_prefix("") if name.startswith("qos_overrides.")
+        ]
+        self._heard: set[str] = set()
+        self._newcomers: set[str] = set()
+        self._refreshed = 0.0
+
+    def publisher(self, message_type: type, topic: str, qos: QoSProfile = RELIABLE):
+        """An ordinary publisher; its QoS may be overridden by parameters, as rclpy has it."""
+        options = None
+        if self._node.resolve_topic_name(topic) in self._overridden:
+            options = QoSOverridingOptions.with_default_policies()
+        return self._node.create_publisher(message_type, topic, qos, qos_overriding_options=options)
+
+    def add(self, stream: str, message_type: type, topic: str, make: Callable) -> None:
+        """A topic whose messages ``make(snapshot) -> bytes`` gives."""
+        outlet = Outlet(self.publisher(message_type, topic), stream, make)
+        self._outlets.setdefault(stream, []).append(outlet)
+
+    def heard(self) -> set[str]:
+        """Streams that somebody listens to."""
+        if time.monotonic() - self._refreshed > REFRESH:
+            self._refresh()
+        return self._heard
+
+    def newcomers(self) -> set[str]:
+        """Streams that got a new listener since the last call."""
+        self._refresh()
+        newcomers, self._newcomers = self._newcomers, set()
+        return newcomers
+
+    def send(self, stream: str, snapshot) -> None:
+        """Sends the topics of one stream to those who listen."""
+        for outlet in self._outlets.get(stream, ()):
+            if outlet.listeners:
+                outlet.publisher.publish(outlet.make(snapshot))
+
+    def _refresh(self) -> None:
+        self._refreshed = time.monotonic()
+        self._heard = set()
+        for stream, outlets in self._outlets.items():
+            for outlet in outlets:
+                listeners = outlet.publisher.get_subscription_count()
+                if listeners > outlet.listeners:
+                    self._newcomers.add(stream)
+                outlet.listeners = listeners
+                if listeners:
+                    self._heard.add(stream)

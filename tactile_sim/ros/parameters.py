@@ -1,0 +1,82 @@
+"""The node's parameters: read once as settings, and the live ones while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from tactile_sim import config
+from tactile_sim.config import KEYS, Settings
+from tactile_sim.config.parameter_file import read
+from tactile_sim.errors import ConfigError, TactileSimError
+
+
+def parameter_files(arguments: list[str]) -> list[Path]:
+    """The parameter files that ROS arguments name, in order: rcl does not tell where a value came from."""
+    return [
+        Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
+    ]
+
+
+def read_settings(node: Node, arguments: list[str]) -> Settings:
+    """Checked settings from the node's parameters.
+
+    A relative scene counts from the last parameter file that sets ``scene``. Raises ConfigError.
+    """
+    values = {name: parameter.value for name, parameter in node.get_parameters_by_prefix("").items()}
+    base, source = None, "parameters"
+    for file in parameter_files(arguments):
+        source = str(file)
+        if _sets_scene(file, node.get_fully_qualified_name()):
+            base = file.resolve().parent
+    return config.from_mapping(config.nest(values), base, source)
+
+
+def _sets_scene(file: Path, node: str) -> bool:
+    try:
+        return "scene" in read(file, str(file), node)
+    except ConfigError:
+        # A file for other nodes, which rcl has passed over as well.
+        return False
+
+
+def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) -> None:
+    """Declares all keys as parameters and lets the live ones be set: ``change`` gets the new settings.
+
+    Whole numbers are taken where fractions are meant, so the types are not fixed.
+    """
+    current = settings
+    for name, key in KEYS.items():
+        value = _value(settings, name)
+        if node.has_parameter(name):
+            node.undeclare_parameter(name)
+        descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
+        if value is not None and value != ():
+            node.declare_parameter(name, value, descriptor, ignore_override=True)
+
+    def on_set(parameters: list[Parameter]) -> SetParametersResult:
+        nonlocal current
+        wanted = current
+        try:
+            for parameter in parameters:
+                if not parameter.name.startswith("qos_overrides.") and parameter.name != "use_sim_time":
+                    wanted = wanted.replace(parameter.name, parameter.value)
+        except TactileSimError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        if wanted is not current:
+            current = wanted
+            change(wanted)
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(on_set)
+
+
+def _value(settings: Settings, name: str):
+    value = settings
+    for part in name.split("."):
+        value = getattr(value, part)
+    return list(value) if isinstance(value, tuple) and value else value

@@ -1,0 +1,112 @@
+"""All topics that the node sends."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, PointCloud2
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.ros.commands import Senders
+from tactile_sim.ros.diagnostics import diagnostics
+from tactile_sim.ros.markers import Markers
+from tactile_sim.ros.messages import Messages
+from tactile_sim.ros.outlets import LATCHED, Outlets
+from tactile_sim.ros.scene_markers import scene_markers
+from tactile_sim.runner import Runner, Status
+from tactile_sim.simulation import Simulation, Snapshot
+
+FIRST = ("clock", "tf")
+"""Sent before the others at every instant, so that nobody gets data of a time or frame not yet heard of."""
+
+
+class Publishers:
+    """The output of the loop: snapshots become messages of those topics that somebody hears."""
+
+    def __init__(self, node: Node, simulation: Simulation):
+        self._node = node
+        self._simulation = simulation
+        self._messages = messages = Messages(simulation)
+        self._outlets = outlets = Outlets(node)
+        self._senders = Senders(node)
+        self._status: Status | None = None
+        self.runner: Runner | None = None
+        """Whose status the diagnostics tell; set before the loop starts."""
+
+        if simulation.settings.rates.clock:
+            outlets.add("clock", Clock, "/clock", messages.clock)
+        if simulation.settings.tf != "off":
+            outlets.add("tf", TFMessage, "/tf", messages.transforms)
+        for k, body in enumerate(messages.tokens):
+            outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
+            outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
+        outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)
+        outlets.add("points", PointCloud2, "tactile/points", messages.points)
+        outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
+        outlets.add("joint_states", JointState, "joint_states", messages.joint_states)
+        outlets.add("markers", MarkerArray, "markers", Markers(simulation, messages.world))
+        outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
+        self._send_lasting()
+
+    def _send_lasting(self) -> None:
+        """What is sent once and kept for those who come later."""
+        messages, simulation = self._messages, self._simulation
+        self._lasting = []
+        for k, body in enumerate(messages.tokens):
+            self._keep(TactileLayout, f"tactile/{body}/layout", messages.layout(k, simulation.stamp))
+        scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
+        self._keep(MarkerArray, "scene_markers", scene)
+        if simulation.settings.tf == "all":
+            self._keep(TFMessage, "/tf_static", messages.static_transforms(simulation.stamp))
+
+    def _keep(self, message_type: type, topic: str, data: bytes) -> None:
+        publisher = self._outlets.publisher(message_type, topic, LATCHED)
+        publisher.publish(data)
+        self._lasting.append(publisher)
+
+    # -- the loop's output ------------------------------------------------------------------------------------
+
+    def heard(self) -> set[str]:
+        """Streams that somebody listens to."""
+        return self._outlets.heard()
+
+    def newcomers(self) -> set[str]:
+        """Streams that got a new listener since the last call."""
+        return self._outlets.newcomers()
+
+    def commanded(self) -> bool:
+        """Whether somebody may send commands."""
+        return self._senders.any()
+
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
+        """Sends one instant: the time and the frames of the bodies, then what is asked for."""
+        for stream in FIRST:
+            self._outlets.send(stream, snapshot)
+        for stream in sorted(streams.difference(FIRST)):
+            self._outlets.send(stream, snapshot)
+
+    def warn(self, message: str) -> None:
+        """Tells the user of a refused command, once a second at most."""
+        self._node.get_logger().warning(message, throttle_duration_sec=1.0)
+
+    def fail(self, message: str, stamp: int) -> None:
+        """Tells the user that the physics broke."""
+        self._node.get_logger().error(message)
+        self._outlets.send("diagnostics", _Instant(stamp))
+
+    def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
+        name = self._node.get_fully_qualified_name().lstrip("/")
+        return diagnostics(name, self._simulation.settings.scene, self.runner.status(), snapshot.stamp)
+
+
+class _Instant:
+    """A time without a sound state behind it."""
+
+    def __init__(self, stamp: int):
+        self.stamp = stamp

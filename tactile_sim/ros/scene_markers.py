@@ -1,0 +1,72 @@
+"""RViz markers of the scene's geoms, so that RViz shows it without a URDF."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from visualization_msgs.msg import Marker, MarkerArray
+
+from tactile_sim.shapes import capsule_mesh, geom_mesh
+from tactile_sim.frames import to_xyzw
+from tactile_sim.ros import cdr
+
+PLANE_EXTENT = 10.0
+"""Half the side at which an endless plane is drawn [m]."""
+PLANE_THICKNESS = 0.001
+"""[m]"""
+
+_GEOM = mujoco.mjtGeom
+_DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
+
+
+def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) -> bytes:
+    """A MarkerArray of all visible geoms, each fixed in the frame of its body.
+
+    names of geoms and frames of bodies by id. Geoms that MuJoCo's viewer hides at first (groups 3 and up) and
+    those of alpha 0 are left out.
+    """
+    markers = [
+        {
+            "header": {"stamp": 0, "frame_id": frames[model.geom_bodyid[geom]]},
+            "ns": names[geom],
+            "id": geom,
+            "frame_locked": True,
+            "pose": np.concatenate([model.geom_pos[geom], to_xyzw(model.geom_quat[geom])]),
+            "color": _color(model, geom),
+            **_shape(model, geom),
+        }
+        for geom in range(model.ngeom)
+        if model.geom_group[geom] < 3 and _color(model, geom)[3] > 0.0
+    ]
+    return cdr.encode(MarkerArray, {"markers": markers})
+
+
+def _color(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """A material's colour counts unless the geom has one of its own, other than MuJoCo's default."""
+    material = model.geom_matid[geom]
+    own = model.geom_rgba[geom]
+    return model.mat_rgba[material] if material >= 0 and np.allclose(own, _DEFAULT_COLOR) else own
+
+
+def _shape(model: mujoco.MjModel, geom: int) -> dict[str, Any]:
+    """Type, scale and triangles of one geom."""
+    size = model.geom_size[geom]
+    match model.geom_type[geom]:
+        case _GEOM.mjGEOM_SPHERE:
+            return {"type": Marker.SPHERE, "scale": [2 * size[0]] * 3}
+        case _GEOM.mjGEOM_ELLIPSOID:
+            return {"type": Marker.SPHERE, "scale": 2 * size}
+        case _GEOM.mjGEOM_BOX:
+            return {"type": Marker.CUBE, "scale": 2 * size}
+        case _GEOM.mjGEOM_CYLINDER:
+            return {"type": Marker.CYLINDER, "scale": [2 * size[0], 2 * size[0], 2 * size[1]]}
+        case _GEOM.mjGEOM_PLANE:
+            sides = 2 * np.where(size[:2] > 0.0, size[:2], PLANE_EXTENT)
+            return {"type": Marker.CUBE, "scale": [*sides, PLANE_THICKNESS]}
+        case _GEOM.mjGEOM_CAPSULE:
+            vertices, faces = capsule_mesh(size[0], size[1])
+        case _:
+            vertices, faces = geom_mesh(model, geom)
+    return {"type": Marker.TRIANGLE_LIST, "scale": [1.0] * 3, "points": vertices[faces].reshape(-1, 3)}

@@ -1,0 +1,308 @@
+"""The loop that steps a simulation at its pace and hands instants to whoever publishes them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from tactile_sim.config import Settings
+from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.pace import Pace
+from tactile_sim.schedule import Schedule
+from tactile_sim.simulation import Simulation, Snapshot
+
+IDLE = 0.05
+"""While time stands still, new listeners are looked for this often [s of wall time]."""
+REACTION = 0.01
+"""Requests wait at most about this long [s of simulation time] for the steps under way."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How the loop is doing."""
+
+    real_time_factor: float
+    """Measured since the last status."""
+    wanted_factor: float
+    missed: int
+    """How often the machine was too slow and simulated time was given up."""
+    paused: bool
+    fault: str | None
+    """What broke the physics, until the next reset."""
+    late: bool
+    """Whether that happened since the last status."""
+    refused: int
+    """How many commands were refused since the last status."""
+    refused_in_all: int
+    last_refusal: str
+
+
+class Output(Protocol):
+    """Whoever publishes. Streams are named like the keys of ``rates``."""
+
+    def heard(self) -> set[str]:
+        """Streams that somebody listens to."""
+
+    def newcomers(self) -> set[str]:
+        """Streams that got a new listener since the last call."""
+
+    def commanded(self) -> bool:
+        """Whether somebody may send commands, so that each step should look for them."""
+
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
+        """Sends one instant to those who listen to the streams."""
+
+    def warn(self, message: str) -> None:
+        """Tells the user of a refused command."""
+
+    def fail(self, message: str, stamp: int) -> None:
+        """Tells the user that the physics broke at a time [ns]."""
+
+
+class Runner:
+    """Owns the simulation: everything that touches it runs in the thread that calls ``run``.
+
+    Other threads hand in work with ``post`` and ``call``; it is done between two steps, so no lock is held
+    while stepping and no step is torn.
+    """
+
+    def __init__(self, simulation: Simulation, output: Output):
+        self.simulation = simulation
+        self.output = output
+        settings = simulation.settings
+        self.paused = settings.start_paused
+        self.lockstep = settings.lockstep
+        self._mail: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._owed: deque[tuple[int, Future]] = deque()
+        """Steps still to be taken while time stands still otherwise: the last step of each request."""
+        self._pace = Pace(settings.real_time_factor)
+        self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
+        self._shown = -1
+        """The last step that has been sent as a whole."""
+        self._show_next = True
+        self._stopping = threading.Event()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._fault: str | None = None
+        self._refused = 0
+        self._last_refusal = ""
+        self._told = (0, 0)
+        """Missed deadlines and refused commands at the last status."""
+
+    # -- from other threads -----------------------------------------------------------------------------------
+
+    def post(self, work: Callable[[], None]) -> None:
+        """Lets work be done between two steps. What it refuses is counted and told to the user."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except TactileSimError as error:
+                self._refused += 1
+                self._last_refusal = str(error)
+                self.output.warn(str(error))
+
+        self._mail.put(guarded)
+
+    def call(self, work: Callable[[], Any]) -> Future:
+        """Lets work be done between two steps; the future gives its result or its error."""
+        future: Future = Future()
+
+        def answer() -> None:
+            try:
+                future.set_result(work())
+            except TactileSimError as error:
+                future.set_exception(error)
+
+        with self._closing:
+            if self._closed:
+                future.set_exception(CommandError("the simulation has ended"))
+            else:
+                self._mail.put(answer)
+        return future
+
+    def stop(self) -> None:
+        """Ends ``run`` after the step under way. May be called from a signal handler."""
+        self._stopping.set()
+        self._mail.put(lambda: None)
+
+    # -- in the thread of the loop ----------------------------------------------------------------------------
+
+    def run(self, duration: float | None = None) -> None:
+        """Steps until ``stop``, or until a simulation time [s]."""
+        last = None if duration is None else round(duration / self.simulation.engine.timestep)
+        try:
+            while not self._stopping.is_set() and (last is None or self.simulation.step < last):
+                self._read_mail()
+                if self._standing() and not self._owed:
+                    self._stand()
+                elif not self._standing() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
+                    self._read_mail(wait)
+                else:
+                    self._go(last)
+        finally:
+            # Whoever still waits for an answer gets one.
+            with self._closing:
+                self._closed = True
+            self._read_mail()
+            self._refuse_owed("the simulation ends")
+
+    def pause(self, paused: bool) -> None:
+        """Stops or restarts time. Raises CommandError where the physics is broken."""
+        if not paused:
+            self._check_fault()
+        self._pace.anchor(self.simulation.time)
+        self._show_next |= paused
+        self.paused = paused
+
+    def request_steps(self, steps: int, done: Future) -> None:
+        """Lets time go on by a number of steps while it stands; ``done`` gives the stamp [ns] then reached."""
+        if not self._standing():
+            raise CommandError("cannot step while running: pause first, or set lockstep: true")
+        if steps < 1:
+            raise CommandError(f"cannot go {steps} steps: ask for at least 1")
+        self._check_fault()
+        owed = self._owed[-1][0] if self._owed else self.simulation.step
+        self._owed.append((owed + steps, done))
+
+    def command(self, work: Callable[[], None]) -> None:
+        """Lets a command act; in lock-step time then goes on by one step."""
+        self._check_fault()
+        work()
+        if self.lockstep and not self.paused:
+            self.request_steps(1, Future())
+
+    def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
+        """Lets something change the state from outside the physics; the new state is then shown.
+
+        Where the state before has been sent already, the new one gets a stamp of its own, one step on.
+        ``mends``: whether this ends a fault.
+        """
+        if not mends:
+            self._check_fault()
+        result = work()
+        if mends:
+            self._fault = None
+        if self.simulation.step == self._shown:
+            self.simulation.step += 1
+            self._owed = deque((end + 1, done) for end, done in self._owed)
+        self._pace.anchor(self.simulation.time)
+        self._show_next = True
+        return result
+
+    def update(self, settings: Settings) -> None:
+        """Takes over settings that may change while running."""
+        simulation = self.simulation
+        if settings.skin.touch_function != simulation.settings.skin.touch_function:
+            simulation.tare = None
+        simulation.settings = settings
+        if simulation.sampling:
+            simulation.sampling.clear()
+        self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
+        if settings.real_time_factor != self._pace.factor:
+            self._pace.set_factor(settings.real_time_factor, simulation.time)
+
+    def status(self) -> Status:
+        """How the loop is doing; the real-time factor is that since the last call."""
+        (missed_before, refused_before), self._told = self._told, (self._pace.missed, self._refused)
+        return Status(
+            self._pace.measured(self.simulation.time),
+            self._pace.factor,
+            self._pace.missed,
+            self.paused,
+            self._fault,
+            self._pace.missed > missed_before,
+            self._refused - refused_before,
+            self._refused,
+            self._last_refusal,
+        )
+
+    def _standing(self) -> bool:
+        return self.paused or self.lockstep or self._fault is not None
+
+    def _read_mail(self, wait: float = 0.0) -> None:
+        try:
+            work = self._mail.get(timeout=wait) if wait else self._mail.get_nowait()
+            while True:
+                work()
+                work = self._mail.get_nowait()
+        except Empty:
+            pass
+
+    def _stand(self) -> None:
+        """Time stands: the present state is sent when it is new, or to whoever newly listens."""
+        if self._fault is None:
+            newcomers = self.output.newcomers()
+            if self._show_next:
+                self._show(self.output.heard())
+            elif newcomers:
+                self._show(newcomers)
+        self._read_mail(IDLE)
+
+    def _show(self, streams: set[str]) -> None:
+        self.simulation.prepare()
+        snapshot = self.simulation.observe()
+        if self.simulation.sampling and self.simulation.sampling.empty:
+            self.simulation.sampling.add(snapshot.sense())
+        self.output.publish(snapshot, streams)
+        self._shown = self.simulation.step
+        self._show_next = False
+
+    def _go(self, last: int | None) -> None:
+        """Takes the next step, or as many as pass before something is due."""
+        simulation = self.simulation
+        step, sampling = simulation.step, simulation.sampling
+        heard = self.output.heard()
+        due = self._schedule.due(step)
+        streams = heard if self._show_next else set() if step == self._shown else due & heard
+        simulation.prepare()
+        if streams or sampling:
+            snapshot = simulation.observe()
+            if sampling:
+                sampling.add(snapshot.sense())
+            if streams:
+                self.output.publish(snapshot, streams)
+                self._show_next = False
+            if sampling and "tactile" in due:
+                sampling.clear()
+            simulation.advance()
+        else:
+            simulation.skip(self._batch(heard, last))
+        self._look_after(heard)
+
+    def _batch(self, heard: set[str], last: int | None) -> int:
+        """How many steps pass before something is due."""
+        simulation = self.simulation
+        step = simulation.step
+        steps = min(simulation.steps_alone(), max(1, round(REACTION / simulation.engine.timestep)))
+        due = self._schedule.next(step, heard)
+        ends = [end for end in (due, last, self._owed[0][0] if self._owed else None) if end is not None]
+        return 1 if self.output.commanded() else max(1, min([steps, *(end - step for end in ends)]))
+
+    def _look_after(self, heard: set[str]) -> None:
+        """After a step: is the physics sound, has a request been fulfilled?"""
+        if fault := self.simulation.fault():
+            self._fault = fault
+            self.output.fail(
+                f"the physics broke at {self.simulation.time:.6g} s: {fault}; "
+                "time stands still until ~/reset. A smaller timestep or softer contacts may help",
+                self.simulation.stamp,
+            )
+            self._refuse_owed("the physics broke: " + fault)
+        if self._owed and self.simulation.step >= self._owed[0][0]:
+            _, done = self._owed.popleft()
+            self._show(heard)
+            done.set_result(self.simulation.stamp)
+
+    def _check_fault(self) -> None:
+        if self._fault:
+            raise CommandError(f"the physics broke ({self._fault}): call ~/reset first")
+
+    def _refuse_owed(self, why: str) -> None:
+        while self._owed:
+            self._owed.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))

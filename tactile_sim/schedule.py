@@ -1,0 +1,37 @@
+"""When each topic is due, in whole steps of simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+_SLACK = 1e-9
+"""Rates and time steps are decimal fractions: 0.002 s × 100 Hz must count as exactly 0.2."""
+
+
+class Schedule:
+    """Turns rates in Hz of simulation time into steps.
+
+    A stream of rate r is due at the first step at or after each multiple of 1/r; at most once a step, and
+    never with rate 0.
+    """
+
+    def __init__(self, timestep: float, rates: Mapping[str, float]):
+        self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
+
+    def due(self, step: int) -> set[str]:
+        """The streams that are due at a step."""
+        return {
+            name
+            for name, per_step in self._per_step.items()
+            if math.floor(step * per_step + _SLACK) > math.floor((step - 1) * per_step + _SLACK)
+        }
+
+    def next(self, step: int, names: Iterable[str]) -> int | None:
+        """The first step after this one at which one of the streams is due; None if never."""
+        steps = [
+            math.ceil((math.floor(step * per_step + _SLACK) + 1) / per_step - _SLACK)
+            for name in names
+            if (per_step := self._per_step.get(name))
+        ]
+        return max(step + 1, min(steps)) if steps else None

@@ -1,0 +1,35 @@
+"""Triangles of the geoms that no marker or drawing primitive covers."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import trimesh
+
+
+def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) [m] and triangles (t, 3) of a capsule along z, centred as MuJoCo has it."""
+    # trimesh's capsule starts at its lower hemisphere's centre in some versions: its bounds say where it lies.
+    mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
+    return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
+
+
+def geom_mesh(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) in the geom's frame [m] and triangles (t, 3) of a mesh or height field geom."""
+    data = model.geom_dataid[geom]
+    if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_HFIELD:
+        return _height_field(model, data)
+    vertices = model.mesh_vert[model.mesh_vertadr[data] :][: model.mesh_vertnum[data]]
+    faces = model.mesh_face[model.mesh_faceadr[data] :][: model.mesh_facenum[data]]
+    return vertices, faces
+
+
+def _height_field(model: mujoco.MjModel, data: int) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = model.hfield_nrow[data], model.hfield_ncol[data]
+    half_x, half_y, height, _ = model.hfield_size[data]
+    x, y = np.meshgrid(np.linspace(-half_x, half_x, columns), np.linspace(-half_y, half_y, rows))
+    z = height * model.hfield_data[model.hfield_adr[data] :][: rows * columns].reshape(rows, columns)
+    corner = np.arange(rows * columns).reshape(rows, columns)
+    a, b, c, d = corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]
+    faces = np.stack([np.stack([a, b, c], -1), np.stack([b, d, c], -1)], 2).reshape(-1, 3)
+    return np.stack([x, y, z], -1).reshape(-1, 3), faces

@@ -1,0 +1,248 @@
+"""A scene with a skin, step by step: engine, contacts, skin and commands brought together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from tactile_sim.commander import Commander
+from tactile_sim.config import Settings, resolve_gains, resolve_keyframes, resolve_scales
+from tactile_sim.engines import Contacts, MujocoEngine
+from tactile_sim.errors import CommandError
+from tactile_sim.motion import Motion
+from tactile_sim.names import Names
+from tactile_sim.sampling import Sampling
+from tactile_sim.scenes import load_model
+from tactile_sim.skin import Loads, Skin
+from tactile_sim.thrower import Thrower
+
+MOTION_INTERVAL = 0.01
+"""Built-in motion renews the controls this often [s]."""
+
+
+class Simulation:
+    """The state of everything that is simulated. Knows nothing of topics, threads or the clock on the wall.
+
+    ``step`` counts the steps since the start and never goes back, also over resets: it is the time that ROS
+    sees. ``engine.time`` starts anew at a reset.
+    """
+
+    def __init__(self, settings: Settings):
+        """Raises TactileSimError where the settings do not fit the scene."""
+        self.settings = settings
+        model = load_model(settings.scene, base=settings.base, source=settings.source)
+        self.engine = MujocoEngine(model)
+        self.names = Names(model)
+        self.skin = Skin(model, resolve_scales(settings, model, self.names))
+        self.sensing = np.zeros(model.nbody + 1, bool)
+        """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
+        self.sensing[[body.body_id for body in self.skin.bodies]] = True
+        self.commander = Commander(model, self.names, resolve_gains(settings, self.names))
+        keyframes = resolve_keyframes(settings, self.names)
+        self.motion = Motion(model, keyframes, settings.motion.period) if keyframes else None
+        self.thrower = Thrower(
+            [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
+            [body.body_id for body in self.skin.bodies if body.body_id],
+            model.opt.gravity,
+            settings.seed,
+        )
+        self.sampling = Sampling(settings.skin.sampling) if settings.skin.sampling != "last" else None
+        self.tare: np.ndarray | None = None
+        """(taxels, channels) readings that count as zero."""
+        self.step = 0
+        self._motion_steps = max(1, round(MOTION_INTERVAL / self.engine.timestep))
+        self._started()
+
+    @property
+    def time(self) -> float:
+        """Simulation time since the start [s]."""
+        return self.step * self.engine.timestep
+
+    @property
+    def stamp(self) -> int:
+        """The same in integer nanoseconds."""
+        return round(self.step * self.engine.timestep * 1e9)
+
+    # -- going on ---------------------------------------------------------------------------------------------
+
+    def steps_alone(self) -> int:
+        """How many steps the engine may take in one go before something here needs a hand in it."""
+        if self.sampling or self.commander.every_step:
+            return 1
+        if self.moving:
+            return self._motion_steps - (self.step - self._start) % self._motion_steps
+        return 1 << 30
+
+    def prepare(self) -> None:
+        """Lets motion and commands act on the coming step."""
+        if self.moving and (self.step - self._start) % self._motion_steps == 0:
+            self.engine.data.ctrl[:] = self.motion.control(self.engine.time)
+        timeout = self.settings.command_timeout
+        if timeout and self._commanded is not None and self.time - self._commanded > timeout:
+            self._rest()
+        self.commander.apply(self.engine.data)
+
+    def observe(self) -> Snapshot:
+        """The present instant: valid until ``advance``, ``skip`` or a command changes the state."""
+        self.engine.forward()
+        return Snapshot(self)
+
+    def advance(self) -> None:
+        """Goes from the observed instant to the next."""
+        self.engine.integrate()
+        self.step += 1
+
+    def skip(self, n: int) -> None:
+        """Goes n steps on without a look; at most ``steps_alone()``."""
+        self.engine.step(n)
+        self.step += n
+
+    # -- commands ---------------------------------------------------------------------------------------------
+
+    @property
+    def moving(self) -> bool:
+        """Whether built-in motion is on: until the first command from outside."""
+        return self.motion is not None and self._commanded is None
+
+    def command_joints(self, targets: dict[str, np.ndarray]) -> None:
+        """Takes over targets that ``commander.check`` gave."""
+        self.commander.accept(targets, self.engine.data)
+        self._commanded = self.time
+
+    def command_controls(self, controls: np.ndarray) -> None:
+        """Takes over a raw actuator vector (nu,) that ``commander.check_controls`` gave."""
+        spoken = ~np.isnan(controls)
+        self.engine.data.ctrl[spoken] = controls[spoken]
+        self._commanded = self.time
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Puts the state, random numbers, motion and commands back to the start; the tare stays.
+
+        Raises EngineError for an unknown keyframe, which changes nothing.
+        """
+        self.engine.reset(keyframe)
+        self.commander.release()
+        self.thrower.restart()
+        if self.sampling:
+            self.sampling.clear()
+        self._started()
+
+    def set_body_state(
+        self, body: str, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
+    ) -> None:
+        """Puts a free body somewhere: position [m], quaternion wxyz, velocities [m/s], [rad/s], in the world.
+
+        Raises CommandError, SceneError or EngineError, and then changes nothing.
+        """
+        body_id = self.names.body_id(body)
+        values = np.concatenate([position, quaternion, linear, angular])
+        if not np.isfinite(values).all():
+            raise CommandError(f"set_body_state of body {body!r}: pose and twist must be finite numbers")
+        if np.linalg.norm(quaternion) < 1e-6:
+            raise CommandError(
+                f"set_body_state of body {body!r}: the orientation is all zeros; "
+                "no rotation is x: 0, y: 0, z: 0, w: 1"
+            )
+        self.engine.set_free_body(body_id, position, quaternion, linear, angular)
+
+    def throw(self) -> str:
+        """Throws the next ball at the skin; returns its name. Raises CommandError where there is none."""
+        name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
+        self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
+        return name
+
+    def take_tare(self) -> str:
+        """Lets the readings of the present instant count as zero from now on."""
+        self.prepare()
+        self.tare = self.observe().sense()
+        return "tared"
+
+    def fault(self) -> str | None:
+        """What made the physics unstable since the last reset, or None."""
+        return self.engine.fault()
+
+    def _started(self) -> None:
+        self._start = self.step
+        self._commanded: float | None = None
+        self._rest_controls = self.engine.data.ctrl.copy()
+
+    def _rest(self) -> None:
+        """No command came for too long: controls as after the reset, no forces."""
+        self.commander.release()
+        self.engine.data.ctrl[:] = self._rest_controls
+        self.engine.data.qfrc_applied[:] = 0.0
+
+
+class Snapshot:
+    """One instant. All that it gives belongs to the state at ``stamp`` and is computed when first asked for."""
+
+    def __init__(self, simulation: Simulation):
+        self.simulation = simulation
+        self.stamp = simulation.stamp
+        """[ns]"""
+
+    @cached_property
+    def all_contacts(self) -> Contacts:
+        """Every contact that carries a force, as the engine names its sides."""
+        return self.simulation.engine.contacts()
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        """The contacts to report; with ``contacts: skin`` those that touch a skin, a lone skin being second."""
+        contacts = self.all_contacts
+        if self.simulation.settings.contacts == "all":
+            return contacts
+        sensing = self.simulation.sensing[contacts.bodies]
+        contacts = contacts.select(sensing.any(axis=1))
+        sensing = self.simulation.sensing[contacts.bodies]
+        return contacts.flipped(sensing[:, 0] & ~sensing[:, 1])
+
+    @cached_property
+    def loads(self) -> Loads:
+        """What the contacts put on each skin."""
+        engine = self.simulation.engine
+        return self.simulation.skin.loads(self.all_contacts, engine.body_positions, engine.body_rotations)
+
+    def sense(self, touch_function: str | None = None) -> np.ndarray:
+        """(taxels, channels) readings of this very step; by default with the configured touch function."""
+        skin = self.simulation.settings.skin
+        return self.simulation.skin.sense(self.loads, touch_function or skin.touch_function, skin.response_function)
+
+    @cached_property
+    def taxels(self) -> np.ndarray:
+        """(taxels, channels) readings as they are published: sampled and tared."""
+        sampling, tare = self.simulation.sampling, self.simulation.tare
+        reading = sampling.value() if sampling else self.sense()
+        return reading if tare is None else reading - tare
+
+    @cached_property
+    def taxels32(self) -> np.ndarray:
+        """(taxels, channels) the same as float32, as they go on the wire."""
+        return self.taxels.astype(np.float32)
+
+    @cached_property
+    def forces_world(self) -> np.ndarray:
+        """(taxels, 3) forces in the world frame [N]."""
+        return self.sense("force_vector_global")
+
+    @cached_property
+    def taxel_positions_world(self) -> np.ndarray:
+        """(taxels, 3) in the world [m]."""
+        engine = self.simulation.engine
+        return self.simulation.skin.world(engine.body_positions, engine.body_rotations)
+
+    @cached_property
+    def wrenches(self) -> np.ndarray:
+        """(skin bodies, 6) net touch about each body's origin, in its frame [N, N m]."""
+        engine = self.simulation.engine
+        return self.simulation.skin.body_wrenches(
+            self.all_contacts, engine.body_positions, engine.body_rotations
+        )
+
+    @cached_property
+    def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, velocities and efforts of the hinge and slide joints, as ``commander.joint_names``."""
+        data, commander = self.simulation.engine.data, self.simulation.commander
+        effort = data.qfrc_actuator[commander.dofs] + data.qfrc_applied[commander.dofs]
+        return data.qpos[commander.qpos], data.qvel[commander.dofs], effort

@@ -1,0 +1,49 @@
+"""Balls to throw at the skin."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tactile_sim.errors import CommandError
+
+DISTANCE = 0.5
+"""How far from its target a ball starts [m]."""
+FLIGHT = 0.25
+"""How long it flies [s]."""
+
+
+class Thrower:
+    """Throws the free bodies named ``ball`` or ``ball_...`` in turn, each along a parabola to a skin body."""
+
+    def __init__(self, free_bodies: list[tuple[str, int]], targets: list[int], gravity: np.ndarray, seed: int):
+        """free_bodies: names and ids; targets: ids of the bodies with skin; gravity (3,) [m/s²]."""
+        self._gravity = gravity
+        self._targets = targets
+        self._seed = seed
+        self._balls = [(name, body) for name, body in free_bodies if re.fullmatch(r"ball(_.*)?", name)]
+        self.restart()
+
+    def restart(self) -> None:
+        """From here on the same throws come again."""
+        self._thrown = 0
+        self._random = np.random.default_rng(self._seed)
+
+    def throw(self, body_positions: np.ndarray) -> tuple[str, int, np.ndarray, np.ndarray]:
+        """The next ball's name and body id, its start (3,) [m] and its velocity (3,) [m/s] in the world.
+
+        body_positions (nbody, 3) [m]. Raises CommandError where the scene has no ball or no skin.
+        """
+        if not self._balls:
+            raise CommandError("the scene has no ball to throw: a free body named 'ball' or 'ball_...'")
+        if not self._targets:
+            raise CommandError("no body has a skin to throw a ball at")
+        name, ball = self._balls[self._thrown % len(self._balls)]
+        self._thrown += 1
+        target = body_positions[self._random.choice(self._targets)]
+        azimuth = self._random.uniform(-np.pi, np.pi)
+        # From the side and a little above, so that tables and floors are not in the way.
+        start = target + DISTANCE * np.array([np.cos(azimuth), np.sin(azimuth), 0.7])
+        velocity = (target - start) / FLIGHT - 0.5 * FLIGHT * self._gravity
+        return name, ball, start, velocity
