@@ -1,0 +1,20 @@
+"""The ROS 2 side: arrays to messages and back, the node, the recorder. rclpy is needed where ROS is met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tactile_sim.ros import cdr
+
+
+def subscribe(
+    node: Any, message_type: type, topic: str, callback: Callable[[Any], None], qos: Any = 10
+) -> Any:
+    """Subscribe so that ``callback`` gets what :func:`cdr.decode` makes: numpy arrays, no element objects.
+
+    ``node`` is an ``rclpy.node.Node``, ``qos`` a depth or a ``QoSProfile``; returns the rclpy subscription.
+    """
+    return node.create_subscription(
+        message_type, topic, lambda data: callback(cdr.decode(message_type, data)), qos, raw=True
+    )
