@@ -1,0 +1,49 @@
+"""The subcommands of ``tactile_sim``, a module each: ``add_parser(subparsers)``, ``main(args) -> int``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from importlib.util import find_spec
+
+from tactile_sim.errors import CommandError
+
+CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
+
+
+def new_parser(
+    subparsers: argparse._SubParsersAction, name: str, summary: str, details: str = ""
+) -> argparse.ArgumentParser:
+    """Add a subcommand's parser: ``summary`` stands in the list of commands and heads its own help."""
+    return subparsers.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=details or None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def seconds(text: str) -> float:
+    """A duration [s] from the command line: finite and positive."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, not {text!r}")
+    return value
+
+
+def require_ros(command: str) -> None:
+    """Raise a CommandError that says how to get ROS 2, or the messages, where they are missing."""
+    if find_spec("rclpy") is None:
+        raise CommandError(
+            f"`{command}` needs ROS 2, and rclpy cannot be imported; source a ROS 2 installation "
+            "(source /opt/ros/jazzy/setup.bash), or in the source tree: make setup && source tools/env.bash"
+        )
+    if find_spec("tactile_sim.msg") is None:
+        raise CommandError(
+            f"`{command}` needs the messages of tactile_sim, and they are not built; in the source tree: "
+            "make setup && source tools/env.bash, or colcon build && source install/setup.bash"
+        )

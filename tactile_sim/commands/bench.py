@@ -1,0 +1,47 @@
+"""``tactile_sim bench``: the measurements of the source tree's ``bench/`` folder."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import tactile_sim
+from tactile_sim.commands import new_parser
+from tactile_sim.errors import CommandError, suggest
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers, "bench", "measure what a step and its messages cost", "Runs bench/ of the source tree."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scripts of bench/ by name; all by default")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the scripts one after the other. Returns 0, or 1 if one of them failed."""
+    scripts = _scripts()
+    for name in args.names:
+        if name not in scripts:
+            raise CommandError(f"there is no benchmark {name!r}{suggest(name, scripts)}")
+    failed = []
+    for name in args.names or scripts:
+        print(f"== {name}", flush=True)
+        if subprocess.run([sys.executable, scripts[name]], check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"tactile_sim: bench: failed: {', '.join(failed)}", file=sys.stderr)
+    return int(bool(failed))
+
+
+def _scripts() -> dict[str, Path]:
+    """The scripts by name; a name that starts with an underscore is a helper of the others."""
+    root = Path(tactile_sim.__file__).parent.parent
+    folder = root / "bench"
+    if not (root / "package.xml").is_file() or not folder.is_dir():
+        raise CommandError(
+            "the benchmarks are not installed with the package; run them from its source tree: make bench"
+        )
+    return {path.stem: path for path in sorted(folder.glob("*.py")) if not path.name.startswith("_")}

@@ -1,0 +1,30 @@
+"""``tactile_sim check CONFIG``: everything that can be checked before anything starts."""
+
+from __future__ import annotations
+
+import argparse
+
+from tactile_sim import config
+from tactile_sim.commands import CONFIG_HELP, new_parser
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers, "check", "check a configuration and its scene", "Exit code 0, or 2 and what is wrong."
+    )
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Say in one line that the configuration is fine; raise what is wrong with it."""
+    settings = config.load(args.config)
+    from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
+
+    simulation = Simulation(settings)
+    skin, model = simulation.skin, simulation.engine.model
+    print(
+        f"{args.config}: fine. {model.nbody - 1} bodies, {len(skin.bodies)} with skin, "
+        f"{len(skin.positions)} taxels, {model.njnt} joints, {model.nu} actuators, {model.nsensor} sensors."
+    )
+    return 0

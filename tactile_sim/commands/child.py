@@ -1,0 +1,89 @@
+"""A subcommand of ours as a process of its own, which never outlives the one that started it."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from threading import Thread
+from types import TracebackType
+
+PATIENCE = 10.0  # s that a process gets to end by itself after SIGINT
+KEPT_LINES = 20
+PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
+_libc = ctypes.CDLL(None)
+
+
+def _before_exec() -> None:
+    """Runs in the child: a shell's background job has SIGINT ignored and would hand that down."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+
+
+class Child:
+    """``tactile_sim ARGUMENTS...`` in another process; leaving the ``with`` block ends it.
+
+    It has a session of its own, so that Ctrl-C in the terminal reaches this process alone, which then ends
+    the child in its turn; should this process be killed, the kernel sends the child the same SIGINT.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tactile_sim", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=_before_exec,
+        )
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.append(line.rstrip())
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def last_lines(self) -> list[str]:
+        """What it wrote last, to either stream."""
+        if self.returncode is not None:
+            self._reader.join(timeout=1.0)
+        return list(self._lines)
+
+    def wait_for(self, beginning: str, patience: float) -> bool:
+        """Wait for a line that begins so; False if the process ended, or so many seconds went by, without."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            running = self.returncode is None
+            if any(line.startswith(beginning) for line in self.last_lines):
+                return True
+            if not running:
+                return False
+            time.sleep(0.05)
+        return False
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.returncode is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        self._process.wait()

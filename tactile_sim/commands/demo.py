@@ -1,0 +1,169 @@
+"""``tactile_sim demo CONFIG``: the node in a process of its own, and here the live table of what it feels."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from rich.console import Console
+from rich.live import Live
+
+from tactile_sim import config, scenes
+from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
+from tactile_sim.commands.child import Child
+from tactile_sim.names import Names
+from tactile_sim.terminal import Keys, View, full_scale
+
+if TYPE_CHECKING:
+    from tactile_sim.ros.monitor import Monitor
+
+REFRESH = 0.1  # s of wall time between two pictures of the live table
+PLAIN_REFRESH = 1.0  # s between two tables in a pipe
+DOMAINS = 101  # ROS domains above it have ports that Linux hands out to others
+FOOTER = "[bold]space[/] throw a ball  [bold]p[/] pause  [bold]r[/] reset  [bold]s[/] step  [bold]q[/] quit  "
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers,
+        "demo",
+        "run the node and watch what it feels in a live table",
+        "Keys: space throws a ball, p pauses, r resets, s makes one step while paused, q quits.\n"
+        "Without ROS_DOMAIN_ID a free domain of this user is taken; discovery keeps to this machine.",
+    )
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run until the duration is over, the user quits (0), or the node ends (its exit code, never 0)."""
+    settings = config.load(args.config)
+    model = scenes.load_model(settings.scene, settings.base)
+    require_ros("tactile_sim demo")
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain()))
+    from tactile_sim.ros.monitor import Monitor  # reads the environment set above
+
+    weights = free_weights(model)
+    heaviest = max(weights.values(), default=weight(model, 0))
+    view = View(f"tactile_sim {args.config}", weights, full_scale(heaviest), _hints())
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with Child("run", args.config) as node, Monitor() as monitor:
+            return _watch(node, monitor, view, args.duration)
+    except KeyboardInterrupt:
+        return 0
+
+
+def weight(model: mujoco.MjModel, body: int) -> float:
+    """Weight of a body with all that hangs on it [N]."""
+    return float(model.body_subtreemass[body] * np.linalg.norm(model.opt.gravity))
+
+
+def free_weights(model: mujoco.MjModel) -> dict[str, float]:
+    """Weights [N] by name of the bodies that a free joint carries and that carry none themselves.
+
+    At rest on something a skin over the whole of such a body feels its weight.
+    """
+    free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+    names = Names(model)
+    return {names.bodies[body]: weight(model, body) for body in free if body not in model.body_parentid}
+
+
+def free_domain() -> int:
+    """A ROS domain that no other program on this machine is in, sought from a place that depends on the user.
+
+    DDS has the first participant of a domain listen at UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
+    """
+    start = os.getuid() % DOMAINS
+    domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
+    for domain in domains:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7410 + 250 * domain))
+            except OSError:
+                continue
+            return domain
+    return domains[0]
+
+
+def _hints() -> list[str]:
+    """Where else to look; the address of the web view will stand here too."""
+    environment = f"ROS_AUTOMATIC_DISCOVERY_RANGE={os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE']}"
+    return [
+        "topics: tactile/frame, tactile/<body>/array, tactile/<body>/wrench, contacts, /tf, markers",
+        "from another terminal: source tools/env.bash; "
+        f"export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']} {environment}",
+    ]
+
+
+def _watch(node: Child, monitor: Monitor, view: View, duration: float | None) -> int:
+    """Show the state until there is a reason to end. Returns the exit code."""
+    end: float | None = None
+    with _display(view) as show, _keys(monitor) as obey:
+        while node.returncode is None:
+            monitor.spin(REFRESH)
+            now = time.monotonic()
+            if end is None and duration and monitor.state.heard:
+                end = now + duration
+            if not obey() or (end is not None and now >= end):
+                show(monitor, True)
+                return 0
+            show(monitor, False)
+    said = "\n".join(f"  {line}" for line in node.last_lines)
+    print(f"tactile_sim: error: the node ended with exit code {node.returncode}:\n{said}", file=sys.stderr)
+    return node.returncode if node.returncode > 0 else 1
+
+
+@contextmanager
+def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
+    """What shows the monitor's state, told whether for the last time: a live table, or text in a pipe."""
+    if sys.stdout.isatty():
+        console = Console(highlight=False)
+        with Live(console=console, auto_refresh=False) as live:
+
+            def draw(monitor: Monitor, last: bool) -> None:
+                footer = "" if last else FOOTER + monitor.answer
+                live.update(view.table(monitor.state, console.height, footer), refresh=True)
+
+            yield draw
+        return
+    print(f"{view.title}: starting the node ...", *view.hints, sep="\n", flush=True)
+    due = 0.0
+
+    def show(monitor: Monitor, last: bool) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if last or (monitor.state.heard and now >= due):
+            due = now + PLAIN_REFRESH
+            print(view.plain(monitor.state), flush=True)
+
+    yield show
+
+
+@contextmanager
+def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
+    """A function that does what the pressed key says; False when that is to quit. No terminal, no keys."""
+    if not sys.stdin.isatty() or os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp():
+        yield lambda: True
+        return
+    actions = {" ": monitor.throw, "p": monitor.pause, "r": monitor.reset, "s": monitor.step}
+    with Keys() as keys:
+
+        def obey() -> bool:
+            key = keys.read()
+            if key in actions:
+                actions[key]()
+            return key != "q"
+
+        yield obey

@@ -1,0 +1,172 @@
+"""``tactile_sim info CONFIG``: what a configuration's scene holds, as tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tactile_sim import config
+from tactile_sim.commands import CONFIG_HELP, new_parser
+
+if TYPE_CHECKING:
+    from tactile_sim.simulation import Simulation
+
+PLAIN_WIDTH = 160  # columns of text that goes to a file or a pipe, where there is no terminal to fit
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers, "info", "show what a scene holds: bodies, geoms, taxels, joints ...", "Needs no ROS."
+    )
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the tables."""
+    settings = config.load(args.config)
+    from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
+
+    simulation = Simulation(settings)
+    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
+    console.print(_summary(simulation))
+    for table in (_skin, _bodies, _geoms, _joints, _actuators, _sensors):
+        console.print(table(simulation))
+    return 0
+
+
+def _summary(simulation: Simulation) -> Text:
+    settings, model, skin = simulation.settings, simulation.engine.model, simulation.skin
+    lines = (
+        f"configuration  {settings.source}",
+        f"scene          {settings.scene}",
+        f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
+        f"mass           {model.body_subtreemass[0]:.6g} kg",
+        f"skin           {len(skin.positions)} taxels, {skin.areas.sum() * 1e4:.1f} cm²",
+    )
+    return Text("\n".join(lines))
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | Text:
+    """A table whose numbers stand to the right: a column named with ``>`` in front holds numbers."""
+    if not rows:
+        return Text(f"\nno {title}")
+    table = Table(title=f"\n{title}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _skin(simulation: Simulation) -> Table | Text:
+    skin, names = simulation.skin, simulation.names
+    rows = [
+        (
+            names.bodies[body.body_id],
+            str(body.stop - body.start),
+            f"{body.spacing * 1e3:g}",
+            f"{skin.areas[body.start : body.stop].sum() * 1e4:.2f}",
+            ", ".join(names.geoms[geom] for geom in body.geom_ids),
+        )
+        for body in skin.bodies
+    ]
+    return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
+
+
+def _bodies(simulation: Simulation) -> Table | Text:
+    model, names = simulation.engine.model, simulation.names
+    rows = [
+        (
+            names.bodies[i],
+            names.bodies[model.body_parentid[i]],
+            f"{model.body_mass[i]:.4g}",
+            ", ".join(_kind(mujoco.mjtJoint, kind) for kind in model.jnt_type[model.jnt_bodyid == i]),
+        )
+        for i in range(1, model.nbody)
+    ]
+    return _table("bodies", ("body", "parent", ">mass [kg]", "joints"), rows)
+
+
+def _geoms(simulation: Simulation) -> Table | Text:
+    model, names = simulation.engine.model, simulation.names
+    collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    rows = [
+        (
+            names.geoms[i],
+            names.bodies[model.geom_bodyid[i]],
+            _kind(mujoco.mjtGeom, model.geom_type[i]),
+            "yes" if collides[i] else "no",
+        )
+        for i in range(model.ngeom)
+    ]
+    return _table("geoms", ("geom", "body", "type", "collides"), rows)
+
+
+def _joints(simulation: Simulation) -> Table | Text:
+    model, names = simulation.engine.model, simulation.names
+    metres = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
+    rows = [
+        (
+            names.joints[i],
+            names.bodies[model.jnt_bodyid[i]],
+            _kind(mujoco.mjtJoint, model.jnt_type[i]),
+            f"{_range(model.jnt_range[i])} {'m' if metres[i] else 'rad'}" if model.jnt_limited[i] else "",
+        )
+        for i in range(model.njnt)
+    ]
+    return _table("joints", ("joint", "body", "type", "range"), rows)
+
+
+def _actuators(simulation: Simulation) -> Table | Text:
+    model, names = simulation.engine.model, simulation.names
+    rows = [
+        (
+            names.actuators[i],
+            _driven(simulation, i),
+            _range(model.actuator_ctrlrange[i]) if model.actuator_ctrllimited[i] else "",
+        )
+        for i in range(model.nu)
+    ]
+    return _table("actuators", ("actuator", "drives", "ctrl range"), rows)
+
+
+def _driven(simulation: Simulation, actuator: int) -> str:
+    model, names = simulation.engine.model, simulation.names
+    transmission = mujoco.mjtTrn(model.actuator_trntype[actuator])
+    target = model.actuator_trnid[actuator, 0]
+    if transmission in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+        return f"joint {names.joints[target]}"
+    if transmission == mujoco.mjtTrn.mjTRN_BODY:
+        return f"body {names.bodies[target]}"
+    tendon = transmission == mujoco.mjtTrn.mjTRN_TENDON
+    kind = mujoco.mjtObj.mjOBJ_TENDON if tendon else mujoco.mjtObj.mjOBJ_SITE
+    return f"{_kind(mujoco.mjtTrn, transmission)} {mujoco.mj_id2name(model, kind, target) or target}"
+
+
+def _sensors(simulation: Simulation) -> Table | Text:
+    model, names = simulation.engine.model, simulation.names
+    rows = [
+        (names.sensors[i], _kind(mujoco.mjtSensor, model.sensor_type[i]), str(model.sensor_dim[i]))
+        for i in range(model.nsensor)
+    ]
+    return _table("sensors", ("sensor", "type", ">values"), rows)
+
+
+def _kind(enum: type, value: int) -> str:
+    """MuJoCo's word for a type: ``mjGEOM_BOX`` is ``box``."""
+    return enum(value).name.split("_", 1)[1].lower()
+
+
+def _range(limits: np.ndarray) -> str:
+    return f"{limits[0]:g} to {limits[1]:g}"

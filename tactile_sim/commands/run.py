@@ -1,0 +1,60 @@
+"""``tactile_sim run CONFIG``: the ROS 2 node, in this process."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
+from tactile_sim.commands.child import Child
+from tactile_sim.errors import CommandError
+
+RECORDER_PATIENCE = 60.0  # s until the recorder must be up
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers,
+        "run",
+        "run the ROS 2 node",
+        "What follows --ros-args, up to -- or the end, goes to ROS:\n"
+        "  tactile_sim run touch_cube --ros-args -r __ns:=/left -p real_time_factor:=0.5",
+    )
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    parser.add_argument(
+        "--duration", type=seconds, metavar="S", help="end after S seconds of simulation time"
+    )
+    parser.add_argument("--record", metavar="BAG", help="record all topics into a new bag (MCAP)")
+    parser.add_argument(
+        "--web", action=argparse.BooleanOptionalAction, help="a view in the browser; not in this version"
+    )
+    parser.set_defaults(ros_args=[])
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the node until it is told to stop or the duration is over."""
+    if args.web:
+        raise CommandError(
+            "--web: the view in the browser is not available yet in this version; leave --web out"
+        )
+    require_ros("tactile_sim run")
+    from tactile_sim.ros import node
+
+    with _recorder(args.record) if args.record else nullcontext():
+        return node.run(args.config, args.duration, args.ros_args)
+
+
+@contextmanager
+def _recorder(bag: str) -> Iterator[None]:
+    """A recorder in a process of its own: there before the node's first message, ended after its last."""
+    with Child("record", bag) as child:
+        if not child.wait_for("recording", RECORDER_PATIENCE):
+            said = " ".join(child.last_lines[-1:]).removeprefix("tactile_sim: error: ")
+            raise CommandError(f"the recorder did not start: {said or 'no answer'}")
+        yield
+        if child.returncode is not None:
+            print("tactile_sim: error: the recorder ended before the node:", file=sys.stderr)
+            print(*child.last_lines, sep="\n", file=sys.stderr)

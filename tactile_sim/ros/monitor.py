@@ -1,0 +1,111 @@
+"""A view from outside on a running simulation: hears its topics, calls its services."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool, Trigger
+
+from tactile_sim.msg import ContactWrenchArray, TactileFrame
+from tactile_sim.ros import subscribe
+from tactile_sim.srv import Reset, Step
+from tactile_sim.terminal import State
+
+NODE = "tactile_sim"  # whose services are called
+
+
+class Monitor:
+    """Keeps a ``State`` up to date while ``spin`` is called. The calls answer later, in ``answer``."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.answer = ""
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self._node = rclpy.create_node("tactile_sim_monitor", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        subscribe(self._node, TactileFrame, "tactile/frame", self._hear_frame)
+        subscribe(self._node, ContactWrenchArray, "contacts", self._hear_contacts, 1)
+        self._node.create_subscription(Clock, "/clock", self._hear_clock, 1)
+        self._node.create_subscription(DiagnosticArray, "/diagnostics", self._hear_diagnostics, 10)
+        self._clients = {
+            name: self._node.create_client(kind, f"{NODE}/{name}")
+            for name, kind in {"throw": Trigger, "pause": SetBool, "reset": Reset, "step": Step}.items()
+        }
+
+    def spin(self, duration: float) -> None:
+        """Take what comes within so much wall time [s]."""
+        end = time.monotonic() + duration
+        while (left := end - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+        self.state.tick(time.monotonic())
+
+    def throw(self) -> None:
+        """Ask for a ball at the skin."""
+        self._call("throw", Trigger.Request())
+
+    def pause(self) -> None:
+        """Ask for a pause, or for its end."""
+        wanted = not self.state.paused
+
+        def done() -> None:
+            self.state.paused = wanted
+
+        self._call("pause", SetBool.Request(data=wanted), done)
+
+    def reset(self) -> None:
+        """Ask for the state at the start."""
+        self._call("reset", Reset.Request())
+
+    def step(self) -> None:
+        """Ask for one step of a paused simulation."""
+        self._call("step", Step.Request(steps=1))
+
+    def _call(self, service: str, request: Any, done: Callable[[], None] | None = None) -> None:
+        client = self._clients[service]
+        if not client.service_is_ready():
+            self.answer = f"{service}: the node does not serve yet"
+            return
+
+        def answered(future: Future) -> None:
+            response = future.result()
+            self.answer = f"{service}: {response.message or ('done' if response.success else 'refused')}"
+            if response.success and done:
+                done()
+
+        client.call_async(request).add_done_callback(answered)
+
+    def _hear_frame(self, frame: Any) -> None:
+        self.state.hear_frame(time.monotonic(), frame.bodies, frame.taxel_counts, frame.data, frame.channels)
+
+    def _hear_contacts(self, message: Any) -> None:
+        self.state.contacts = len(message.contacts)
+
+    def _hear_clock(self, clock: Clock) -> None:
+        self.state.time = clock.clock.sec + clock.clock.nanosec * 1e-9
+
+    def _hear_diagnostics(self, diagnostics: DiagnosticArray) -> None:
+        for status in diagnostics.status:
+            if status.name == f"{NODE}: simulation":
+                self.state.complaint = "" if status.level == DiagnosticStatus.OK else status.message
+                self.state.paused = {value.key: value.value for value in status.values}["paused"] == "true"
+
+    def __enter__(self) -> Monitor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        self._context.try_shutdown()

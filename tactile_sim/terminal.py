@@ -1,0 +1,194 @@
+"""The live table of the demo: what it shows of a running simulation, and the keys it takes. Knows no ROS."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import sys
+import termios
+import tty
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import numpy as np
+from rich.bar import Bar
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+WINDOW = 2.0  # s of wall time over which rates are taken
+PEAK_WINDOW = 1.0  # s of wall time that a peak stays visible: an impact is over in milliseconds
+BAR_WIDTH = 30  # columns
+PLAIN_BAR_WIDTH = 20  # columns
+
+
+@dataclass
+class State:
+    """What was heard of the simulation so far. Times are wall seconds of one monotonic clock."""
+
+    bodies: Sequence[str] = ()
+    forces: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) net force [N], latest
+    contacts: int | None = None
+    time: float | None = None  # simulation time [s]
+    paused: bool = False
+    frames: int = 0
+    complaint: str = ""  # what the diagnostics are not happy with
+    _peaks: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
+    _history: deque[tuple[float, float, int]] = field(default_factory=deque)
+
+    def hear_frame(
+        self, now: float, bodies: Sequence[str], counts: np.ndarray, data: np.ndarray, channels: int
+    ) -> None:
+        """Take one message of the whole skin.
+
+        Args:
+            now: wall time [s].
+            bodies: names of the B bodies.
+            counts: (B,) taxels per body.
+            data: (sum of counts * channels,) forces [N], body after body, taxel-major.
+            channels: numbers per taxel.
+        """
+        self.bodies = bodies
+        self.forces = net_forces(counts, data, channels)
+        self.frames += 1
+        self._peaks.append((now, self.forces))
+        while self._peaks[0][0] < now - PEAK_WINDOW:
+            self._peaks.popleft()
+
+    def tick(self, now: float) -> None:
+        """Note the counts at this wall time [s]; the rates are differences between ticks."""
+        self._history.append((now, self.time or 0.0, self.frames))
+        while self._history[0][0] < now - WINDOW:
+            self._history.popleft()
+
+    @property
+    def heard(self) -> bool:
+        """Whether the simulation has been heard at all."""
+        return bool(self.frames) or self.time is not None or self.contacts is not None
+
+    @property
+    def peaks(self) -> np.ndarray:
+        """(bodies,) largest net force of the last second [N]."""
+        recent = [forces for _, forces in self._peaks if len(forces) == len(self.bodies)]
+        return np.max(recent, axis=0) if recent else self.forces
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulation time per wall time over the last ticks."""
+        return self._rate(1)
+
+    @property
+    def frame_rate(self) -> float:
+        """Skin messages per second of wall time over the last ticks."""
+        return self._rate(2)
+
+    def _rate(self, column: int) -> float:
+        if len(self._history) < 2 or self._history[-1][0] <= self._history[0][0]:
+            return 0.0
+        first, last = self._history[0], self._history[-1]
+        return (last[column] - first[column]) / (last[0] - first[0])
+
+
+def net_forces(counts: np.ndarray, data: np.ndarray, channels: int) -> np.ndarray:
+    """(B,) magnitude of each body's summed force [N], from the (sum of counts * channels,) taxel forces."""
+    per_taxel = np.asarray(data, dtype=np.float64).reshape(-1, channels)
+    running = np.vstack((np.zeros((1, channels)), np.cumsum(per_taxel, axis=0)))
+    ends = np.cumsum(counts)
+    return np.linalg.norm(running[ends] - running[ends - counts], axis=1)
+
+
+def full_scale(force: float) -> float:
+    """A round force [N], 1, 2 or 5 times a power of ten, at least half as much again as the given one."""
+    wanted = max(1.5 * force, 1e-3)
+    decade = 10.0 ** math.floor(math.log10(wanted))
+    return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1 - 1e-9))
+
+
+@dataclass(frozen=True)
+class View:
+    """How a state is shown: bars of one scale, weights of free bodies, and where else to look."""
+
+    title: str
+    weights: Mapping[str, float]  # [N] of the bodies that are free and stand alone
+    scale: float  # [N], the length of a full bar
+    hints: Sequence[str] = ()
+
+    def table(self, state: State, height: int, footer: str = "") -> RenderableType:
+        """The live table, at most ``height`` lines high."""
+        lines = [f"[bold]{self.title}[/]   {self._status(state)}"]
+        if state.complaint:
+            lines.append(f"[yellow]{state.complaint}[/]")
+        room = max(1, height - len(lines) - len(self.hints) - bool(footer) - 6)
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("body")
+        table.add_column("force [N]", justify="right", min_width=9)
+        table.add_column("peak 1 s", justify="right", min_width=9)
+        table.add_column(f"0 to {self.scale:g} N", width=BAR_WIDTH)
+        table.add_column("")
+        order = self._order(state)
+        for i in order[:room]:
+            force, name = state.forces[i], state.bodies[i]
+            colour = "red" if force > self.scale else "green"
+            bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color=colour)
+            table.add_row(name, f"{force:.2f}", f"{state.peaks[i]:.2f}", bar, self._weight(name))
+        rest = len(order) - room
+        parts: list[RenderableType] = [Text.from_markup("\n".join(lines)), Text(), table]
+        if rest > 0:
+            parts.append(Text(f"... and {rest} more bodies", style="dim"))
+        parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in self.hints)]
+        if footer:
+            parts.append(Text.from_markup(footer))
+        return Group(*parts)
+
+    def plain(self, state: State) -> str:
+        """The same for a pipe or a file: every body that feels something, or the first where none does."""
+        lines = [f"{self.title}   {self._status(state)}"]
+        if state.complaint:
+            lines.append(f"  {state.complaint}")
+        width = max(map(len, state.bodies), default=0)
+        order = self._order(state)
+        for i in [i for i in order if state.forces[i] > 0] or order[:1]:
+            force, name = state.forces[i], state.bodies[i]
+            bar = ("#" * round(min(force / self.scale, 1.0) * PLAIN_BAR_WIDTH)).ljust(PLAIN_BAR_WIDTH)
+            lines.append(f"  {name:<{width}} {force:9.3f} N  {bar}  {self._weight(name)}".rstrip())
+        return "\n".join(lines)
+
+    def _order(self, state: State) -> list[int]:
+        """Bodies by falling peak, so that rows do not jump about with every message."""
+        return sorted(range(len(state.bodies)), key=lambda i: (-round(float(state.peaks[i]), 1), i))
+
+    def _weight(self, name: str) -> str:
+        return f"(weight {self.weights[name]:.3f} N)" if name in self.weights else ""
+
+    def _status(self, state: State) -> str:
+        if not state.heard:
+            return "starting the node ..."
+        contacts = "-" if state.contacts is None else state.contacts
+        return (
+            f"time {state.time or 0.0:.3f} s   "
+            f"{'paused' if state.paused else f'real-time factor {state.real_time_factor:.2f}'}   "
+            f"contacts {contacts}   tactile/frame {state.frame_rate:.0f} Hz"
+        )
+
+
+class Keys:
+    """Single key presses of the terminal, without Enter and without echo, inside a ``with`` block."""
+
+    def __enter__(self) -> Keys:
+        self._fd = sys.stdin.fileno()
+        self._saved = termios.tcgetattr(self._fd)
+        tty.setcbreak(self._fd)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
+
+    def read(self) -> str:
+        """The key pressed since the last call; empty where there was none."""
+        ready, _, _ = select.select([self._fd], [], [], 0.0)
+        return os.read(self._fd, 1).decode(errors="replace") if ready else ""
