@@ -12,9 +12,10 @@ from tactile_sim.errors import SceneError, suggest
 class Names:
     """Names of a model's bodies, geoms, joints, actuators and sensors, in lists by id.
 
-    What the scene leaves unnamed is named here: a body ``body<id>``, a geom ``<body>/geom<k>`` and a joint
-    ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named ones
-    included; an actuator ``actuator<id>``, a sensor ``sensor<id>``. Body 0 is ``world``.
+    What the scene leaves unnamed is named here: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
+    ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
+    ones included; an actuator ``actuator<id>``, a sensor ``sensor<id>``, a keyframe ``key<id>``. Body 0 is
+    ``world``.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -29,8 +30,12 @@ class Names:
             mujoco.mjtObj.mjOBJ_JOINT,
             [f"{self.bodies[b]}/joint{i - model.body_jntadr[b]}" for i, b in enumerate(model.jnt_bodyid)],
         )
-        self.actuators = self._named(model, mujoco.mjtObj.mjOBJ_ACTUATOR, [f"actuator{i}" for i in range(model.nu)])
-        self.sensors = self._named(model, mujoco.mjtObj.mjOBJ_SENSOR, [f"sensor{i}" for i in range(model.nsensor)])
+        self.actuators = self._named(
+            model, mujoco.mjtObj.mjOBJ_ACTUATOR, [f"actuator{i}" for i in range(model.nu)]
+        )
+        self.sensors = self._named(
+            model, mujoco.mjtObj.mjOBJ_SENSOR, [f"sensor{i}" for i in range(model.nsensor)]
+        )
         self.keyframes = self._named(model, mujoco.mjtObj.mjOBJ_KEY, [f"key{i}" for i in range(model.nkey)])
         self._ids = {
             kind: {name: i for i, name in reversed(list(enumerate(names)))}
@@ -80,6 +85,6 @@ class Names:
 
 
 def topic_token(name: str) -> str:
-    """The name as one token of a ROS topic: what ROS does not allow becomes ``_``, a leading digit gets one before it."""
+    """The name as one token of a ROS topic: ``_`` for what ROS does not allow, and before a leading digit."""
     token = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return token if token and not token[0].isdigit() else "_" + token

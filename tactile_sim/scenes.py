@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -13,6 +14,11 @@ from tactile_sim import share
 from tactile_sim.errors import SceneError, suggest
 
 _NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
+_REMEDIES = {
+    "no decoder found for mesh": "; convert the mesh to STL or OBJ",
+    "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
+}
 _XACRO = "http://www.ros.org/wiki/xacro"
 
 
@@ -20,7 +26,7 @@ def load_model(scene: str | Path, base: Path | None = None, source: str | None =
     """The compiled model of a scene.
 
     Args:
-        scene: MJCF or URDF file: a path (relative to ``base``), a shipped name, a ``package://`` or ``file://`` address.
+        scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
 
@@ -46,13 +52,13 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
     elif "://" in name:
         raise SceneError(f"{where}{name!r} cannot be fetched; give a path, a package:// or a file:// address")
     else:
-        path = Path(name).expanduser()
+        path = share.expand_home(name)
         if not path.is_absolute():
             path = _relative(name, path, base, where)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
-    if not path.is_file():
-        raise SceneError(f"{where}no such file: {path}{_nearest_file(path)}")
+    if not os.path.isfile(path):
+        raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
     return path
 
 
@@ -66,7 +72,9 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         if root[1] == "robot":
             return mujoco.MjSpec.from_string(_mujoco_urdf(path, text))
         if root[1] != "mujoco":
-            raise SceneError(f"{path}: not a scene: its root is <{root[1]}>, not <mujoco> (MJCF) or <robot> (URDF)")
+            raise SceneError(
+                f"{path}: not a scene: its root is <{root[1]}>, not <mujoco> (MJCF) or <robot> (URDF)"
+            )
         if path.suffix == ".xml":
             return mujoco.MjSpec.from_file(str(path))
         # MuJoCo goes by the extension, and knows only .xml.
@@ -78,22 +86,22 @@ def load_spec(path: Path) -> mujoco.MjSpec:
 
 
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
-    if base is not None and (base / path).is_file():
+    if base is not None and os.path.isfile(base / path):
         return base / path
     shipped = share.lookup("scenes", name)
     if shipped is not None:
         return shipped
     if base is not None:
-        if len(path.parts) > 1 or (base / path).exists():
+        if len(path.parts) > 1 or os.path.exists(base / path):
             return base / path
-        there = [entry.name for entry in base.glob("*") if entry.suffix in (".xml", ".urdf")] if base.is_dir() else []
+        there = [entry.name for entry in base.glob("*") if entry.suffix in (".xml", ".urdf")]
         raise SceneError(
             f"{where}no scene {name!r} in {base}, and none is shipped under that name"
             f"{suggest(name, [*there, *share.names('scenes')])}"
         )
     raise SceneError(
-        f"{where}the relative path {name!r} has no folder to start from and is no shipped scene"
-        f"{suggest(name, share.names('scenes'))}; write an absolute path or package://PACKAGE/FILE"
+        f"{where}{name!r} is no shipped scene, and here a relative path has no folder to start from;"
+        f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
 
 
@@ -112,13 +120,6 @@ def _of_file_address(address: str) -> Path:
     return Path(unquote(urlparse(address).path))
 
 
-def _nearest_file(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f" (there is no folder {path.parent})"
-    near = suggest(path.name, [entry.name for entry in path.parent.iterdir() if entry.suffix in (".xml", ".urdf")])
-    return near if "did you mean" in near else ""
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
@@ -130,13 +131,15 @@ def _text(path: Path) -> str:
 
 
 def _mujoco_urdf(path: Path, text: str) -> str:
-    """The URDF as MuJoCo should read it: links stay bodies, meshes by absolute path, what is only seen left out."""
+    """The URDF as MuJoCo should read it: links stay bodies, meshes by absolute path, no visuals."""
     try:
         robot = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None
     if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
-        raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {path.name.split('.')[0]}.urdf")
+        raise SceneError(
+            f"{path}: is a xacro file; expand it first: xacro {path.name} > {path.name.split('.')[0]}.urdf"
+        )
     extension = robot.find("mujoco")
     if extension is None:
         extension = ElementTree.SubElement(robot, "mujoco")
@@ -168,29 +171,32 @@ def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
     else:
         found = meshes / name
     for path in (found, urdf.parent / name, meshes / Path(name).name):
-        if path is not None and path.is_file():
-            return path.resolve()
+        if path is not None and os.path.isfile(path):
+            return path.absolute()
     if found is None:
         raise SceneError(
-            f"{urdf}: mesh {name}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH; source its workspace"
+            f"{urdf}: mesh {name}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
+            " source its workspace"
         )
     raise SceneError(f"{urdf}: mesh {name}: no such file: {found}")
 
 
 def _package_around(urdf: Path, package: str) -> Path | None:
-    """The package the URDF itself lies in, when it is the one asked for: a checkout that was never installed."""
-    return next((p for p in urdf.resolve().parents if p.name == package and (p / "package.xml").is_file()), None)
+    """The package that the URDF lies in, where it is the one asked for: a checkout that was not installed."""
+    folders = (folder for folder in urdf.resolve().parents if (folder / "package.xml").is_file())
+    return next((folder for folder in folders if folder.name == package), None)
 
 
 def _refused(path: Path, error: Exception) -> SceneError:
-    """MuJoCo's reason on one line."""
+    """MuJoCo's reason on one line: where, what, and what to do where that is not plain."""
     reason = re.sub(r"^((XML )?Error: ?)+", "", " ".join(str(error).split()))
-    remedy = ""
     broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", reason)
     if broken:
-        reason = f"broken XML at line {broken[2]} ({broken[1].lower().replace('_', ' ')})"
-    elif "no decoder found for mesh" in reason:
-        remedy = "; convert the mesh to STL or OBJ"
-    elif "Error opening file" in reason:
-        remedy = "; paths of meshes and includes start at the scene's folder"
-    return SceneError(f"{path}: {reason}{remedy}")
+        return SceneError(f"{path}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
+    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
+    place = re.search(r" Element (?:name )?'(.*?)'(?:, id \d+)?(?:, line (\d+))?$", reason)
+    if place is None:
+        return SceneError(f"{path}: {reason}{remedy}")
+    line = f"line {place[2]}: " if place[2] else ""
+    element = f"{place[1]!r}: " if place[1] else ""
+    return SceneError(f"{path}: {line}{element}{reason[: place.start()]}{remedy}")

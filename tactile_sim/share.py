@@ -1,8 +1,8 @@
 """Where the package's own files lie: shipped scenes, configs, the RViz display.
 
-One finder for three ways to be installed. The source tree comes first when the running code is the source tree, so that an
-edited scene acts at once; then the installation the code belongs to (``colcon``, ``pip``, a system package); then every
-prefix of ``AMENT_PREFIX_PATH``.
+One finder for all ways to be installed. The source tree comes first where the running code is in it, so that
+an edited scene acts at once; then the installation that the code belongs to (``colcon``, ``pip``, a system
+package); then every prefix of ``AMENT_PREFIX_PATH``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def find(kind: str, name: str) -> Path:
     path = lookup(kind, name)
     if path is None:
         what = kind.removesuffix("s")
-        raise _ERRORS.get(kind, TactileSimError)(f"no {what} named {name!r} is shipped{suggest(name, names(kind))}")
+        raise _ERRORS.get(kind, TactileSimError)(
+            f"no {what} named {name!r} is shipped{suggest(name, names(kind))}"
+        )
     return path
 
 
@@ -52,7 +54,7 @@ def lookup(kind: str, name: str) -> Path | None:
     for folder in folders():
         for extension in ("", *_EXTENSIONS.get(kind, ())):
             path = folder / kind / (name + extension)
-            if path.is_file():
+            if os.path.isfile(path):
                 return path
     return None
 
@@ -68,7 +70,23 @@ def names(kind: str) -> list[str]:
 
 def package_folder(package: str) -> Path | None:
     """The share folder of any ROS package, for ``package://`` addresses; ``None`` where it is not found."""
-    return next((folder for folder in _package_candidates(package) if folder.is_dir()), None)
+    return next((folder for folder in _package_candidates(package) if package and folder.is_dir()), None)
+
+
+def similar_file(path: Path) -> str:
+    """The end of an error about a missing file: one of nearly that name, or that its folder is missing."""
+    if not os.path.isdir(path.parent):
+        return f": there is no folder {path.parent}"
+    near = suggest(path.name, [entry.name for entry in path.parent.iterdir()])
+    return near if "did you mean" in near else ""
+
+
+def expand_home(path: str | Path) -> Path:
+    """The path with a leading ``~`` replaced; as it is where that stands for no home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _package_candidates(package: str) -> Iterator[Path]:

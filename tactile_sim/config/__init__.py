@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
-from tactile_sim.config.resolve import resolve_gains, resolve_keyframes, resolve_scales
-from tactile_sim.config.schema import KEYS, Key, from_mapping, nest
+from tactile_sim.config.mapping import from_mapping, nest
+from tactile_sim.config.patterns import match
+from tactile_sim.config.scales import resolve_scales
 from tactile_sim.config.settings import (
-    Gains,
+    KEYS,
+    Key,
     MarkerSettings,
     MotionSettings,
     Rates,
@@ -20,7 +23,6 @@ from tactile_sim.config.settings import (
 
 __all__ = [
     "KEYS",
-    "Gains",
     "Key",
     "MarkerSettings",
     "MotionSettings",
@@ -31,26 +33,26 @@ __all__ = [
     "find",
     "from_mapping",
     "load",
+    "match",
     "nest",
-    "resolve_gains",
-    "resolve_keyframes",
     "resolve_scales",
 ]
 
 
 def find(name: str | Path) -> Path:
-    """The file of a configuration: a path that exists, else a shipped name (``touch_cube``).
+    """The file of a configuration: an existing file, else a shipped name (``touch_cube``).
 
     Raises:
-        ConfigError: there is neither.
+        ConfigError: it is neither, and does not look like a path.
     """
-    path = Path(name).expanduser()
-    if path.exists() or path.is_absolute() or len(path.parts) != 1:
+    path = share.expand_home(name)
+    if os.path.isfile(path):
         return path
     shipped = share.lookup("config", str(name))
-    if shipped is None and path.suffix in (".yaml", ".yml"):
-        return path
-    return shipped or share.find("config", str(name))
+    if shipped is not None:
+        return shipped
+    looks_like_a_path = len(path.parts) != 1 or path.suffix in (".yaml", ".yml") or os.path.exists(path)
+    return path if looks_like_a_path else share.find("config", str(name))
 
 
 def load(name: str | Path, node: str = "/tactile_sim") -> Settings:
@@ -61,8 +63,7 @@ def load(name: str | Path, node: str = "/tactile_sim") -> Settings:
         node: full name of the node whose parameters are read.
 
     Raises:
-        ConfigError: the file cannot be read, or says what cannot be.
+        ConfigError: the file cannot be read, or asks for what cannot be.
     """
     path = find(name)
-    source = str(name) if path == Path(name) else str(path)
-    return from_mapping(nest(parameter_file.read(path, source, node)), path.resolve().parent, source)
+    return from_mapping(parameter_file.read(path, str(path), node), path.absolute().parent, str(path))

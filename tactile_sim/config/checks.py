@@ -1,5 +1,8 @@
-"""What one value of the configuration may be. A check takes what the user wrote and returns the value, or raises a ValueError
-whose text says what is needed, what is there instead, and what to do."""
+"""What one value of the configuration may be.
+
+A check takes what the user wrote and returns the value, or raises a ValueError whose text says what is
+needed, what is there instead and what to do.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,10 @@ class Number:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise ValueError(f"needs {self}, but is {shown(value)}")
         number = float(value)
-        low = (self.least is not None and number < self.least) or (self.above is not None and number <= self.above)
-        if low or not math.isfinite(number):
+        too_low = (self.least is not None and number < self.least) or (
+            self.above is not None and number <= self.above
+        )
+        if too_low or not math.isfinite(number):
             raise ValueError(f"needs {self}, but is {number:g}")
         return number
 
@@ -70,7 +75,7 @@ class Integer:
         needs = f"needs an integer from {self.least} to {self.most}"
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise ValueError(f"{needs}, but is {shown(value)}")
-        if not self.least <= value <= self.most:
+        if not self.least <= int(value) <= self.most:
             raise ValueError(f"{needs}, but is {value}")
         return int(value)
 
@@ -98,7 +103,7 @@ class Frame:
     def __call__(self, value: Any) -> str:
         text = Text(self.filled)(value)
         if text.startswith("/"):
-            raise ValueError(f"needs a TF frame, which has no leading slash, but is {text!r}; write {text.lstrip('/')!r}")
+            raise ValueError(f"needs a TF frame, without a leading slash, but is {text!r}")
         return text
 
 
@@ -125,7 +130,9 @@ class Choice:
         if not isinstance(word, str):
             raise ValueError(f"needs one of {', '.join(self.words)}, but is {shown(value)}")
         if word in self.later:
-            raise ValueError(f"{word!r} is not available yet in this version; there are: {', '.join(self.words)}")
+            raise ValueError(
+                f"{word!r} is not available yet in this version; there is: {', '.join(self.words)}"
+            )
         if word not in self.words:
             raise ValueError(f"cannot be {word!r}{suggest(word, self.words)}")
         return word

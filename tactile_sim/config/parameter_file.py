@@ -1,31 +1,30 @@
 """Reads a ROS 2 parameter file exactly as ``rcl`` does, without ROS.
 
-``rcl_yaml_param_parser`` is not quite YAML 1.1 nor 1.2: it works on parser events, takes plain scalars for a boolean, then for
-C's ``strtol``, then for ``strtod``, and has no null. Following it event by event is what makes the node and the core read the
-same values from one file. What rcl refuses, or takes and garbles, is refused here with the line and what to write instead.
+``rcl_yaml_param_parser`` reads neither YAML 1.1 nor 1.2: it takes a plain scalar for a boolean, else for what
+C's ``strtol`` or ``strtod`` make of it, else for text, and has no null. Following it event by event makes the
+node and the core read the same values from one file. What rcl refuses, or takes and garbles, is refused here,
+with the line and what to write instead.
 """
 
 from __future__ import annotations
 
-import math
+import ctypes
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import yaml
 
+from tactile_sim import share
 from tactile_sim.errors import ConfigError
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
 
 _TRUE = {"Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"}
 _FALSE = {"N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}
-_DOTTED_FLOAT = re.compile(r"\.(nan|NaN|NAN)|[+-]?\.(inf|Inf|INF)")
-_INTEGER = re.compile(r"\s*[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_DECIMAL = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_HEXADECIMAL = re.compile(r"\s*[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?[0-9]+)?")
-_WORD_FLOAT = re.compile(r"\s*[+-]?(inf|infinity|nan(\(\w*\))?)", re.IGNORECASE)
+_INFINITIES = {f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
+_NANS = {".nan", ".NaN", ".NAN"}
 _NODE_LEVEL = "ros__parameters"
 
 
@@ -35,19 +34,18 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
     Args:
         path: the file.
         source: how errors call it.
-        node: the node's full name; sections ``/**``, ``tactile_sim``, ``/*/tactile_sim`` ... are matched as rcl does.
+        node: the node's full name; which of the file's sections are for it is matched as rcl does.
 
     Raises:
-        ConfigError: the file is missing, unreadable, not UTF-8, not YAML, not a parameter file, or not for this node.
+        ConfigError: the file is missing, unreadable, not UTF-8, not a parameter file, or not for this node.
     """
     sections = _Reader(_text(path, source), source).sections()
-    matching = [parameters for name, parameters in sections if _applies(name, node)]
+    matching = [parameters for name, parameters in sections.items() if _applies(name, node)]
     if not matching:
-        there = ", ".join(dict.fromkeys(repr(name) for name, _ in sections))
+        there = f"only for {', '.join(map(repr, sections))}" if sections else "nothing at all"
         raise ConfigError(
-            f"{source}: no parameters for the node {node}: "
-            + (f"the file has them for {there}; " if there else "the file is empty; ")
-            + f"write them below '/**:' and '{_NODE_LEVEL}:'"
+            f"{source}: holds no parameters for the node {node}, {there};"
+            f" write them below '/**:' and, one level deeper, '{_NODE_LEVEL}:'"
         )
     return {name: value for parameters in matching for name, value in parameters.items()}
 
@@ -58,31 +56,33 @@ def scalar(text: str) -> bool | int | float | str:
         return True
     if text in _FALSE:
         return False
-    if _INTEGER.fullmatch(text):
-        digits = text.strip()
-        octal = re.fullmatch(r"([+-]?)0([0-7]+)", digits)
-        number = int(octal[1] + octal[2], 8) if octal else int(digits, 0)
-        if -(2**63) <= number < 2**63:
-            return number
-    if _DOTTED_FLOAT.fullmatch(text):
-        return float(text.replace(".", ""))
-    if _DECIMAL.fullmatch(text):
-        number = float(text)
-        # strtod reports ERANGE for these, and rcl then keeps the text.
-        out_of_range = math.isinf(number) or (abs(number) < 2.2250738585072014e-308 and re.search(r"[1-9]", re.split("[eE]", text)[0]))
-        return text if out_of_range else number
-    if _HEXADECIMAL.fullmatch(text):
-        return float.fromhex(text)
-    if _WORD_FLOAT.fullmatch(text):
-        return float(text.split("(")[0])
-    return text
+    integer = _c_number(_C.strtol, text, 0)
+    if integer is not None:
+        return integer
+    number = _c_number(_C.strtod, text.replace(".", "") if text in _INFINITIES | _NANS else text)
+    return text if number is None else number
+
+
+_C = ctypes.CDLL(None, use_errno=True)
+_C.strtol.restype = ctypes.c_long
+_C.strtod.restype = ctypes.c_double
+
+
+def _c_number(convert: Callable, text: str, *base: int) -> Any:
+    """What ``strtol`` or ``strtod`` makes of the whole text; None where that fails or is out of range."""
+    encoded = ctypes.create_string_buffer(text.encode())
+    end = ctypes.c_void_p()
+    ctypes.set_errno(0)
+    number = convert(encoded, ctypes.byref(end), *base)
+    consumed = (end.value or 0) - ctypes.addressof(encoded)
+    return number if ctypes.get_errno() == 0 and consumed == len(encoded) - 1 else None
 
 
 def _text(path: Path, source: str) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise ConfigError(f"{source}: no such file") from None
+        raise ConfigError(f"{source}: no such file{share.similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
@@ -99,49 +99,49 @@ def _applies(section: str, node: str) -> bool:
     return re.fullmatch(pattern, node) is not None
 
 
-@dataclass
 class _Reader:
     """One pass over the YAML events of a file."""
 
-    text: str
-    source: str
+    def __init__(self, text: str, source: str):
+        self._source = source
+        self._events = yaml.parse(text, Loader=yaml.SafeLoader)
+        self._sections: dict[str, dict[str, Value]] = {}
 
-    def sections(self) -> list[tuple[str, dict[str, Value]]]:
-        """Sections (node name, parameters by full name) in the order of the file."""
-        found: list[tuple[str, dict[str, Value]]] = []
+    def sections(self) -> dict[str, dict[str, Value]]:
+        """Parameters by full name, of each node the file names, in the order of the file."""
+        top = f"the top has to be a mapping: '/**:', one level deeper '{_NODE_LEVEL}:'"
         try:
-            self._events = yaml.parse(self.text, Loader=yaml.SafeLoader)
             for event in self._events:
                 if isinstance(event, yaml.MappingStartEvent):
-                    found += self._nodes("")
-                elif isinstance(event, yaml.CollectionStartEvent | yaml.AliasEvent):
-                    self._fail(event, f"the top has to be a mapping: '/**:', below it '{_NODE_LEVEL}:'")
+                    self._nodes("")
+                elif isinstance(event, yaml.CollectionStartEvent):
+                    self._fail(event, f"{top}; here is a list")
                 elif isinstance(event, yaml.ScalarEvent) and event.value:
-                    self._fail(event, f"{event.value[:40]!r} where a mapping has to be: '/**:', below it '{_NODE_LEVEL}:'")
+                    self._fail(event, f"{top}; here is {event.value[:40]!r}")
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-            raise ConfigError(f"{self.source}: {where}: not YAML: {error.problem or error.context}") from None
+            where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+            raise ConfigError(f"{self._source}: {where}not YAML: {error.problem or error.context}") from None
         except yaml.YAMLError as error:
-            raise ConfigError(f"{self.source}: not YAML: {' '.join(str(error).split())}") from None
-        return found
+            raise ConfigError(f"{self._source}: not YAML: {' '.join(str(error).split())}") from None
+        except RecursionError:
+            raise ConfigError(f"{self._source}: is nested too deeply for a parameter file") from None
+        return self._sections
 
-    def _nodes(self, namespace: str) -> Iterator[tuple[str, dict[str, Value]]]:
-        """Sections of a mapping above the parameters; names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
+    def _nodes(self, name: str) -> None:
+        """A mapping above the parameters; node names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
                 self._fail(
-                    event,
-                    f"{key!r} stands above the parameters: write '/**:', below it '{_NODE_LEVEL}:', below that {key!r}",
+                    event, f"{key!r} stands above the parameters; put '/**:' and '{_NODE_LEVEL}:' above it"
                 )
             if key != _NODE_LEVEL:
-                yield from self._nodes(f"{namespace}/{key}" if namespace and not namespace.endswith("/") else namespace + key)
-            elif not namespace:
-                self._fail(event, f"'{_NODE_LEVEL}:' needs a node name above it, such as '/**:'")
+                slash = "/" if name and not name.endswith("/") else ""
+                self._nodes(name + slash + key)
+            elif not name:
+                self._fail(event, f"'{_NODE_LEVEL}:' needs a node's name above it, such as '/**:'")
             else:
-                parameters: dict[str, Value] = {}
-                self._parameters("", parameters)
-                yield namespace, parameters
+                self._parameters("", self._sections.setdefault(name, {}))
 
     def _parameters(self, prefix: str, into: dict[str, Value]) -> None:
         empty = True
@@ -150,40 +150,41 @@ class _Reader:
             name = prefix + key
             if isinstance(event, yaml.MappingStartEvent):
                 if prefix and "." in key:
-                    self._fail(event, f"{name}: rcl garbles a mapping below a key with a dot; write '{name}.KEY: VALUE' at the top")
+                    self._fail(
+                        event,
+                        f"{name}: rcl garbles what is below a key with a dot; write '{name}.KEY: VALUE'",
+                    )
                 self._parameters(name + ".", into)
-                continue
-            if name in into:
-                self._fail(event, f"{name} is given twice")
-            if isinstance(event, yaml.SequenceStartEvent):
-                into[name] = self._sequence(name)
+            elif name in into:
+                self._fail(event, f"{name} is there twice; leave one out")
+            elif isinstance(event, yaml.SequenceStartEvent):
+                into[name] = self._sequence(event, name)
             else:
                 into[name] = self._scalar(event, name)
         if empty and prefix:
-            raise ConfigError(f"{self.source}: {prefix[:-1]} is an empty mapping, which rcl refuses; leave the key out")
+            raise ConfigError(f"{self._source}: {prefix[:-1]}: rcl takes no empty mapping; leave the key out")
 
-    def _sequence(self, name: str) -> Value:
+    def _sequence(self, start: yaml.Event, name: str) -> Value:
         values: list = []
         for event in self._events:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
-            if not isinstance(event, yaml.ScalarEvent):
-                self._fail(event, f"{name}: a list may hold plain values only")
+            if isinstance(event, yaml.CollectionStartEvent):
+                self._fail(event, f"{name}: a list can hold plain values only")
             values.append(self._scalar(event, name))
             if type(values[-1]) is not type(values[0]):
-                kinds = f"{values[0]!r} and {values[-1]!r}"
-                self._fail(event, f"{name}: a list has to hold values of one type, but has {kinds}")
+                self._fail(event, f"{name}: a list needs one type, but has {values[0]!r} and {values[-1]!r}")
         if not values:
-            raise ConfigError(f"{self.source}: {name} is an empty list, which rcl has no type for; leave the key out")
+            self._fail(start, f"{name}: rcl takes no empty list; leave the key out")
         return values
 
     def _scalar(self, event: yaml.Event, name: str) -> bool | int | float | str:
         if not isinstance(event, yaml.ScalarEvent):
-            self._fail(event, f"{name}: rcl takes no aliases (*{event.anchor}); write the value out")
+            self._fail(event, f"{name}: rcl takes no alias; write the value of *{event.anchor} out")
         if event.style in ("'", '"') or event.tag == "tag:yaml.org,2002:str":
             return event.value
         if not event.value:
-            self._fail(event, f"{name} has no value; leave the key out for its default")
+            self._fail(event, f"{name} has no value; give one, or leave the key out")
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
@@ -192,8 +193,8 @@ class _Reader:
             if isinstance(event, yaml.MappingEndEvent):
                 return
             if not isinstance(event, yaml.ScalarEvent) or not event.value:
-                self._fail(event, "a key has to be a plain word")
+                self._fail(event, "a key has to be a word")
             yield event.value, next(self._events)
 
-    def _fail(self, event: yaml.Event, message: str) -> None:
-        raise ConfigError(f"{self.source}: line {event.start_mark.line + 1}: {message}")
+    def _fail(self, event: yaml.Event, message: str) -> NoReturn:
+        raise ConfigError(f"{self._source}: line {event.start_mark.line + 1}: {message}")

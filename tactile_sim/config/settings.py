@@ -1,4 +1,4 @@
-"""What a configuration says, checked: frozen dataclasses, one field a key, with its default, its bounds and what it does.
+"""What a configuration says, checked: frozen dataclasses, one field a key, with default, bounds and meaning.
 
 The fields are the schema: ``KEYS``, ``TABLES`` and ``RECORDS`` at the end are read off them.
 """
@@ -6,6 +6,7 @@ The fields are the schema: ``KEYS``, ``TABLES`` and ``RECORDS`` at the end are r
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,9 +51,14 @@ class SkinSettings:
         live=True,
     )
     response_function: str = _key(
-        "spread_linear", Choice(("nearest", "spread_linear")), "how a load falls on the taxels near it", live=True
+        "spread_linear",
+        Choice(("nearest", "spread_linear")),
+        "how a load falls on the taxels near it",
+        live=True,
     )
-    sampling: str = _key("last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent")
+    sampling: str = _key(
+        "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"
+    )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
     sensor: dict[str, Any] = _table(Later())
@@ -101,11 +107,13 @@ class MotionSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """One checked configuration. ``base`` is the folder relative paths start at, ``source`` how errors call the file."""
+    """One checked configuration. ``base`` is where relative paths start, ``source`` how errors call the file."""
 
     base: Path | None
     source: str
-    scene: str = _key(None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address")
+    scene: str = _key(
+        None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address"
+    )
     engine: str = _key("mujoco", Choice(("mujoco",), later=("motrix", "trifinger")), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
@@ -114,7 +122,9 @@ class Settings:
     seed: int = _key(0, Integer(0, 2**63 - 1), "seed of all random numbers")
     frame_prefix: str = _key("", Frame(), "put before each body's name in TF")
     world_frame: str = _key("world", Frame(filled=True), "TF frame of the world")
-    tf: str = _key("all", Choice(("all", "objects", "off")), "bodies in TF: all, objects (with a free joint), off")
+    tf: str = _key(
+        "all", Choice(("all", "objects", "off")), "bodies in TF: all, objects (with a free joint), off"
+    )
     start_paused: bool = _key(False, Flag(), "wait for ~/pause or ~/step before the first step")
     contacts: str = _key("skin", Choice(("skin", "all")), "contacts sent: those that touch a skin, or all")
     command_timeout: float = _key(
@@ -122,7 +132,7 @@ class Settings:
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
     gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
-    """By joint name or shell pattern: ``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] where no actuator does it."""
+    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] by joint name or shell pattern."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
@@ -140,24 +150,27 @@ class Settings:
         if key not in KEYS:
             raise ConfigError(f"unknown key {key!r}{suggest(key, KEYS)}")
         if not KEYS[key].live:
-            raise ConfigError(f"{key}: cannot be set while the simulation runs; set it in the file and start again")
+            raise ConfigError(
+                f"{key}: cannot be set while the simulation runs; set it in the file and start again"
+            )
         try:
             checked = KEYS[key].check(value)
         except ValueError as error:
             raise ConfigError(f"{key}: {error}") from None
         group, _, leaf = key.rpartition(".")
-        if not group:
-            return dataclasses.replace(self, **{leaf: checked})
-        return dataclasses.replace(self, **{group: dataclasses.replace(getattr(self, group), **{leaf: checked})})
+        change: dict[str, Any] = {leaf: checked}
+        if group:
+            change = {group: dataclasses.replace(getattr(self, group), **change)}
+        return dataclasses.replace(self, **change)
 
     def parameters(self) -> dict[str, Any]:
         """All plain keys with their present values, by full name, as ROS parameters."""
-        return {name: getattr(getattr(self, name.rpartition(".")[0], self), name.rpartition(".")[2]) for name in KEYS}
+        return {name: operator.attrgetter(name)(self) for name in KEYS}
 
 
 @dataclass(frozen=True)
 class Key:
-    """One plain key. A ``default`` of None means that it has to be given; ``live`` ones can be set while it runs."""
+    """One plain key. Without a ``default`` it has to be given; ``live`` ones can be set while it runs."""
 
     name: str
     default: Any

@@ -1,0 +1,149 @@
+"""From a mapping to checked :class:`Settings`.
+
+Inside, a configuration is flat (``{"skin.scales.left.palm": 0.02}``), as ROS parameters are, so that a dot in
+a body's name means the same everywhere: a table such as ``skin.scales`` takes all that follows for its key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tactile_sim.config.checks import Check, shown
+from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
+from tactile_sim.errors import ConfigError, suggest
+
+_NULLS = ("null", "Null", "NULL", "~")
+"""rcl has no null: a plain ``null`` reaches a node as this text."""
+_OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
+_OF_EVERY_NODE_BELOW = ("qos_overrides.",)
+_GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
+
+
+def from_mapping(
+    mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
+) -> Settings:
+    """Checked settings from a mapping: nested or with dots in its keys, without a ROS file's two levels.
+
+    Args:
+        mapping: what stands below ``ros__parameters``. None, or rcl's ``"null"``, means the default.
+        base: folder where relative paths start; None: there is no such folder.
+        source: how errors call the origin, usually the file.
+
+    Raises:
+        ConfigError: names the key, what is there, and the nearest valid name.
+    """
+    values: dict[str, Any] = {}
+    for name, value in _flatten(mapping, source):
+        if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
+            continue
+        check = _check_of(name, value, source)
+        if value is None or (isinstance(value, str) and value in _NULLS):
+            continue
+        try:
+            values[name] = check(value)
+        except ValueError as error:
+            raise ConfigError(f"{source}: {name}: {error}") from None
+    if "scene" not in values:
+        raise ConfigError(
+            f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        )
+    return _build(Settings, "", values, base=base, source=source)
+
+
+def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """ROS parameters (``{"skin.scales.left.palm": 0.02}``) nested; names with dots stay whole."""
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        *path, last = _split(name)
+        level = nested
+        for part in path:
+            level = level.setdefault(part, {})
+        level[last] = value
+    return nested
+
+
+def _split(name: str) -> list[str]:
+    for table in TABLES:
+        if name.startswith(table + "."):
+            return [*table.split("."), name[len(table) + 1 :]]
+    for record in RECORDS:
+        entry, _, key = name.removeprefix(record + ".").rpartition(".")
+        if name.startswith(record + ".") and entry:
+            return [record, entry, key]
+    group, _, key = name.partition(".")
+    return [group, key] if group in _GROUPS and key else [name]
+
+
+def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(mapping, Mapping):
+        raise ConfigError(f"{source}: the configuration has to be a mapping, but is {shown(mapping)}")
+    for key, value in mapping.items():
+        if not isinstance(key, str):
+            raise ConfigError(
+                f"{source}: {prefix}{key}: a key has to be text, but is {shown(key)}; put it in quotes"
+            )
+        if isinstance(value, Mapping):
+            yield from _flatten(value, source, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _check_of(name: str, value: Any, source: str) -> Check:
+    """What a key's value has to pass. Raises ConfigError where there is no such key."""
+    if name in KEYS:
+        return KEYS[name].check
+    for table, check in TABLES.items():
+        if name.startswith(table + "."):
+            return check
+    for record, checks in RECORDS.items():
+        entry, _, key = name.removeprefix(record + ".").rpartition(".")
+        if not name.startswith(record + "."):
+            continue
+        if key in checks and entry:
+            return checks[key]
+        if not entry:
+            raise ConfigError(
+                f"{source}: {name}: needs {' and '.join(checks)} below it, but is {shown(value)}"
+            )
+        raise ConfigError(f"{source}: unknown key {name!r}{suggest(key, checks)}")
+    if name in [*TABLES, *RECORDS, *_GROUPS]:
+        raise ConfigError(f"{source}: {name}: needs keys below it, but is {shown(value)}")
+    plain = next((key for key in KEYS if name.startswith(key + ".")), None)
+    if plain:
+        raise ConfigError(f"{source}: {plain}: takes one value, but has keys below it: {name!r}")
+    raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name)}")
+
+
+def _nearest_key(name: str) -> str:
+    """The nearest key: of the same group, or with a misspelt group, or one that stands at another level."""
+    known = [*KEYS, *TABLES, *RECORDS]
+    group = name.partition(".")[0]
+    if group in _GROUPS:
+        return suggest(name, [key for key in known if key.startswith(group + ".")])
+    elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)
+    if elsewhere:
+        return f"; did you mean {elsewhere!r}?"
+    return suggest(group, dict.fromkeys(key.partition(".")[0] for key in known))
+
+
+def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> Any:
+    """The dataclass of a group, from checked values by full name."""
+    for entry in dataclasses.fields(type_):
+        name = prefix + entry.name
+        below = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")}
+        if dataclasses.is_dataclass(entry.default_factory):
+            known[entry.name] = _build(entry.default_factory, name + ".", values)
+        elif name in TABLES:
+            known[entry.name] = below
+        elif name in RECORDS:
+            records: dict[str, dict[str, Any]] = {}
+            for key, value in below.items():
+                user, _, leaf = key.rpartition(".")
+                records.setdefault(user, {})[leaf] = value
+            known[entry.name] = records
+        elif name in values:
+            known[entry.name] = values[name]
+    return type_(**known)

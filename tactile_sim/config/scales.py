@@ -1,0 +1,94 @@
+"""Which bodies of a scene have a skin, and how fine it is."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+
+import mujoco
+import numpy as np
+
+from tactile_sim.config.patterns import match
+from tactile_sim.config.settings import Settings
+from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.names import Names, topic_token
+
+MOST_TAXELS = 1_000_000
+
+
+def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
+    """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
+
+    Names and patterns as in :func:`tactile_sim.config.match`; patterns mean bodies that can collide, and never
+    the world.
+
+    Raises:
+        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, no skin
+            where only its contacts are asked for, too many taxels, or two bodies that would share a topic.
+    """
+    where = f"{settings.source}: skin.scales"
+    scales = settings.skin.scales
+    areas = dict(zip(names.bodies, _colliding_areas(model), strict=True))
+    can_feel = [name for name in names.bodies[1:] if areas[name] > 0]
+    chosen = match(scales, names.bodies, where, "body", can_feel)
+    for body in chosen:
+        if areas[body] == 0:
+            raise ConfigError(
+                f"{where}.{body}: the body {body!r} has no geom that collides, so it cannot feel"
+                f"{suggest(body, can_feel)}"
+            )
+    if not chosen and settings.contacts == "skin":
+        example = f"{(can_feel or ['BODY'])[0]}: 0.02"
+        raise ConfigError(
+            f"{where}: no body has a skin; give one its spacing in metres, such as 'scales: {{{example}}}',"
+            " or set 'contacts: all' to run without a skin"
+        )
+    _check_count(
+        {body: areas[body] / scales[entry] ** 2 for body, entry in chosen.items()}, chosen, settings, where
+    )
+    _check_topics(chosen, where)
+    ids = {name: body for body, name in enumerate(names.bodies)}
+    return {ids[body]: scales[chosen[body]] for body in sorted(chosen, key=ids.__getitem__)}
+
+
+def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
+    """(nbody,) surface of the boxes around each body's colliding geoms [m2].
+
+    It bounds the surface of the geoms: a convex body within a box has no more surface than the box.
+    """
+    x, y, z = model.geom_aabb[:, 3:].T
+    collides = (model.geom_contype | model.geom_conaffinity) != 0
+    collides[model.pair_geom1] = True
+    collides[model.pair_geom2] = True
+    surface = np.where(collides, np.maximum(8 * (x * y + y * z + z * x), np.finfo(float).tiny), 0.0)
+    return np.bincount(model.geom_bodyid, surface, minlength=model.nbody)
+
+
+def _check_count(counts: dict[str, float], chosen: dict[str, str], settings: Settings, where: str) -> None:
+    total = sum(counts.values())
+    if total <= MOST_TAXELS:
+        return
+    entry = chosen[max(counts, key=counts.__getitem__)]
+    spacing = settings.skin.scales[entry]
+    remedy = _rounded_up(spacing * (total / MOST_TAXELS) ** 0.5)
+    raise ConfigError(
+        f"{where}.{entry}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all (at most"
+        f" {MOST_TAXELS:,}); make it {remedy:g} m or more"
+    )
+
+
+def _rounded_up(value: float) -> float:
+    """To two significant digits."""
+    step = 10.0 ** (floor(log10(value)) - 1)
+    return ceil(value / step) * step
+
+
+def _check_topics(bodies: dict[str, str], where: str) -> None:
+    taken: dict[str, str] = {}
+    for body in sorted(bodies):
+        token = topic_token(body)
+        if token in taken:
+            raise ConfigError(
+                f"{where}: the bodies {taken[token]!r} and {body!r} would share the topic 'tactile/{token}';"
+                " rename one in the scene, or leave one without a skin"
+            )
+        taken[token] = body
