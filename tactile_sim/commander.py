@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.config import Gains
+from tactile_sim.config import match
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 _FIELDS = ("position", "velocity", "effort")
 
 
@@ -37,10 +37,15 @@ class Commander:
     the motor where there is one (and within its limits), else applied to the joint.
     """
 
-    def __init__(self, model: mujoco.MjModel, names: Names, gains: Mapping[int, Gains]):
-        """gains: by joint id; joints without an entry have none."""
+    def __init__(
+        self, model: mujoco.MjModel, names: Names, gains: Mapping[str, Mapping[str, float]], where: str = "gains"
+    ):
+        """gains: ``kp`` and ``kd`` by joint name or shell pattern; where: how errors call that table.
+
+        Raises ConfigError for an entry that speaks for no hinge or slide joint.
+        """
         self._model = model
-        self._joints = np.array([j for j in range(model.njnt) if model.jnt_type[j] in _SCALAR], int)
+        self._joints = np.flatnonzero(np.isin(model.jnt_type, _SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
         """The hinge and slide joints: those that joint states list and commands may name."""
         self.qpos = model.jnt_qposadr[self._joints]
@@ -48,8 +53,9 @@ class Commander:
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self._actuators = {field: np.full(len(self._joints), -1) for field in _FIELDS}
         self._find_actuators()
-        chosen = [gains.get(int(joint), Gains()) for joint in self._joints]
-        self._kp, self._kd = (np.array([getattr(gain, key) for gain in chosen]) for key in ("kp", "kd"))
+        chosen = match(gains, self.joint_names, where, "hinge or slide joint")
+        entries = [gains.get(chosen.get(name, ""), {}) for name in self.joint_names]
+        self._kp, self._kd = (np.array([entry.get(key, 0.0) for entry in entries]) for key in ("kp", "kd"))
         self.release()
 
     def release(self) -> None:

@@ -49,11 +49,3 @@ def relative_poses(
         multiply(conjugate(quaternions[parent]), quaternions[child]),
     )
 
-
-def arrows_to_quaternions(directions: np.ndarray) -> np.ndarray:
-    """(n, 3) unit → (n, 4) wxyz: the shortest rotations that take the x axis there."""
-    x, y, z = directions.T
-    quaternions = np.stack([1.0 + x, np.zeros_like(x), -z, y], axis=-1)
-    # Straight back there is no shortest one: half a turn about z.
-    quaternions[x < -1.0 + 1e-12] = [0.0, 0.0, 0.0, 1.0]
-    return quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True)

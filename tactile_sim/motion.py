@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
+
+from tactile_sim.names import Names
 
 
 class Motion:
     """Control vectors (nu,) over time, from the controls of keyframes."""
 
-    def __init__(self, model: mujoco.MjModel, keyframes: list[int], period: float):
-        """keyframes: ids, all visited in turn within a period [s]."""
-        self._controls = model.key_ctrl[keyframes]
+    def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
+        """keyframes: names, all visited in turn within a period [s]. Raises SceneError for unknown ones."""
+        self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)
 
     def control(self, time: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tactile_sim.commander import Commander
-from tactile_sim.config import Settings, resolve_gains, resolve_keyframes, resolve_scales
+from tactile_sim.config import Settings, resolve_scales
 from tactile_sim.engines import Contacts, MujocoEngine
 from tactile_sim.errors import CommandError
 from tactile_sim.motion import Motion
@@ -38,9 +38,9 @@ class Simulation:
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[[body.body_id for body in self.skin.bodies]] = True
-        self.commander = Commander(model, self.names, resolve_gains(settings, self.names))
-        keyframes = resolve_keyframes(settings, self.names)
-        self.motion = Motion(model, keyframes, settings.motion.period) if keyframes else None
+        self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
+        keyframes, period = settings.motion.keyframes, settings.motion.period
+        self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
             [body.body_id for body in self.skin.bodies if body.body_id],

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import EngineError, suggest
+
+# MuJoCo would write its warnings into a file in the working directory.
+mujoco.set_mju_user_warning(logging.getLogger("tactile_sim.mujoco").warning)
 
 _STABILITY_WARNINGS = {
     mujoco.mjtWarning.mjWARN_BADQPOS: "position",
@@ -65,11 +70,13 @@ class MujocoEngine:
 
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
-        for warning, quantity in _STABILITY_WARNINGS.items():
-            state = self.data.warning[warning]
-            if state.number:
-                return f"bad {quantity} at {self._degree_of_freedom(warning, state.lastinfo)}"
-        return None
+        if not any(self.data.warning[warning].number for warning in _STABILITY_WARNINGS):
+            return None
+        # A bad number spreads: what has been bad the longest was the first.
+        warning = max(_STABILITY_WARNINGS, key=lambda warning: self.data.warning[warning].number)
+        state = self.data.warning[warning]
+        place = f" of {self._degree_of_freedom(warning, state.lastinfo)}" if state.number == 1 else ""
+        return f"bad {_STABILITY_WARNINGS[warning]}{place}"
 
     def reset(self, keyframe: str | None = None) -> None:
         """Goes back to the initial state, or to that of a keyframe.

@@ -50,12 +50,12 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
     Whole numbers are taken where fractions are meant, so the types are not fixed.
     """
     current = settings
-    for name, key in KEYS.items():
-        value = _value(settings, name)
+    for name, value in settings.parameters().items():
         if node.has_parameter(name):
             node.undeclare_parameter(name)
-        descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
-        if value is not None and value != ():
+        if value != ():  # ROS has no type for an empty list
+            key = KEYS[name]
+            descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
             node.declare_parameter(name, value, descriptor, ignore_override=True)
 
     def on_set(parameters: list[Parameter]) -> SetParametersResult:
@@ -73,10 +73,3 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(on_set)
-
-
-def _value(settings: Settings, name: str):
-    value = settings
-    for part in name.split("."):
-        value = getattr(value, part)
-    return list(value) if isinstance(value, tuple) and value else value

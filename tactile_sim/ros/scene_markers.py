@@ -53,7 +53,7 @@ def _color(model: mujoco.MjModel, geom: int) -> np.ndarray:
 def _shape(model: mujoco.MjModel, geom: int) -> dict[str, Any]:
     """Type, scale and triangles of one geom."""
     size = model.geom_size[geom]
-    match model.geom_type[geom]:
+    match _GEOM(model.geom_type[geom]):
         case _GEOM.mjGEOM_SPHERE:
             return {"type": Marker.SPHERE, "scale": [2 * size[0]] * 3}
         case _GEOM.mjGEOM_ELLIPSOID:

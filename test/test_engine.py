@@ -1,0 +1,121 @@
+"""MuJoCo behind the engine interface."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+import tactile_sim.engines
+from tactile_sim import EngineError
+from tactile_sim.engines import MujocoEngine
+
+ARM = """
+<mujoco><option integrator="{integrator}" timestep="0.002"/>
+<worldbody><body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0" damping=".01"/>
+  <geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/>
+  <body name="lower" pos=".4 0 0"><joint name="elbow" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02"/>
+    <body name="tip" pos=".4 0 0"><geom type="sphere" size=".02"/></body></body></body>
+  <body name="free" pos="1 0 1"><freejoint/><geom type="box" size=".1 .2 .3"/></body>
+</worldbody><keyframe><key name="bent" qpos=".3 .5 1 0 2 1 0 0 0"/></keyframe></mujoco>"""
+
+INTEGRATORS = ["Euler", "RK4", "implicit", "implicitfast"]
+
+
+def arm(integrator: str = "Euler") -> MujocoEngine:
+    return MujocoEngine(mujoco.MjModel.from_xml_string(ARM.format(integrator=integrator)))
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_two_halves_make_one_step_bit_for_bit(integrator):
+    whole, halves = arm(integrator), arm(integrator)
+    whole.step(300)
+    for _ in range(300):
+        halves.forward()
+        halves.integrate()
+    np.testing.assert_array_equal(whole.data.qpos, halves.data.qpos)
+    np.testing.assert_array_equal(whole.data.qvel, halves.data.qvel)
+    assert whole.time == halves.time
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_between_the_halves_poses_belong_to_the_joint_positions(integrator):
+    engine = arm(integrator)
+    engine.step(150)
+    engine.forward()
+    shoulder, elbow = engine.data.qpos[:2]
+    assert abs(engine.data.qvel[0]) > 1.0
+    # A turn by q about +y takes x towards -z.
+    tip = [
+        0.4 * np.cos(shoulder) + 0.4 * np.cos(shoulder + elbow),
+        0.0,
+        1.0 - 0.4 * np.sin(shoulder) - 0.4 * np.sin(shoulder + elbow),
+    ]
+    np.testing.assert_allclose(engine.body_positions[3], tip, atol=1e-12)
+
+
+def test_looking_twice_changes_nothing():
+    engine, other = arm("implicit"), arm("implicit")
+    for _ in range(50):
+        engine.forward()
+        engine.step()
+        other.step()
+    np.testing.assert_array_equal(engine.data.qpos, other.data.qpos)
+
+
+def test_a_reset_gives_back_the_first_state_or_a_keyframe():
+    engine = arm()
+    start = engine.data.qpos.copy()
+    engine.step(10)
+    engine.reset()
+    np.testing.assert_array_equal(engine.data.qpos, start)
+    assert engine.time == 0.0
+    engine.reset("bent")
+    np.testing.assert_array_equal(engine.data.qpos[:2], [0.3, 0.5])
+
+
+def test_an_unknown_keyframe_is_refused_with_the_nearest_name():
+    with pytest.raises(EngineError, match="'bend'.*did you mean 'bent'"):
+        arm().reset("bend")
+
+
+def test_a_free_body_spins_about_the_world_axis_it_is_told():
+    engine = arm()
+    body = engine.model.body("free").id
+    half = np.sqrt(0.5)
+    engine.set_free_body(body, np.array([0, 0, 5.0]), np.array([half, half, 0, 0]), np.array([1.0, 2, 3]), np.array([0, 0, 4.0]))
+    engine.forward()
+    velocity = np.zeros(6)
+    mujoco.mj_objectVelocity(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, body, velocity, 0)
+    np.testing.assert_allclose(velocity, [0, 0, 4, 1, 2, 3], atol=1e-12)
+    np.testing.assert_allclose(engine.body_positions[body], [0, 0, 5])
+
+
+def test_a_body_without_a_free_joint_stays_where_it_is():
+    engine = arm()
+    with pytest.raises(EngineError, match="'lower' has no free joint"):
+        engine.set_free_body(2, np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
+
+
+def test_broken_physics_is_told_with_the_joint_and_not_restarted_in_silence():
+    engine = arm()
+    assert engine.fault() is None
+    engine.data.qvel[1] = np.nan
+    engine.step(1)
+    assert engine.fault() == "bad velocity of joint 'elbow'"
+    engine.step(3)
+    assert engine.fault() == "bad velocity"
+    engine.reset()
+    assert engine.fault() is None
+
+
+def test_an_engine_that_is_not_there_is_refused_by_name():
+    with pytest.raises(EngineError, match="'mujco'.*did you mean 'mujoco'"):
+        tactile_sim.engines.load("touch_cube", engine="mujco")
+
+
+def test_a_shipped_scene_loads_by_name():
+    engine = tactile_sim.engines.load("touch_cube")
+    engine.step(2)
+    assert engine.time == pytest.approx(2 * engine.timestep)
