@@ -9,7 +9,7 @@ from tactile_sim.ros import cdr
 
 
 def subscribe(
-    node: Any, message_type: type, topic: str, callback: Callable[[Any], None], qos: Any = 10
+    node: Any, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
 ) -> Any:
     """Subscribe so that ``callback`` gets what :func:`cdr.decode` makes: numpy arrays, no element objects.
 

@@ -29,11 +29,11 @@ _unpack_count = struct.Struct("<I").unpack_from
 _unpack_time = struct.Struct("<iI").unpack_from
 
 
-def encode(message_type: type, value: Any) -> bytes:
+def encode(message_type: Any, value: Any) -> bytes:
     """The bytes that ``Publisher.publish`` sends as they are; :class:`WireError` names a field that is wrong.
 
-    Padding is zero, where rclpy leaves whatever was in memory; and nothing follows the last field, where rclpy
-    leaves up to seven such bytes behind a message of fixed size or an empty ``float64[]``.
+    Padding is zero, where rclpy leaves whatever was in memory; and nothing follows the last field, where
+    rclpy leaves a few such bytes behind a message of fixed size or with an empty ``float64[]``.
     """
     try:
         return encoder(of_class(message_type)).encode(value)
@@ -42,12 +42,12 @@ def encode(message_type: type, value: Any) -> bytes:
         raise
 
 
-def decode(message_type: type, data: bytes) -> Any:
+def decode(message_type: Any, data: bytes) -> Any:
     """The message with numpy arrays in it (see :mod:`tactile_sim.ros.decode`); raises :class:`WireError`."""
     return decoder(of_class(message_type)).decode(data)
 
 
-def stamp(message_type: type, data: bytes) -> int | None:
+def stamp(message_type: Any, data: bytes) -> int | None:
     """The time [ns] that a message begins with: its header's, its own, or its first element's; else None."""
     counts = _counts_before_stamp(message_type)
     if counts is None:
@@ -64,7 +64,7 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 @cache
-def _counts_before_stamp(message_type: type) -> int | None:
+def _counts_before_stamp(message_type: Any) -> int | None:
     """How many sequence counts lie before the time with which a message of this type begins, if it does."""
     kind: Any = of_class(message_type)
     counts = 0

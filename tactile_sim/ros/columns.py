@@ -17,6 +17,7 @@ from tactile_sim.ros.wiretypes import (
     String,
     Struct,
     WireError,
+    shown,
     uniform_of,
     width_of,
 )
@@ -28,9 +29,9 @@ NANOSECONDS = 1_000_000_000
 class Columns(SimpleNamespace):
     """A sequence of structs as one array or list per field, instead of one object per element.
 
-    ``Columns(body1=["a", "b"], position=points)`` with ``points`` (2, 3) is two elements. A field may also be
-    the same for all (``frame_id="world"``, ``scale=(0.1, 0.1, 0.1)``), a nested struct is a mapping or Columns
-    again, and what is left out has its ROS default.
+    ``Columns(body1=["a", "b"], position=points)`` with ``points`` (2, 3) is two elements. A field may also
+    be the same for all (``frame_id="world"``, ``scale=(0.1, 0.1, 0.1)``), a nested struct is a mapping or
+    Columns again, and what is left out has its ROS default.
     """
 
     def __len__(self) -> int:
@@ -77,7 +78,7 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
 def _describe(value: Any, array: np.ndarray) -> str:
     """What a user passed, in few words."""
     if array.dtype.kind in "OUS" and not isinstance(value, np.ndarray):
-        return f"{type(value).__name__} {value!r:.60}"
+        return shown(value)
     return f"{array.dtype} values"
 
 
@@ -94,9 +95,7 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
     if value is None or isinstance(
         value, str | bytes | bool | int | float | list | tuple | np.ndarray | np.generic
     ):
-        raise WireError(
-            f"expected {kind.name} as a mapping or message, got {type(value).__name__} {value!r:.60}"
-        )
+        raise WireError(f"expected {kind.name} as a mapping or message, got {shown(value)}")
     try:
         return [getattr(value, name) for name, _, _ in kind.fields]
     except AttributeError as error:
@@ -151,7 +150,7 @@ def _is_integer(value: Any) -> bool:
 def _rows(value: Any, what: str) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         return value
-    raise WireError(f"expected a list of {what}, one per element, got {type(value).__name__} {value!r:.60}")
+    raise WireError(f"expected a list of {what}, one per element, got {shown(value)}")
 
 
 def _block(kind: Any, value: Any) -> Any:
@@ -185,7 +184,7 @@ def _joined(kind: Struct, value: Any) -> Any:
     if len(counts) > 1:
         raise WireError(f"the fields of {kind.name} have different numbers of rows: {sorted(counts)}")
     rows = counts.pop() if counts else None
-    joined = np.empty((1 if rows is None else rows, kind.width), kind.uniform.dtype)
+    joined = np.empty((1 if rows is None else rows, kind.width), uniform_of(kind).dtype)
     start = 0
     for (_, inner, _), part in zip(kind.fields, parts, strict=True):
         stop = start + width_of(inner)

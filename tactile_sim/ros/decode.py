@@ -25,7 +25,9 @@ from tactile_sim.ros.wiretypes import Array, Primitive, Sequence, String, Struct
 
 _unpack_count = struct.Struct("<I").unpack_from
 
-Read = Callable[[bytes, int], tuple[Any, int]]  # payload and position -> value and the position behind it
+Read = Callable[
+    [memoryview, int], tuple[Any, int]
+]  # payload and position -> value and the position behind it
 
 
 class Record(SimpleNamespace):
@@ -203,7 +205,7 @@ def _pick_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
 
 
 def _columns_of(array: np.ndarray) -> list[Any]:
-    return [array[name] for name in array.dtype.names]
+    return [array[name] for name in array.dtype.names or ()]
 
 
 # --- building ---------------------------------------------------------------------------------------------

@@ -45,14 +45,14 @@ class Rows:
         start = position & 7
         made, size = self.made[start], self.run.sizes[start]
         if made is None:
-            made = self.made[start] = memoryview(self.rows(start, 0, self.count))
+            made = self.made[start] = self.rows(start, 0, self.count).data
         parts.append(made[index * size : index * size + size])
         return position + size
 
     def rows(self, start: int, first: int, last: int) -> np.ndarray:
         """The run of the elements in this range, as bytes, as if each began at ``start``."""
         array = np.zeros(last - first, self.run.dtypes[start])
-        for name, column in zip(array.dtype.names, self.columns, strict=True):
+        for name, column in zip(array.dtype.names or (), self.columns, strict=True):
             array[name] = column.value if isinstance(column, Same) else column[first:last]
         return array.view(np.uint8)
 
@@ -106,9 +106,11 @@ def steps_of(
     for segment, write in parts:
         own = columns[segment.first : segment.last]
         if all(isinstance(column, Same) for column in own):
-            if not steps or not isinstance(steps[-1], Constant):
-                steps.append(Constant())
-            steps[-1].members.append((segment, write, own))
+            constant = steps[-1] if steps else None
+            if not isinstance(constant, Constant):
+                constant = Constant()
+                steps.append(constant)
+            constant.members.append((segment, write, own))
         elif segment.run is not None:
             steps.append(Rows(segment.run, own, count))
         elif write is None:

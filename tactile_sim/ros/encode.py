@@ -13,7 +13,7 @@ from tactile_sim.ros.elements import Rows, steps_of, write_variable
 from tactile_sim.ros.flatten import putter
 from tactile_sim.ros.layout import Run, Segment, leaves, segments
 from tactile_sim.ros.pieces import Parts, Write, number_writer, write_count, write_string_sequence
-from tactile_sim.ros.wiretypes import Primitive, Sequence, String, Struct, WireError
+from tactile_sim.ros.wiretypes import Primitive, Sequence, String, Struct, WireError, shown
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 
@@ -85,14 +85,13 @@ def _explain(run: Run, values: list[Any]) -> None:
             try:
                 struct.pack("<" + block.primitive.code, value)
             except (struct.error, OverflowError, TypeError) as error:
-                reason = (
-                    f"expected {block.primitive.name}, got {type(value).__name__} {value!r:.60} ({error})"
-                )
+                reason = f"expected {block.primitive.name}, got {shown(value)} ({error})"
                 raise WireError(reason, block.path) from None
         index += block.width
 
 
 def _sequence_writer(kind: Sequence) -> Write:
+    write: Write
     if isinstance(kind.element, String):
         write = write_string_sequence
     elif isinstance(kind.element, Primitive):
@@ -126,7 +125,7 @@ def _struct_sequence_writer(kind: Struct) -> Write:
         if isinstance(value, np.ndarray) and write_rows is not None:
             return write_rows(parts, position, value)
         if not isinstance(value, list | tuple):
-            given = f"{type(value).__name__} {value!r:.60}"
+            given = shown(value)
             raise WireError(f"expected {kind.name} elements as a list, Columns or array, got {given}")
         position = write_count(parts, position, len(value))
         for index, element in enumerate(value):

@@ -16,6 +16,7 @@ from tactile_sim.ros.wiretypes import (
     String,
     Struct,
     WireError,
+    shown,
     width_of,
 )
 
@@ -41,7 +42,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
                 if value is MISSING:
                     value = default
                 elif not isinstance(value, np.bool_):
-                    raise WireError(f"expected boolean, got {type(value).__name__} {value!r:.60}")
+                    raise WireError(f"expected boolean, got {shown(value)}")
             flat.append(value)
 
     elif kind.name == "octet":
@@ -73,9 +74,7 @@ def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
         try:
             given = len(value)
         except TypeError:
-            raise WireError(
-                f"expected {width} {name} values, got {type(value).__name__} {value!r:.60}"
-            ) from None
+            raise WireError(f"expected {width} {name} values, got {shown(value)}") from None
         if given != width:
             raise WireError(f"expected {width} {name} values, got {given}")
         flat += value

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.ros.columns import numbers
-from tactile_sim.ros.wiretypes import Primitive, Struct, WireError
+from tactile_sim.ros.wiretypes import Primitive, Struct, WireError, shown
 
 Parts = list[Any]  # bytes and arrays, joined at the end
 Write = Callable[[Parts, int, Any], int]  # parts, position and value -> the position behind it
@@ -28,7 +28,7 @@ def write_count(parts: Parts, position: int, count: int) -> int:
 
 
 def _join_strings(texts: tuple[str, ...], offset: int) -> bytes:
-    """Neighbouring strings behind ``offset`` (mod 4): each an aligned length, UTF-8, and a zero that counts."""
+    """Neighbouring strings behind ``offset`` (mod 4): an aligned length, UTF-8, a zero that counts."""
     made = bytearray()
     for text in texts:
         data = text.encode()
@@ -48,7 +48,7 @@ def write_strings(parts: Parts, position: int, texts: tuple[str, ...], paths: tu
         for index, text in enumerate(texts):
             place = paths[index] if paths else f"[{index}]"
             if not isinstance(text, str):
-                raise WireError(f"expected a string, got {type(text).__name__} {text!r:.60}", place) from None
+                raise WireError(f"expected a string, got {shown(text)}", place) from None
             try:
                 text.encode()
             except UnicodeEncodeError as error:
@@ -61,7 +61,7 @@ def write_strings(parts: Parts, position: int, texts: tuple[str, ...], paths: tu
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
     """Append a count and as many strings."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
-        raise WireError(f"expected a list of strings, got {type(value).__name__} {value!r:.60}")
+        raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
     return write_strings(parts, position, tuple(value)) if len(value) else position
 
@@ -73,7 +73,7 @@ def number_writer(primitive: Primitive, rows: Struct | None) -> Write:
     def write(parts: Parts, position: int, value: Any) -> int:
         array = numbers(primitive, value)
         if array.ndim == 0:
-            raise WireError(f"expected {primitive.name} values, got {type(value).__name__} {value!r:.60}")
+            raise WireError(f"expected {primitive.name} values, got {shown(value)}")
         array = np.ascontiguousarray(array)
         if rows is None:
             count = array.size

@@ -31,6 +31,13 @@ class WireError(TactileSimError):
         return self
 
 
+def shown(value: Any) -> str:
+    """A value in an error: its type and, in one short line, what it is."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} and shape {value.shape}"
+    return f"{type(value).__name__} {' '.join(repr(value).split()):.60}"
+
+
 @dataclass(frozen=True)
 class Primitive:
     """A number or a boolean; ``code`` is its letter for the struct module."""
@@ -86,8 +93,8 @@ class Struct:
             object.__setattr__(self, "width", sum(width_of(kind) for _, kind, _ in self.fields))
 
 
-def uniform_of(kind: Any) -> Primitive | None:
-    """The primitive that all of ``kind`` is made of, if its size is fixed and there is just one."""
+def uniform_of(kind: Any) -> Any:
+    """The :class:`Primitive` that all of ``kind`` is made of, if its size is fixed and there is just one."""
     if isinstance(kind, Primitive):
         return kind
     if isinstance(kind, Array):
@@ -115,7 +122,7 @@ TIME_TYPES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 
 @cache
-def of_class(message_type: type) -> Struct:
+def of_class(message_type: Any) -> Struct:
     """The tree of a generated ROS message class."""
     if not hasattr(message_type, "get_fields_and_field_types"):
         raise WireError(f"{message_type!r} is not a ROS message class")

@@ -1,0 +1,383 @@
+"""Our encoder and decoder against rclpy's own serializer."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="the wire format is compared with rclpy's serializer")
+
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from builtin_interfaces.msg import Duration, Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import Point, PoseWithCovarianceStamped, TransformStamped, WrenchStamped
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Image, JointState, PointCloud2, PointField
+from std_msgs.msg import Bool, ColorRGBA, Float64MultiArray, Header, String
+from tactile_sim.msg import (
+    ContactSensor,
+    ContactSlot,
+    ContactWrench,
+    ContactWrenchArray,
+    TactileArray,
+    TactileFrame,
+    TactileLayout,
+)
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+from tactile_sim import TactileSimError
+from tactile_sim.ros import cdr
+
+TYPES = [
+    TactileArray, TactileLayout, TactileFrame, ContactWrenchArray, ContactSensor, PointCloud2, JointState,
+    TFMessage, Clock, WrenchStamped, MarkerArray, DiagnosticArray, Image, Float64MultiArray, GoalStatusArray,
+    PoseWithCovarianceStamped, String,
+]  # fmt: skip
+TEXTS = ["", "a", "palm", "left.hand", "Käse", "触覚の皮膚", "🖐"]
+
+SERIALIZE = """
+import pickle, sys
+from rclpy.serialization import serialize_message
+messages = pickle.load(sys.stdin.buffer)
+pickle.dump([serialize_message(message) for message in messages], sys.stdout.buffer)
+"""
+
+
+def rclpy_bytes(messages):
+    """What rclpy's serializer makes of messages.
+
+    It leaves its padding uninitialised: in a process whose fresh memory is zero, so is the padding.
+    """
+    environment = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=255"}
+    done = subprocess.run(
+        [sys.executable, "-c", SERIALIZE],
+        input=pickle.dumps(messages),
+        env=environment,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return pickle.loads(done.stdout)
+
+
+def random_value(slot, rng):
+    """A value for one field, from rosidl's description of it."""
+    described = type(slot).__name__
+    if described == "BasicType":
+        name = slot.typename
+        if name == "boolean":
+            return bool(rng.integers(2))
+        if name == "octet":
+            return bytes([rng.integers(256)])
+        if name in ("float", "double"):
+            return float(np.float32(rng.normal(scale=100)))
+        limits = np.iinfo(name)
+        return int(rng.integers(limits.min, limits.max, dtype=name, endpoint=True))
+    if described == "UnboundedString":
+        return TEXTS[rng.integers(len(TEXTS))]
+    if described == "NamespacedType":
+        return random_message(getattr(__import__(".".join(slot.namespaces), fromlist=["x"]), slot.name), rng)
+    count = slot.size if described == "Array" else rng.integers(5)
+    values = [random_value(slot.value_type, rng) for _ in range(count)]
+    return np.array(values) if described == "Array" else values
+
+
+def random_message(message_type, rng):
+    names = message_type.get_fields_and_field_types()
+    return message_type(
+        **{name: random_value(slot, rng) for name, slot in zip(names, message_type.SLOT_TYPES, strict=True)}
+    )
+
+
+def plain(value):
+    """A ROS message as dicts, lists and numbers."""
+    if hasattr(value, "get_fields_and_field_types"):
+        return {name: plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, str | bytes | bool | int | float):
+        return value
+    return [plain(element) for element in np.asarray(value).tolist()] if not isinstance(value, list) else [
+        plain(element) for element in value
+    ]  # fmt: skip
+
+
+def decoded_plain(value, like):
+    """A decoded value in the same form as ``like``, the plain message it was made from."""
+    if isinstance(like, dict):
+        if isinstance(value, np.ndarray):
+            assert len(value) == len(like)
+            return dict(zip(like, value.tolist(), strict=True))
+        assert list(vars(value)) == list(like)
+        return {name: decoded_plain(getattr(value, name), inner) for name, inner in like.items()}
+    if isinstance(value, cdr.Columns) or (like and isinstance(like, list) and isinstance(like[0], dict)):
+        assert len(value) == len(like)
+        return [decoded_plain(row(value, index), element) for index, element in enumerate(like)]
+    if isinstance(like, bytes) and isinstance(value, np.integer):
+        return bytes([value])
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def row(columns, index):
+    """One element of a decoded sequence of structs."""
+    if isinstance(columns, cdr.Columns):
+        return cdr.Record(**{name: row(column, index) for name, column in vars(columns).items()})
+    return columns[index]
+
+
+@pytest.mark.parametrize("message_type", TYPES, ids=lambda t: t.__name__)
+def test_bytes_are_those_of_rclpy_and_decoding_gives_the_message_back(message_type):
+    rng = np.random.default_rng(7)
+    messages = [random_message(message_type, rng) for _ in range(40)]
+    for message, expected in zip(messages, rclpy_bytes(messages), strict=True):
+        data = cdr.encode(message_type, message)
+        assert data == expected[: len(data)]
+        # rclpy reserves room to align each empty sequence of doubles, needed or not.
+        room = 4 * 3 if message_type in (Float64MultiArray, JointState) else 0
+        assert len(expected) - len(data) <= room and not any(expected[len(data) :])
+        decoded = cdr.decode(message_type, data)
+        assert decoded_plain(decoded, plain(message)) == plain(message)
+        assert cdr.encode(message_type, decoded) == data
+        assert deserialize_message(data, message_type) == message
+
+
+@pytest.mark.parametrize("message_type", TYPES, ids=lambda t: t.__name__)
+def test_what_is_left_out_has_its_ros_default(message_type):
+    [expected] = rclpy_bytes([message_type()])
+    data = cdr.encode(message_type, {})
+    assert expected.startswith(data) and len(expected) - len(data) <= 4 * 3
+    assert cdr.encode(message_type, message_type()) == data
+
+
+def test_nested_defaults_reach_into_columns():
+    """The unit quaternion of a transform that names only its frame."""
+    data = cdr.encode(TFMessage, {"transforms": cdr.Columns(child_frame_id=["a", "bc"])})
+    assert data == cdr.encode(
+        TFMessage, TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "bc")])
+    )
+    assert cdr.decode(TFMessage, data).transforms.transform.rotation.tolist() == [[0, 0, 0, 1], [0, 0, 0, 1]]
+
+
+def test_contacts_given_as_columns_are_those_given_one_by_one():
+    rng = np.random.default_rng(3)
+    count = 23
+    names = [TEXTS[i] for i in rng.integers(len(TEXTS), size=count)]
+    position, wrench = rng.normal(size=(count, 3)), rng.normal(size=(count, 6))
+    columns = cdr.Columns(
+        body1=names, geom2=names[::-1], body2="palm", geom1_id=np.arange(count), sensing2=position[:, 0] > 0,
+        position=position, distance=position[:, 1], wrench=wrench, normal=(0.0, 0.0, 1.0),
+        tangent1={"x": position[:, 2]},
+    )  # fmt: skip
+    message = ContactWrenchArray(header=Header(stamp=Time(sec=2, nanosec=5), frame_id="world"))
+    for i in range(count):
+        contact = ContactWrench(
+            body1=names[i], geom2=names[count - 1 - i], body2="palm", geom1_id=i,
+            sensing2=bool(position[i, 0] > 0), distance=position[i, 1],
+        )  # fmt: skip
+        contact.position = Point(x=position[i, 0], y=position[i, 1], z=position[i, 2])
+        contact.normal.z = 1.0
+        contact.tangent1.x = position[i, 2]
+        for j, axis in enumerate("xyz"):
+            setattr(contact.wrench.force, axis, wrench[i, j])
+            setattr(contact.wrench.torque, axis, wrench[i, 3 + j])
+        message.contacts.append(contact)
+    data = cdr.encode(
+        ContactWrenchArray, {"header": {"stamp": 2_000_000_005, "frame_id": "world"}, "contacts": columns}
+    )
+    assert [data] == rclpy_bytes([message])
+    contacts = cdr.decode(ContactWrenchArray, data).contacts
+    assert len(contacts) == count and contacts.body1 == names
+    np.testing.assert_array_equal(contacts.wrench.torque, wrench[:, 3:])
+    np.testing.assert_array_equal(contacts.position, position)
+
+
+def test_markers_with_their_own_points_each():
+    points = [np.arange(3.0 * n).reshape(n, 3) for n in (2, 0, 3)]
+    colors = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+    stamps = np.array([5, 1_000_000_007, 2**31 * 1_000_000_000 - 1])
+    data = cdr.encode(
+        MarkerArray,
+        {
+            "markers": cdr.Columns(
+                header={"stamp": stamps}, id=[3, 4, 5], points=points, color=colors, ns="contacts"
+            )
+        },
+    )
+    message = MarkerArray()
+    for i in range(3):
+        marker = Marker(
+            id=3 + i, ns="contacts", points=[Point(x=x, y=y, z=z) for x, y, z in points[i].tolist()]
+        )
+        marker.color = ColorRGBA(**dict(zip("rgba", map(float, colors[i]), strict=True)))
+        marker.header.stamp = Time(sec=int(stamps[i]) // 10**9, nanosec=int(stamps[i]) % 10**9)
+        message.markers.append(marker)
+    assert [data] == rclpy_bytes([message])
+
+
+@pytest.mark.parametrize("frame", ["", "a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg"])
+def test_arrays_are_aligned_wherever_they_begin(frame):
+    """Eight lengths of a string in front put every offset modulo 8 before the points."""
+    points = np.arange(15.0).reshape(5, 3)
+    message = Marker(points=[Point(x=x, y=y, z=z) for x, y, z in points.tolist()], text=frame, ns=frame)
+    message.header.frame_id = frame
+    value = {"header": {"frame_id": frame}, "points": points, "text": frame, "ns": frame}
+    assert [cdr.encode(Marker, value)] == rclpy_bytes([message])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_first_element_that_lies_otherwise_than_the_rest(count):
+    """25 bytes with numbers of four: the first begins aligned, each later one behind three of padding."""
+    stamps, states = np.arange(count) * 1_500_000_000, np.arange(count, dtype=np.int8)
+    identities = np.arange(16 * count, dtype=np.uint8).reshape(count, 16)
+    message = GoalStatusArray()
+    for i in range(count):
+        goal = GoalStatus(status=i)
+        goal.goal_info.goal_id.uuid = identities[i]
+        goal.goal_info.stamp = Time(sec=int(stamps[i]) // 10**9, nanosec=int(stamps[i]) % 10**9)
+        message.status_list.append(goal)
+    goals = {"goal_id": identities, "stamp": stamps}
+    data = cdr.encode(GoalStatusArray, {"status_list": cdr.Columns(goal_info=goals, status=states)})
+    assert [data] == rclpy_bytes([message])
+    decoded = cdr.decode(GoalStatusArray, data).status_list
+    np.testing.assert_array_equal(decoded.goal_info.goal_id.uuid, identities)
+    np.testing.assert_array_equal(decoded.goal_info.stamp.sec, stamps // 10**9)
+
+
+def test_a_sequence_of_uniform_structs_given_by_their_parts():
+    slots = cdr.Columns(dist=np.arange(3.0), wrench=np.ones((3, 6)))
+    data = cdr.encode(ContactSensor, {"name": "abc", "slots": slots})
+    message = ContactSensor(name="abc", slots=[ContactSlot(dist=float(i)) for i in range(3)])
+    for slot in message.slots:
+        for vector in (slot.wrench.force, slot.wrench.torque):
+            vector.x = vector.y = vector.z = 1.0
+    assert [data] == rclpy_bytes([message])
+    assert cdr.decode(ContactSensor, data).slots.wrench.force.tolist() == [[1.0, 1.0, 1.0]] * 3
+
+
+def test_point_cloud_from_a_structured_array_and_its_bytes():
+    points = np.arange(20, dtype=np.float32)
+    fields = [{"name": "x", "datatype": PointField.FLOAT32, "count": 1}, {"name": "intensity", "offset": 4}]
+    values = [{"fields": fields, "data": data} for data in (points.tobytes(), points.view(np.uint8))]
+    message = PointCloud2(
+        fields=[PointField(name="x", datatype=7, count=1), PointField(name="intensity", offset=4)],
+        data=points.tobytes(),
+    )
+    assert [cdr.encode(PointCloud2, value) for value in values] == rclpy_bytes([message]) * 2
+
+
+def test_rows_of_any_layout_in_memory_and_any_number_type_are_taken():
+    points = np.arange(24).reshape(4, 6)
+    expected = cdr.encode(Marker, {"points": points[:, ::2].astype(float).tolist()})
+    assert cdr.encode(Marker, {"points": points[:, ::2]}) == expected
+    assert cdr.encode(Marker, {"points": np.asfortranarray(points[:, ::2], dtype=np.float32)}) == expected
+    frame = cdr.encode(TactileFrame, {"data": np.arange(6.0).reshape(2, 3), "taxel_counts": [1, 1]})
+    assert cdr.decode(TactileFrame, frame).data.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_not_a_number_and_infinity_pass():
+    values = [np.nan, np.inf, -np.inf, -0.0]
+    data = cdr.encode(Float64MultiArray, {"data": values})
+    np.testing.assert_array_equal(cdr.decode(Float64MultiArray, data).data, values)
+
+
+def test_decoded_arrays_share_memory_with_the_message_and_are_read_only():
+    data = cdr.encode(TactileArray, {"data": np.arange(300, dtype=np.float32)})
+    array = cdr.decode(TactileArray, data).data
+    assert np.shares_memory(array, np.frombuffer(data, np.uint8)) and not array.flags.writeable
+
+
+def test_times_and_durations_may_be_integer_nanoseconds():
+    assert cdr.encode(Time, -1) == cdr.encode(Time, Time(sec=-1, nanosec=999_999_999))
+    assert cdr.encode(Duration, np.int64(2_000_000_003)) == cdr.encode(Duration, Duration(sec=2, nanosec=3))
+    with pytest.raises(cdr.WireError, match=r"builtin_interfaces/msg/Time\.sec"):
+        cdr.encode(Time, 2**31 * 10**9)
+
+
+STAMP = 12_345_678_901
+
+
+@pytest.mark.parametrize(
+    ("message_type", "value", "expected"),
+    [
+        (Clock, {"clock": STAMP}, STAMP),
+        (TactileArray, {"header": {"stamp": STAMP}}, STAMP),
+        (TFMessage, {"transforms": cdr.Columns(header={"stamp": STAMP}, child_frame_id=["a"])}, STAMP),
+        (TFMessage, {}, None),
+        (MarkerArray, {"markers": [{"header": {"stamp": STAMP}}]}, STAMP),
+        (Float64MultiArray, {"data": [1.0]}, None),
+        (String, {"data": "no time in here"}, None),
+    ],
+)
+def test_the_stamp_is_found_without_decoding(message_type, value, expected):
+    assert cdr.stamp(message_type, cdr.encode(message_type, value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("message_type", "value", "told"),
+    [
+        (TactileArray, {"daat": [1.0]}, ["TactileArray", "daat", "did you mean 'data'"]),
+        (TactileArray, {"data": "abc"}, ["TactileArray.data", "float", "'abc'"]),
+        (TactileArray, {"data": None}, ["TactileArray.data", "float"]),
+        (TactileArray, {"data": [1.0, "x"]}, ["TactileArray.data", "float"]),
+        (TactileArray, {"data": [[1.0], [2.0, 3.0]]}, ["TactileArray.data", "different lengths"]),
+        (TactileArray, {"body": 3}, ["TactileArray.body", "string", "3"]),
+        (TactileArray, {"body": "\ud800"}, ["TactileArray.body", "UTF-8"]),
+        (TactileArray, {"channels": 256}, ["TactileArray.channels", "uint8", "256"]),
+        (TactileArray, {"channels": 1.5}, ["TactileArray.channels", "uint8", "1.5"]),
+        (TactileArray, {"header": "world"}, ["TactileArray.header", "std_msgs/msg/Header", "'world'"]),
+        (TactileArray, {"header": {"stamp": 1.5}}, ["TactileArray.header.stamp", "1.5"]),
+        (TactileArray, {"header": Time()}, ["TactileArray.header", "Header", "stamp"]),
+        (TactileArray, None, ["TactileArray", "None"]),
+        (TactileLayout, {"triangles": [[-1, 0, 1]]}, ["TactileLayout.triangles", "uint32", "range"]),
+        (TactileLayout, {"triangles": [0.5]}, ["TactileLayout.triangles", "uint32", "float64"]),
+        (TactileLayout, {"geoms": "cube"}, ["TactileLayout.geoms", "list of strings", "'cube'"]),
+        (TactileLayout, {"geoms": ["a", 1]}, ["TactileLayout.geoms", "[1]", "string"]),
+        (Marker, {"points": np.zeros((4, 2))}, ["Marker.points", "(n, 3)", "(4, 2)"]),
+        (Marker, {"points": [[0.0, 1.0]]}, ["Marker.points[0]", "3", "2"]),
+        (Marker, {"points": {"x": [1.0]}}, ["Marker.points", "Columns"]),
+        (Marker, {"scale": np.zeros(4)}, ["Marker.scale", "(3,)", "(4,)"]),
+        (Marker, {"pose": {"orientation": [0.0, 0.0, 1.0]}}, ["Marker.pose.orientation", "4", "3"]),
+        (Bool, {"data": 1}, ["Bool.data", "boolean", "1"]),
+        (DiagnosticStatus, {"level": b"ab"}, ["DiagnosticStatus.level", "octet"]),
+        (MarkerArray, {"markers": [{}, {"ns": b"x"}]}, ["MarkerArray.markers[1].ns", "string"]),
+        (MarkerArray, {"markers": cdr.Columns(id=[1, 2], color=np.ones((3, 4)))}, ["color", "3", "2"]),
+        (MarkerArray, {"markers": cdr.Columns(ns="all")}, ["MarkerArray.markers", "no column has rows"]),
+        (MarkerArray, {"markers": cdr.Columns(idd=[1])}, ["MarkerArray.markers", "idd", "'id'"]),
+        (MarkerArray, {"markers": cdr.Columns(ns=["a", None])}, ["markers[1].ns", "string"]),
+        (MarkerArray, {"markers": cdr.Columns(points=[[[1.0]]])}, ["markers[0].points[0]", "3", "1"]),
+        (MarkerArray, {"markers": cdr.Columns(scale=np.ones((2, 2)))}, ["markers.scale", "(n, 3)", "(2, 2)"]),
+        (MarkerArray, {"markers": np.zeros((3, 4))}, ["MarkerArray.markers", "Marker"]),
+        (int, {}, ["int", "not a ROS message"]),
+    ],
+)  # fmt: skip
+def test_a_value_that_does_not_fit_is_named_by_type_and_field(message_type, value, told):
+    with pytest.raises(TactileSimError) as caught:
+        cdr.encode(message_type, value)
+    text = str(caught.value)
+    assert all(part in text for part in told), text
+    assert "\n" not in text
+
+
+def test_bytes_that_are_not_the_message_are_refused_whatever_their_length():
+    whole = cdr.encode(
+        ContactWrenchArray,
+        {
+            "header": {"frame_id": "world"},
+            "contacts": cdr.Columns(body1=["a", "b"], position=np.ones((2, 3))),
+        },
+    )
+    for length in range(len(whole)):
+        with pytest.raises(TactileSimError, match="ContactWrenchArray"):
+            cdr.decode(ContactWrenchArray, whole[:length])
+    with pytest.raises(TactileSimError, match="little-endian"):
+        cdr.decode(ContactWrenchArray, b"\x00\x00" + whole[2:])
+
+
+def test_an_absurd_count_is_refused_and_not_allocated():
+    data = bytearray(cdr.encode(MarkerArray, {}))
+    data[4:8] = b"\xff\xff\xff\x7f"
+    with pytest.raises(TactileSimError, match="MarkerArray"):
+        cdr.decode(MarkerArray, bytes(data))
