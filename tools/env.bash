@@ -16,6 +16,9 @@ _tactile_sim_prepend() {  # VARIABLE FOLDER: the folder goes first, once
 if [ ! -x "$_tactile_sim_venv/bin/python" ]; then
   echo "tools/env.bash: there is no .venv yet; run: make -C $_tactile_sim_root setup" >&2
 else
+  if [ -n "${ROS_DISTRO-}" ] && grep -q "for ROS: none" "$_tactile_sim_venv/.stamps/made"; then
+    echo "tools/env.bash: .venv was made without the ROS $ROS_DISTRO that is sourced here; run: make setup" >&2
+  fi
   if [ -n "${ROS_DISTRO-}" ]; then  # programs of that ROS run under its own Python
     for _tactile_sim_site in "$_tactile_sim_venv"/lib/python3*/site-packages; do
       _tactile_sim_prepend PYTHONPATH "$_tactile_sim_site"

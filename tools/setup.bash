@@ -7,9 +7,16 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/.venv/setup.log"
 
 main() {
-  drop_own_environment
+  leave_own_environment
   local ros=none wheels interfaces
-  if ros_is_sourced; then ros="$ROS_DISTRO"; fi
+  if [ -n "${ROS_DISTRO-}" ]; then
+    if ros_python >/dev/null; then
+      ros="$ROS_DISTRO"
+    else
+      say "ROS $ROS_DISTRO is sourced, but python3 cannot import its rclpy: going on without it"
+    fi
+  fi
+  [ "$ros" != none ] || unset PYTHONPATH LD_LIBRARY_PATH
   wheels="$(wheels_stamp "$ros")"
   interfaces="$(interfaces_stamp "$wheels")"
   if stamped wheels "$wheels" && stamped interfaces "$interfaces" && "$VENV/bin/python" -c '' 2>/dev/null; then
@@ -42,7 +49,7 @@ fail() {  # LINE...: what is wrong, then what to do about it
   exit 1
 }
 
-drop_own_environment() {  # .venv must not be made by, or see, the Python of a .venv that is sourced
+leave_own_environment() {  # .venv must not be made by, or see, the Python of a .venv that is sourced
   PATH=":$PATH:"
   PATH="${PATH//":$VENV/bin:"/:}"
   PATH="${PATH#:}"
@@ -50,7 +57,16 @@ drop_own_environment() {  # .venv must not be made by, or see, the Python of a .
   unset VIRTUAL_ENV PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 }
 
-ros_is_sourced() { [ -n "${ROS_DISTRO-}" ] && python3 -c 'import rclpy' 2>/dev/null; }
+ros_python() {  # prints the Python that the sourced ROS runs under
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import rclpy' 2>/dev/null; then
+      echo "$python"
+      return
+    fi
+  done
+  return 1
+}
 
 # What is done is written down as a hash of what it was made from.
 wheels_stamp() { { echo "$1 $VENV"; cat requirements/*.txt; } | sha256sum | cut -d ' ' -f 1; }
@@ -58,7 +74,8 @@ wheels_stamp() { { echo "$1 $VENV"; cat requirements/*.txt; } | sha256sum | cut 
 interfaces_stamp() {
   {
     echo "$1"
-    cat CMakeLists.txt package.xml cmake/* msg/* srv/* interfaces/*/* interfaces/*/msg/* tools/*.in 2>/dev/null
+    find CMakeLists.txt package.xml cmake interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
+      sort -z | xargs -0 cat
     ls config launch rviz scenes  # a new file needs its link; the edit of an old one acts through it
   } | sha256sum | cut -d ' ' -f 1
 }
@@ -119,9 +136,10 @@ sys.exit(not ok)' 2>/dev/null
 find_python() {  # ROS: prints the command of a Python that will do
   local python version seen=""
   if [ "$1" != none ]; then
-    version="$(usable_python python3)" || fail "ROS $1 is sourced and brings Python $version; needed: 3.11 to 3.13" \
+    python="$(ros_python)"
+    version="$(usable_python "$python")" || fail "ROS $1 is sourced and brings Python $version; needed: 3.11 to 3.13" \
       "source ROS 2 Jazzy or later instead, or use no ROS: open a shell that does not source it, then: make setup"
-    echo python3
+    echo "$python"
     return
   fi
   if venv_fits none; then
@@ -211,7 +229,6 @@ install_wheels() {  # ROS
 
 build_interfaces() {  # ROS
   if [ "$1" = none ]; then
-    unset PYTHONPATH
     export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
   fi
   say "building the messages and services (about a minute; log: .venv/setup.log)"
