@@ -19,39 +19,25 @@ class Names:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        self.bodies = self._named(model, mujoco.mjtObj.mjOBJ_BODY, [f"body{i}" for i in range(model.nbody)])
-        self.geoms = self._named(
-            model,
-            mujoco.mjtObj.mjOBJ_GEOM,
-            [f"{self.bodies[b]}/geom{i - model.body_geomadr[b]}" for i, b in enumerate(model.geom_bodyid)],
-        )
-        self.joints = self._named(
-            model,
-            mujoco.mjtObj.mjOBJ_JOINT,
-            [f"{self.bodies[b]}/joint{i - model.body_jntadr[b]}" for i, b in enumerate(model.jnt_bodyid)],
-        )
-        self.actuators = self._named(
-            model, mujoco.mjtObj.mjOBJ_ACTUATOR, [f"actuator{i}" for i in range(model.nu)]
-        )
-        self.sensors = self._named(
-            model, mujoco.mjtObj.mjOBJ_SENSOR, [f"sensor{i}" for i in range(model.nsensor)]
-        )
-        self.keyframes = self._named(model, mujoco.mjtObj.mjOBJ_KEY, [f"key{i}" for i in range(model.nkey)])
-        self._ids = {
-            kind: {name: i for i, name in reversed(list(enumerate(names)))}
-            for kind, names in {
-                "body": self.bodies,
-                "geom": self.geoms,
-                "joint": self.joints,
-                "actuator": self.actuators,
-                "sensor": self.sensors,
-                "keyframe": self.keyframes,
-            }.items()
-        }
+        kind = mujoco.mjtObj
+        self._ids: dict[str, dict[str, int]] = {}
+        self.bodies = self._name(model, "body", kind.mjOBJ_BODY, [f"body{i}" for i in range(model.nbody)])
+        geoms = [f"{self.bodies[b]}/geom{i - model.body_geomadr[b]}" for i, b in enumerate(model.geom_bodyid)]
+        self.geoms = self._name(model, "geom", kind.mjOBJ_GEOM, geoms)
+        joints = [f"{self.bodies[b]}/joint{i - model.body_jntadr[b]}" for i, b in enumerate(model.jnt_bodyid)]
+        self.joints = self._name(model, "joint", kind.mjOBJ_JOINT, joints)
+        actuators = [f"actuator{i}" for i in range(model.nu)]
+        self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
+        sensors = [f"sensor{i}" for i in range(model.nsensor)]
+        self.sensors = self._name(model, "sensor", kind.mjOBJ_SENSOR, sensors)
+        self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, [f"key{i}" for i in range(model.nkey)])
 
-    @staticmethod
-    def _named(model: mujoco.MjModel, kind: mujoco.mjtObj, unnamed: list[str]) -> list[str]:
-        return [mujoco.mj_id2name(model, kind, i) or name for i, name in enumerate(unnamed)]
+    def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
+        """Names by id, those of the scene before those made here; a name of the scene also wins in look-ups."""
+        given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
+        self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
+        self._ids[word] |= {name: i for i, name in enumerate(given) if name}
+        return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:
         """Id of a body. Raises SceneError with the nearest name; so do the others."""
@@ -77,10 +63,10 @@ class Names:
         """Id of a keyframe."""
         return self._id("keyframe", name)
 
-    def _id(self, kind: str, name: str) -> int:
-        ids = self._ids[kind]
+    def _id(self, word: str, name: str) -> int:
+        ids = self._ids[word]
         if name not in ids:
-            raise SceneError(f"the scene has no {kind} named {name!r}{suggest(name, ids)}")
+            raise SceneError(f"the scene has no {word} named {name!r}{suggest(name, ids)}")
         return ids[name]
 
 

@@ -18,12 +18,12 @@ MOST_TAXELS = 1_000_000
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
 
-    Names and patterns as in :func:`tactile_sim.config.match`; patterns mean bodies that can collide, and never
+    Names and patterns as in :func:`tactile_sim.config.match`; a pattern means bodies that can collide, never
     the world.
 
     Raises:
-        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, no skin
-            where only its contacts are asked for, too many taxels, or two bodies that would share a topic.
+        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, no
+            skin where only its contacts are asked for, too many taxels, two bodies that would share a topic.
     """
     where = f"{settings.source}: skin.scales"
     scales = settings.skin.scales
@@ -71,8 +71,8 @@ def _check_count(counts: dict[str, float], chosen: dict[str, str], settings: Set
     spacing = settings.skin.scales[entry]
     remedy = _rounded_up(spacing * (total / MOST_TAXELS) ** 0.5)
     raise ConfigError(
-        f"{where}.{entry}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all (at most"
-        f" {MOST_TAXELS:,}); make it {remedy:g} m or more"
+        f"{where}.{entry}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all,"
+        f" at most {MOST_TAXELS:,}; make it {remedy:g} m or more"
     )
 
 

@@ -107,7 +107,7 @@ class MotionSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """One checked configuration. ``base`` is where relative paths start, ``source`` how errors call the file."""
+    """One checked configuration; relative paths start at ``base``, errors call the file ``source``."""
 
     base: Path | None
     source: str
