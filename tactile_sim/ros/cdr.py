@@ -18,10 +18,11 @@ import struct
 from functools import cache
 from typing import Any
 
-from tactile_sim.ros.columns import NANOSECONDS, Columns
-from tactile_sim.ros.decode import Record, decoder
-from tactile_sim.ros.encode import encoder
-from tactile_sim.ros.wiretypes import Sequence, Struct, WireError, of_class
+from tactile_sim.wire.columns import NANOSECONDS, Columns
+from tactile_sim.wire.decode import Record, decoder
+from tactile_sim.wire.encode import encoder
+from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.types import Sequence, Struct, WireError
 
 __all__ = ["Columns", "Record", "WireError", "decode", "encode", "nanoseconds", "stamp"]
 
@@ -43,7 +44,7 @@ def encode(message_type: Any, value: Any) -> bytes:
 
 
 def decode(message_type: Any, data: bytes) -> Any:
-    """The message with numpy arrays in it (see :mod:`tactile_sim.ros.decode`); raises :class:`WireError`."""
+    """The message with numpy arrays in it (see :mod:`tactile_sim.wire.decode`); raises :class:`WireError`."""
     return decoder(of_class(message_type)).decode(data)
 
 

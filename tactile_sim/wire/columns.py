@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.errors import suggest
-from tactile_sim.ros.wiretypes import (
+from tactile_sim.wire.types import (
     TIME_TYPES,
     Array,
     Primitive,
@@ -18,8 +18,6 @@ from tactile_sim.ros.wiretypes import (
     Struct,
     WireError,
     shown,
-    uniform_of,
-    width_of,
 )
 
 MISSING = object()
@@ -106,7 +104,7 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
 
 def default_row(kind: Any, default: Any = None) -> np.ndarray:
     """The default values of a uniform struct, array or primitive in one row (a number for a primitive)."""
-    return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(uniform_of(kind), default)
+    return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
 
 
 @cache
@@ -116,7 +114,7 @@ def _struct_defaults(kind: Struct) -> np.ndarray:
 
 def gather(kind: Any, value: Any, columns: list[Any]) -> None:
     """Append one column per leaf of ``kind``: an array or list with a row per element, or Same."""
-    if uniform_of(kind) is not None:
+    if kind.uniform is not None:
         columns.append(_block(kind, value))
     elif isinstance(kind, String):
         columns.append(Same(value) if isinstance(value, str) else _rows(value, "strings"))
@@ -138,7 +136,7 @@ def _gather_fields(kind: Struct, value: Any, columns: list[Any]) -> None:
             elif isinstance(inner, Struct):
                 gather(inner, MISSING, columns)
             else:
-                columns.append(Same(default_row(inner, default) if uniform_of(inner) else default))
+                columns.append(Same(default_row(inner, default) if inner.uniform else default))
         except WireError as error:
             raise error.inside(name) from None
 
@@ -155,12 +153,15 @@ def _rows(value: Any, what: str) -> Any:
 
 def _block(kind: Any, value: Any) -> Any:
     """A column of numbers: (n, width), or (n,) for a primitive; Same if it has no rows."""
+    if type(value) is np.ndarray and value.dtype == kind.uniform.dtype and value.shape[1:] == kind.shape:
+        if value.ndim > len(kind.shape):
+            return value
     if value is MISSING:
         return Same(default_row(kind))
     if isinstance(kind, Struct) and not isinstance(value, np.ndarray | list | tuple):
         return _joined(kind, value)
-    array = numbers(uniform_of(kind), value)
-    shape = () if isinstance(kind, Primitive) else (width_of(kind),)
+    array = numbers(kind.uniform, value)
+    shape = kind.shape
     if array.shape == shape:
         return Same(array)
     if array.shape[1:] == shape and array.ndim == len(shape) + 1:
@@ -184,10 +185,10 @@ def _joined(kind: Struct, value: Any) -> Any:
     if len(counts) > 1:
         raise WireError(f"the fields of {kind.name} have different numbers of rows: {sorted(counts)}")
     rows = counts.pop() if counts else None
-    joined = np.empty((1 if rows is None else rows, kind.width), uniform_of(kind).dtype)
+    joined = np.empty((1 if rows is None else rows, kind.width), kind.uniform.dtype)
     start = 0
     for (_, inner, _), part in zip(kind.fields, parts, strict=True):
-        stop = start + width_of(inner)
+        stop = start + inner.width
         block = part.value if isinstance(part, Same) else part
         joined[:, start:stop] = block if np.ndim(block) == 2 else np.reshape(block, (-1, stop - start))
         start = stop

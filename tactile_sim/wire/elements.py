@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.columns import Same
-from tactile_sim.ros.layout import Run, Segment
-from tactile_sim.ros.pieces import Parts, Write, write_strings
-from tactile_sim.ros.wiretypes import WireError
+from tactile_sim.wire.columns import Same
+from tactile_sim.wire.layout import Run, Segment
+from tactile_sim.wire.pieces import Parts, Write, check_strings, joiner, write_strings
+from tactile_sim.wire.types import WireError
 
 
 class Constant:
@@ -73,16 +73,30 @@ class Strings:
     """Neighbouring strings of all elements."""
 
     def __init__(self, segment: Segment, columns: list[Any], count: int) -> None:
+        rows = [(c.value,) * count if isinstance(c, Same) else c for c in columns]
+        self.values = list(zip(*rows, strict=True))
+        try:
+            self.join = joiner(sum(max(map(len, row)) for row in rows))
+        except TypeError:
+            self._check(segment.paths)
+            raise
         self.paths = segment.paths
-        self.values = list(
-            zip(*((c.value,) * count if isinstance(c, Same) else c for c in columns), strict=True)
-        )
 
     def write(self, parts: Parts, position: int, index: int) -> int:
         try:
-            return write_strings(parts, position, self.values[index], self.paths)
-        except WireError as error:
-            raise error.inside(index) from None
+            data = self.join(self.values[index], position & 3)
+        except (AttributeError, TypeError, UnicodeEncodeError):
+            self._check(self.paths)
+            raise
+        parts.append(data)
+        return position + len(data)
+
+    def _check(self, paths: tuple[str, ...]) -> None:
+        for index, texts in enumerate(self.values):
+            try:
+                check_strings(texts, paths)
+            except WireError as error:
+                raise error.inside(index) from None
 
 
 class Sequences:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.columns import MISSING, NANOSECONDS, default_row, fields_of
-from tactile_sim.ros.wiretypes import (
+from tactile_sim.wire.columns import MISSING, NANOSECONDS, default_row, fields_of
+from tactile_sim.wire.types import (
     TIME_TYPES,
     Array,
     Primitive,
@@ -17,7 +17,6 @@ from tactile_sim.ros.wiretypes import (
     Struct,
     WireError,
     shown,
-    width_of,
 )
 
 Put = Callable[[Any, list[Any]], None]
@@ -61,7 +60,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
     """For what may be given as a row of numbers."""
-    width = width_of(kind)
+    width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:
         if value is MISSING:

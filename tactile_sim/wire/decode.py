@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.columns import Columns
-from tactile_sim.ros.encode import ENCAPSULATION
-from tactile_sim.ros.layout import Run, leaves, segments
-from tactile_sim.ros.wiretypes import Array, Primitive, Sequence, String, Struct, WireError, width_of
+from tactile_sim.wire.columns import Columns
+from tactile_sim.wire.encode import ENCAPSULATION
+from tactile_sim.wire.layout import Run, leaves, segments
+from tactile_sim.wire.types import Array, Primitive, Sequence, String, Struct, WireError
 
 _unpack_count = struct.Struct("<I").unpack_from
 
@@ -221,8 +221,7 @@ def is_row(kind: Any) -> bool:
 def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
     """A function that takes the leaves of one value off an iterator and makes the value."""
     if is_row(kind) or isinstance(kind, Array):
-        width = width_of(kind)
-        dtype = kind.element.dtype if isinstance(kind, Array) else kind.uniform.dtype
+        width, dtype = kind.width, kind.uniform.dtype
 
         def build_row(flat: Iterator[Any]) -> Any:
             return np.array([next(flat) for _ in range(width)], dtype)
@@ -240,7 +239,7 @@ def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
     return next
 
 
-def _column_builder(kind: Any, width: int | None = None) -> Callable[[Iterator[Any]], Any]:
+def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
     """The same for columns; inside a uniform struct the one column of numbers is shared out to the fields."""
     if not isinstance(kind, Struct) or is_row(kind):
         return next
@@ -254,7 +253,7 @@ def _share(kind: Struct, block: np.ndarray) -> Columns:
     """The columns (n, width) of a uniform struct as its fields: views."""
     shared, start = {}, 0
     for name, inner, _ in kind.fields:
-        stop = start + width_of(inner)
+        stop = start + inner.width
         part = block[:, start] if isinstance(inner, Primitive) else block[:, start:stop]
         shared[name] = _share(inner, part) if isinstance(inner, Struct) and not is_row(inner) else part
         start = stop

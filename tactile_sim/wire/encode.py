@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.columns import Columns, gather, row_count
-from tactile_sim.ros.elements import Rows, steps_of, write_variable
-from tactile_sim.ros.flatten import putter
-from tactile_sim.ros.layout import Run, Segment, leaves, segments
-from tactile_sim.ros.pieces import Parts, Write, number_writer, write_count, write_string_sequence
-from tactile_sim.ros.wiretypes import Primitive, Sequence, String, Struct, WireError, shown
+from tactile_sim.wire.columns import Columns, gather, row_count
+from tactile_sim.wire.elements import Rows, steps_of, write_variable
+from tactile_sim.wire.flatten import putter
+from tactile_sim.wire.layout import Run, Segment, leaves, segments
+from tactile_sim.wire.pieces import Parts, Write, number_writer, write_count, write_string_sequence
+from tactile_sim.wire.types import Primitive, Sequence, String, Struct, WireError, shown
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.wiretypes import Primitive, Sequence, String, Struct, uniform_of, width_of
+from tactile_sim.wire.types import Primitive, Sequence, String, Struct
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,8 @@ class Variable:
 
 def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
     """The leaves of a struct in the order on the wire; a uniform struct is one block."""
-    primitive = uniform_of(kind)
-    if primitive is not None:
-        return [Block(path, primitive, () if isinstance(kind, Primitive) else (width_of(kind),))]
+    if kind.uniform is not None:
+        return [Block(path, kind.uniform, kind.shape)]
     if isinstance(kind, Struct):
         prefix = f"{path}." if path else ""
         return [leaf for name, inner, _ in kind.fields for leaf in leaves(inner, prefix + name)]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.ros.columns import numbers
-from tactile_sim.ros.wiretypes import Primitive, Struct, WireError, shown
+from tactile_sim.wire.columns import numbers
+from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 
 Parts = list[Any]  # bytes and arrays, joined at the end
 Write = Callable[[Parts, int, Any], int]  # parts, position and value -> the position behind it
@@ -39,23 +39,32 @@ def _join_strings(texts: tuple[str, ...], offset: int) -> bytes:
 _cached_strings = lru_cache(maxsize=16384)(_join_strings)
 
 
+def joiner(longest: int) -> Callable[[tuple[str, ...], int], bytes]:
+    """How to join neighbouring strings of up to ``longest`` characters in all: short ones are remembered."""
+    return _cached_strings if longest <= _CACHED_CHARACTERS else _join_strings
+
+
 def write_strings(parts: Parts, position: int, texts: tuple[str, ...], paths: tuple[str, ...] = ()) -> int:
     """Append neighbouring strings; ``paths`` names them in an error."""
     try:
-        join = _cached_strings if sum(map(len, texts)) <= _CACHED_CHARACTERS else _join_strings
-        data = join(texts, position & 3)
+        data = joiner(sum(map(len, texts)))(texts, position & 3)
     except (AttributeError, TypeError, UnicodeEncodeError):
-        for index, text in enumerate(texts):
-            place = paths[index] if paths else f"[{index}]"
-            if not isinstance(text, str):
-                raise WireError(f"expected a string, got {shown(text)}", place) from None
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise WireError(f"not a text that UTF-8 can hold: {error}", place) from None
+        check_strings(texts, paths)
         raise
     parts.append(data)
     return position + len(data)
+
+
+def check_strings(texts: tuple[Any, ...], paths: tuple[str, ...]) -> None:
+    """Raise the error that names the first one that is not a text."""
+    for index, text in enumerate(texts):
+        place = paths[index] if paths else f"[{index}]"
+        if not isinstance(text, str):
+            raise WireError(f"expected a string, got {shown(text)}", place)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise WireError(f"not a text that UTF-8 can hold: {error}", place) from None
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
