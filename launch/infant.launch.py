@@ -1,0 +1,12 @@
+"""A humanoid of skin that moves by itself: sim.launch.py with config:=infant. Its other arguments may be given here too."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` calls."""
+    sim = str(Path(__file__).with_name("sim.launch.py"))
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments={"config": "infant"}.items())])

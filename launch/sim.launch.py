@@ -1,0 +1,121 @@
+"""Runs the simulation, and on demand RViz and a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube."""
+
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
+from launch_ros.actions import Node
+
+from tactile_sim import share
+
+TOPICS = ("markers", "scene_markers", "tactile/points")
+BOOL = ("true", "false")
+ARGUMENTS = (
+    DeclareLaunchArgument("config", default_value="touch_cube",
+                          description="Shipped configuration by name, or the path of a parameter file"),
+    DeclareLaunchArgument("scene", default_value="",
+                          description="Scene to use instead of the configuration's: a shipped name, a path, "
+                                      "package:// or file:// (MJCF, URDF)"),
+    DeclareLaunchArgument("engine", default_value="", choices=["", "mujoco", "motrix", "trifinger"],
+                          description="Physics engine; empty: the configuration's"),
+    DeclareLaunchArgument("namespace", default_value="",
+                          description="Namespace of the node and its relative topics"),
+    DeclareLaunchArgument("real_time_factor", default_value="",
+                          description="Simulated seconds in a second of wall time, 0: as fast as possible; "
+                                      "empty: the configuration's"),
+    DeclareLaunchArgument("rviz", default_value="false", choices=BOOL,
+                          description="Show scene, taxels, contact forces and frames in RViz"),
+    DeclareLaunchArgument("web", default_value="false", choices=BOOL,
+                          description="Show the scene in a browser (not available yet in this version)"),
+    DeclareLaunchArgument("record", default_value="false", choices=BOOL,
+                          description="Record all topics into a bag (MCAP)"),
+    DeclareLaunchArgument("bag_path", default_value="",
+                          description="Folder of the bag, which must not exist yet; empty: named by the time, here"),
+    DeclareLaunchArgument("log_level", default_value="info", choices=["debug", "info", "warn", "error", "fatal"],
+                          description="Least severity of what the node logs"),
+)  # fmt: skip
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` calls."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """The processes that the arguments ask for."""
+    given = {argument.name: context.launch_configurations[argument.name] for argument in ARGUMENTS}
+    actions = [simulation(given)]
+    if given["rviz"] == "true":
+        actions.append(rviz(given))
+    if given["web"] == "true":
+        actions.append(LogInfo(msg="web:=true: the web view is not available yet in this version; try rviz:=true"))
+    if given["record"] == "true":
+        actions.append(recorder(given))
+    return actions
+
+
+def simulation(given: dict[str, str]) -> Node:
+    """The node; when it ends, all ends."""
+    config = Path(given["config"]).expanduser()
+    overrides = {}
+    if given["scene"]:
+        scene = Path(given["scene"]).expanduser()
+        overrides["scene"] = str(scene.resolve()) if scene.is_file() else given["scene"]
+    if given["engine"]:
+        overrides["engine"] = given["engine"]
+    if given["real_time_factor"]:
+        overrides["real_time_factor"] = number("real_time_factor", given["real_time_factor"])
+    return Node(
+        package="tactile_sim",
+        executable="sim",
+        name="tactile_sim",
+        namespace=given["namespace"],
+        parameters=[str(config.resolve() if config.is_file() else share.find("config", given["config"])), overrides],
+        ros_arguments=["--log-level", given["log_level"]],
+        output="screen",
+        on_exit=Shutdown(reason="the simulation has ended"),
+    )
+
+
+def number(name: str, text: str) -> float:
+    """The value of an argument that must be a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name}:={text} is not a number") from None
+
+
+def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
+    """RViz with our display, its topics moved into the namespace."""
+    if not installed("rviz2"):
+        return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
+    prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
+    return Node(
+        package="rviz2",
+        executable="rviz2",
+        arguments=["-d", str(share.find("rviz", "tactile_sim.rviz"))],
+        parameters=[{"use_sim_time": True}],
+        remappings=[(f"/{topic}", f"{prefix}/{topic}") for topic in TOPICS],
+    )
+
+
+def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
+    """`ros2 bag record` of everything."""
+    for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
+        if not installed(package):
+            return LogInfo(
+                msg=f"record:=true: {package} is not installed; sudo apt install ros-$ROS_DISTRO-{debian}, "
+                "or: tactile_sim record OUT"
+            )
+    output = ["--output", given["bag_path"]] if given["bag_path"] else []
+    return ExecuteProcess(cmd=["ros2", "bag", "record", "--storage", "mcap", "--all", *output], output="screen")
+
+
+def installed(package: str) -> bool:
+    """Whether a ROS package is there."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
