@@ -30,10 +30,11 @@ class Names:
         self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
         sensors = [f"sensor{i}" for i in range(model.nsensor)]
         self.sensors = self._name(model, "sensor", kind.mjOBJ_SENSOR, sensors)
-        self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, [f"key{i}" for i in range(model.nkey)])
+        keyframes = [f"key{i}" for i in range(model.nkey)]
+        self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, keyframes)
 
     def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
-        """Names by id, those of the scene before those made here; a name of the scene also wins in look-ups."""
+        """Names by id, the scene's or made; a name of the scene wins in look-ups."""
         given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
         self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
         self._ids[word] |= {name: i for i, name in enumerate(given) if name}

@@ -160,7 +160,7 @@ def test_a_broken_scene_is_refused_in_one_line(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("scene", "message"),
     [
-        ("cub.xml", "my.yaml: scene: no scene 'cub.xml' in {0}, and none is shipped under that name; did you"),
+        ("cub.xml", "my.yaml: scene: no scene 'cub.xml' in {0}, and none is shipped under that name; did"),
         ("deep/cube.xml", "my.yaml: scene: no such file: {0}/deep/cube.xml: there is no folder {0}/deep"),
         ("{0}/cub.xml", "my.yaml: scene: no such file: {0}/cub.xml; did you mean 'cube.xml'?"),
         ("{0}", "my.yaml: scene: {0} is a folder; name the MJCF or URDF file in it"),

@@ -51,11 +51,11 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 
 
 def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) surface of the boxes around each body's colliding geoms [m2].
+    """(nbody,) surface of the boxes around each body's colliding geoms [m2]; planes, without end, count as tiny.
 
     It bounds the surface of the geoms: a convex body within a box has no more surface than the box.
     """
-    x, y, z = model.geom_aabb[:, 3:].T
+    x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
     collides[model.pair_geom1] = True
     collides[model.pair_geom2] = True

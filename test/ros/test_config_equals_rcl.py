@@ -55,6 +55,12 @@ other:
 """
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """No other node can be met."""
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
+
+
 def read_by_rcl(file):
     context = rclpy.Context()
     rclpy.init(args=["--ros-args", "--params-file", str(file)], context=context)
