@@ -48,7 +48,7 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
     if name.startswith("package://"):
         path = _in_package(name, where)
     elif name.startswith("file://"):
-        path = _of_file_address(name)
+        path = _of_file_address(name, where)
     elif "://" in name:
         raise SceneError(f"{where}{name!r} cannot be fetched; give a path, a package:// or a file:// address")
     else:
@@ -116,8 +116,11 @@ def _in_package(address: str, where: str) -> Path:
     return folder / unquote(inside)
 
 
-def _of_file_address(address: str) -> Path:
-    return Path(unquote(urlparse(address).path))
+def _of_file_address(address: str, where: str) -> Path:
+    parts = urlparse(address)
+    if parts.netloc not in ("", "localhost"):
+        raise SceneError(f"{where}{address}: names another machine; a file here has three slashes: file:///")
+    return Path(unquote(parts.path))
 
 
 def _text(path: Path) -> str:
@@ -167,7 +170,7 @@ def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
         folder = share.package_folder(package) or _package_around(urdf, package)
         found = folder / unquote(inside) if folder else None
     elif name.startswith("file://"):
-        found = _of_file_address(name)
+        found = _of_file_address(name, f"{urdf}: mesh ")
     else:
         found = meshes / name
     for path in (found, urdf.parent / name, meshes / Path(name).name):

@@ -166,6 +166,7 @@ def test_a_broken_scene_is_refused_in_one_line(tmp_path, text, message):
         ("{0}", "my.yaml: scene: {0} is a folder; name the MJCF or URDF file in it"),
         ("package://nowhere/a.xml", "no package 'nowhere' in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH"),
         ("http://example.org/a.xml", "cannot be fetched; give a path, a package:// or a file:// address"),
+        ("file://scenes/a.xml", "my.yaml: scene: file://scenes/a.xml: names another machine"),
         ("~nobody/a.xml", "my.yaml: scene: no such file"),
         ("a" * 5000, "no scene 'aaa"),
         ("a\0b", "no scene 'a"),

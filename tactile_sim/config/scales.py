@@ -51,7 +51,7 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 
 
 def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) surface of the boxes around each body's colliding geoms [m2]; planes, without end, count as tiny.
+    """(nbody,) surface of the boxes around each body's colliding geoms [m2]; next to none for planes.
 
     It bounds the surface of the geoms: a convex body within a box has no more surface than the box.
     """
