@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Makes docs/images/skins.png, the picture of the README: two scenes with their skins, feeling.
+
+    MUJOCO_GL=egl python tools/picture.py        (or osmesa, where there is no EGL)
+
+Every dot is a taxel, coloured by the force it feels; what glows through lies on the far side. Green arrows
+are the contact forces on the skin.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("MUJOCO_GL", "egl")
+
+import mujoco
+import numpy as np
+
+from tactile_sim import config
+from tactile_sim.simulation import Simulation, Snapshot
+
+try:
+    from PIL import Image, ImageDraw, ImageFilter, ImageFont
+except ImportError:
+    sys.exit("picture.py needs Pillow: pip install pillow")
+
+OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png"
+HEIGHT = 560
+SUPERSAMPLING = 2
+FORCES = (0.001, 0.01, 0.1, 1.0, 10.0)
+"""Decades [N] from the darkest colour to the brightest; a taxel that feels less stays grey."""
+ARROW_SCALE = 0.012
+"""[m/N]"""
+ASLEEP = (0.50, 0.58, 0.70, 1.0)
+ARROW = (0.45, 1.0, 0.75, 0.9)
+MATERIALS = {
+    "skin": (0.20, 0.23, 0.29, 1),
+    "nappy": (0.24, 0.27, 0.34, 1),
+    "lips": (0.14, 0.16, 0.21, 1),
+    "hair": (0.14, 0.16, 0.21, 1),
+    "dark": (0.85, 0.88, 0.95, 1),
+    "floor": (0.055, 0.06, 0.075, 1),
+    "mat": (0.10, 0.115, 0.15, 1),
+    "mat_side": (0.08, 0.09, 0.11, 1),
+    "wood": (0.20, 0.17, 0.15, 1),
+    "dark_wood": (0.13, 0.10, 0.08, 1),
+}
+INFERNO = np.array(
+    [
+        [87, 16, 110],
+        [137, 34, 106],
+        [188, 55, 84],
+        [227, 89, 51],
+        [249, 142, 9],
+        [249, 203, 53],
+        [252, 255, 164],
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Throw:
+    """A ball thrown so that it comes to ``target`` (3,) [m] after ``flight`` [s]."""
+
+    time: float
+    start: tuple[float, float, float]
+    target: tuple[float, float, float]
+    flight: float
+
+
+@dataclass(frozen=True)
+class View:
+    """One panel: a shipped config at a time [s], seen from somewhere."""
+
+    config: str
+    time: float
+    width: int
+    lookat: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+    throw: Throw | None = None
+
+
+VIEWS = [
+    View(
+        config="touch_cube",
+        time=0.226,
+        width=480,
+        lookat=(0.02, 0.0, 0.11),
+        distance=0.82,
+        azimuth=65.0,
+        elevation=-30.0,
+        throw=Throw(time=0.1, start=(-0.3, -0.25, 0.42), target=(-0.06, -0.05, 0.225), flight=0.12),
+    ),
+    View(
+        config="infant",
+        time=1.5,
+        width=720,
+        lookat=(-0.04, 0.0, 0.09),
+        distance=1.0,
+        azimuth=128.0,
+        elevation=-42.0,
+    ),
+]
+
+
+def simulate(view: View) -> Snapshot:
+    """Runs a shipped config, with its built-in motion, to the moment of the view."""
+    simulation = Simulation(config.load(view.config))
+    engine = simulation.engine
+    thrown = view.throw is None
+    for _ in range(round(view.time / engine.timestep)):
+        if not thrown and engine.time >= view.throw.time:
+            start, target = np.array(view.throw.start), np.array(view.throw.target)
+            velocity = (
+                target - start
+            ) / view.throw.flight - 0.5 * view.throw.flight * engine.model.opt.gravity
+            ball = simulation.names.body_id("ball_1")
+            engine.set_free_body(ball, start, np.array([1.0, 0, 0, 0]), velocity, np.zeros(3))
+            thrown = True
+        simulation.prepare()
+        simulation.skip(1)
+    return simulation.observe()
+
+
+def colours(brightness: np.ndarray) -> np.ndarray:
+    """(n, 3) colours of brightness (n,) from 0 to 1, dark violet to light yellow."""
+    place = brightness * (len(INFERNO) - 1)
+    return np.stack([np.interp(place, range(len(INFERNO)), c) for c in INFERNO.T / 255], axis=1)
+
+
+class Taxels:
+    """The taxels of a snapshot as little discs on the skin."""
+
+    def __init__(self, snapshot: Snapshot):
+        skin, engine = snapshot.simulation.skin, snapshot.simulation.engine
+        spacing = np.array([body.spacing for body in skin.bodies])[skin.body_index]
+        bodies = np.array([body.body_id for body in skin.bodies])[skin.body_index]
+        normals = np.einsum("nij,nj->ni", engine.body_rotations[bodies], skin.normals)
+        force = np.linalg.norm(snapshot.forces_world, axis=1)
+        brightness = np.interp(np.log(force + 1e-12), np.log(FORCES), np.linspace(0, 1, len(FORCES)))
+        self.felt = np.flatnonzero(force > FORCES[0])
+        self.radius = spacing * (0.28 + 0.17 * brightness)
+        self.position = snapshot.taxel_positions_world + normals * (0.1 * self.radius)[:, None]
+        aside = np.where(abs(normals[:, :1]) < 0.7, [[1.0, 0, 0]], [[0, 1.0, 0]])
+        first = np.cross(normals, aside)
+        first /= np.linalg.norm(first, axis=1)[:, None]
+        self.frame = np.stack([first, np.cross(normals, first), normals], axis=2)
+        self.rgba = np.tile(np.array(ASLEEP), (len(force), 1))
+        self.rgba[self.felt, :3] = colours(brightness[self.felt])
+        self.emission = np.full(len(force), 0.1)
+        self.emission[self.felt] = 0.8
+
+    def draw(self, scene: mujoco.MjvScene, which: np.ndarray, grow: float = 1.0) -> None:
+        for i in which:
+            size = grow * self.radius[i] * np.array([1.0, 1.0, 0.25])
+            geom = add(
+                scene, mujoco.mjtGeom.mjGEOM_ELLIPSOID, size, self.position[i], self.frame[i], self.rgba[i]
+            )
+            geom.emission = self.emission[i]
+
+
+def add(scene, kind, size, position, frame, rgba):  # noqa: ANN001, ANN201
+    """One more geom in the scene."""
+    geom = scene.geoms[scene.ngeom]
+    mujoco.mjv_initGeom(geom, kind, size, position, frame.ravel(), np.asarray(rgba, np.float32))
+    geom.specular = 0
+    scene.ngeom += 1
+    return geom
+
+
+def draw_forces(scene: mujoco.MjvScene, snapshot: Snapshot) -> None:
+    """An arrow for each contact: the force on the skin."""
+    contacts = snapshot.contacts
+    for position, wrench in zip(contacts.position, contacts.wrench_world, strict=True):
+        arrow = add(scene, mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3), position, np.eye(3), ARROW)
+        tip = position + ARROW_SCALE * wrench[:3]
+        mujoco.mjv_connector(arrow, mujoco.mjtGeom.mjGEOM_ARROW, 0.003, position, tip)
+        arrow.emission = 0.7
+
+
+def render(view: View) -> Image.Image:
+    """A panel: the scene, and over it the light of the taxels that feel something, blurred."""
+    snapshot = simulate(view)
+    model, data = snapshot.simulation.engine.model, snapshot.simulation.engine.data
+    for name, rgba in MATERIALS.items():
+        material = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MATERIAL, name)
+        if material >= 0:
+            model.mat_rgba[material] = rgba
+            model.mat_texid[material] = -1
+    width, height = view.width * SUPERSAMPLING, HEIGHT * SUPERSAMPLING
+    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+    camera = mujoco.MjvCamera()
+    camera.lookat[:] = view.lookat
+    camera.distance, camera.azimuth, camera.elevation = view.distance, view.azimuth, view.elevation
+    taxels = Taxels(snapshot)
+    renderer = mujoco.Renderer(model, height, width, max_geom=20000)
+    renderer.update_scene(data, camera)
+    scene = renderer.scene
+    scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = 0
+    taxels.draw(scene, np.arange(len(taxels.radius)))
+    draw_forces(scene, snapshot)
+    picture = renderer.render().astype(float)
+    # The same taxels alone, without light: only what they emit.
+    scene.ngeom = scene.nlight = 0
+    taxels.emission[:] = 1.0
+    taxels.draw(scene, taxels.felt, grow=1.15)
+    light = Image.fromarray(renderer.render())
+    for radius, weight in ((3, 0.35), (10, 0.5), (30, 0.7)):
+        glow = np.asarray(light.filter(ImageFilter.GaussianBlur(radius)), float)
+        picture = 255 - (255 - picture) * (255 - weight * glow) / 255
+    renderer.close()
+    panel = Image.fromarray(picture.round().astype(np.uint8))
+    return panel.resize((view.width, HEIGHT), Image.Resampling.LANCZOS)
+
+
+def legend(picture: Image.Image) -> None:
+    """The colours and what they mean, at the lower right."""
+    draw = ImageDraw.Draw(picture)
+    font = ImageFont.load_default(size=14)
+    width, height = 180, 8
+    left, top = picture.width - width - 28, picture.height - 44
+    bar = (colours(np.linspace(0, 1, width)) * 255).astype(np.uint8)
+    picture.paste(Image.fromarray(np.tile(bar, (height, 1, 1))), (left, top))
+    for x, force in zip(np.linspace(left, left + width, len(FORCES)), FORCES, strict=True):
+        draw.text((x, top + height + 4), f"{force:g}", font=font, fill=(200, 206, 216), anchor="ma")
+    draw.text((left, top - 6), "force on a taxel [N]", font=font, fill=(200, 206, 216), anchor="ls")
+
+
+def main() -> None:
+    """Renders the panels and puts them side by side."""
+    panels = [render(view) for view in VIEWS]
+    picture = Image.new("RGB", (sum(p.width for p in panels), HEIGHT))
+    left = 0
+    for panel in panels:
+        picture.paste(panel, (left, 0))
+        left += panel.width
+    legend(picture)
+    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(OUTPUT, optimize=True)
+    print(f"{OUTPUT} ({OUTPUT.stat().st_size // 1000} kB)")
+
+
+if __name__ == "__main__":
+    main()
