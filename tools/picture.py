@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/images/skins.png, the picture of the README: two scenes with their skins, feeling.
 
-    MUJOCO_GL=egl python tools/picture.py        (or osmesa, where there is no EGL)
+    pip install pillow
+    MUJOCO_GL=egl python tools/picture.py
 
 Every dot is a taxel, coloured by the force it feels; what glows through lies on the far side. Green arrows
 are the contact forces on the skin.
@@ -9,24 +10,21 @@ are the contact forces on the skin.
 
 from __future__ import annotations
 
-import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-os.environ.setdefault("MUJOCO_GL", "egl")
-
 import mujoco
 import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from tactile_sim import config
 from tactile_sim.simulation import Simulation, Snapshot
 
-try:
-    from PIL import Image, ImageDraw, ImageFilter, ImageFont
-except ImportError:
-    sys.exit("picture.py needs Pillow: pip install pillow")
-
+NO_OPENGL = """picture.py cannot render: MuJoCo finds no OpenGL. Without a screen:
+  sudo apt install libegl1 libgl1-mesa-dri    then  MUJOCO_GL=egl python tools/picture.py
+  sudo apt install libosmesa6                 then  MUJOCO_GL=osmesa python tools/picture.py"""
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png"
 HEIGHT = 560
 SUPERSAMPLING = 2
@@ -100,10 +98,10 @@ VIEWS = [
         config="infant",
         time=1.5,
         width=720,
-        lookat=(-0.04, 0.0, 0.09),
-        distance=1.0,
-        azimuth=128.0,
-        elevation=-42.0,
+        lookat=(0.05, -0.035, 0.06),
+        distance=1.16,
+        azimuth=122.0,
+        elevation=-44.0,
     ),
 ]
 
@@ -164,8 +162,15 @@ class Taxels:
             geom.emission = self.emission[i]
 
 
-def add(scene, kind, size, position, frame, rgba):  # noqa: ANN001, ANN201
-    """One more geom in the scene."""
+def add(
+    scene: mujoco.MjvScene,
+    kind: mujoco.mjtGeom,
+    size: np.ndarray,
+    position: np.ndarray,
+    frame: np.ndarray,
+    rgba: Sequence[float],
+) -> mujoco.MjvGeom:
+    """One more geom in the scene; the columns of the frame (3, 3) are its axes."""
     geom = scene.geoms[scene.ngeom]
     mujoco.mjv_initGeom(geom, kind, size, position, frame.ravel(), np.asarray(rgba, np.float32))
     geom.specular = 0
@@ -198,7 +203,10 @@ def render(view: View) -> Image.Image:
     camera.lookat[:] = view.lookat
     camera.distance, camera.azimuth, camera.elevation = view.distance, view.azimuth, view.elevation
     taxels = Taxels(snapshot)
-    renderer = mujoco.Renderer(model, height, width, max_geom=20000)
+    try:
+        renderer = mujoco.Renderer(model, height, width, max_geom=len(taxels.radius) + 1000)
+    except mujoco.FatalError:
+        sys.exit(NO_OPENGL)
     renderer.update_scene(data, camera)
     scene = renderer.scene
     scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = 0
@@ -219,11 +227,11 @@ def render(view: View) -> Image.Image:
 
 
 def legend(picture: Image.Image) -> None:
-    """The colours and what they mean, at the lower right."""
+    """The colours and what they mean, at the lower left of the second panel."""
     draw = ImageDraw.Draw(picture)
     font = ImageFont.load_default(size=14)
     width, height = 180, 8
-    left, top = picture.width - width - 28, picture.height - 44
+    left, top = VIEWS[0].width + 32, picture.height - 44
     bar = (colours(np.linspace(0, 1, width)) * 255).astype(np.uint8)
     picture.paste(Image.fromarray(np.tile(bar, (height, 1, 1))), (left, top))
     for x, force in zip(np.linspace(left, left + width, len(FORCES)), FORCES, strict=True):
