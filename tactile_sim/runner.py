@@ -245,8 +245,11 @@ class Runner:
         self._read_mail(IDLE)
 
     def _show(self, streams: set[str]) -> None:
+        """Sends the present state without going on."""
         self.simulation.prepare()
         snapshot = self.simulation.observe()
+        if self._broke():
+            return
         if self.simulation.sampling and self.simulation.sampling.empty:
             self.simulation.sampling.add(snapshot.sense())
         self.output.publish(snapshot, streams)
@@ -263,6 +266,8 @@ class Runner:
         simulation.prepare()
         if streams or sampling:
             snapshot = simulation.observe()
+            if self._broke():
+                return
             if sampling:
                 sampling.add(snapshot.sense())
             if streams:
@@ -273,7 +278,10 @@ class Runner:
             simulation.advance()
         else:
             simulation.skip(self._batch(heard, last))
-        self._look_after(heard)
+        if not self._broke() and self._owed and simulation.step >= self._owed[0][0]:
+            _, done = self._owed.popleft()
+            self._show(heard)
+            done.set_result(simulation.stamp)
 
     def _batch(self, heard: set[str], last: int | None) -> int:
         """How many steps pass before something is due."""
@@ -284,9 +292,9 @@ class Runner:
         ends = [end for end in (due, last, self._owed[0][0] if self._owed else None) if end is not None]
         return 1 if self.output.commanded() else max(1, min([steps, *(end - step for end in ends)]))
 
-    def _look_after(self, heard: set[str]) -> None:
-        """After a step: is the physics sound, has a request been fulfilled?"""
-        if fault := self.simulation.fault():
+    def _broke(self) -> bool:
+        """Whether the physics is unsound; the user hears of it, and time stands still from then on."""
+        if (fault := self.simulation.fault()) and not self._fault:
             self._fault = fault
             self.output.fail(
                 f"the physics broke at {self.simulation.time:.6g} s: {fault}; "
@@ -294,10 +302,7 @@ class Runner:
                 self.simulation.stamp,
             )
             self._refuse_owed("the physics broke: " + fault)
-        if self._owed and self.simulation.step >= self._owed[0][0]:
-            _, done = self._owed.popleft()
-            self._show(heard)
-            done.set_result(self.simulation.stamp)
+        return fault is not None
 
     def _check_fault(self) -> None:
         if self._fault:

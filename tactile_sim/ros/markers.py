@@ -36,30 +36,23 @@ class Markers:
         long = np.linalg.norm(vectors, axis=1) > SHORTEST
         starts, vectors, colors = starts[long], vectors[long], colors[long]
 
-        n = len(starts)
         # Arrows of the last message that have no successor are taken away.
-        total, self._arrows = max(n, self._arrows), n
+        arrows, before = len(starts), self._arrows
+        self._arrows = arrows
+        gone = max(0, before - arrows)
         width = settings.contact_radius
-        markers = [
-            {
-                "header": header,
-                "ns": "contact_points",
-                "type": Marker.SPHERE_LIST,
-                "action": Marker.ADD if len(contacts) else Marker.DELETE,
-                "pose": {"orientation": _NO_TURN},
-                "scale": [2 * width] * 3,
-                "color": WHITE,
-                "points": contacts.position,
-            }
-        ]
-        ends = starts + vectors
-        arrow = {"header": header, "ns": "forces", "type": Marker.ARROW, "pose": {"orientation": _NO_TURN}}
-        shape = {"scale": [0.6 * width, 1.5 * width, 2.0 * width]}
-        markers += [
-            arrow | shape | {"id": k, "color": colors[k], "points": np.stack([starts[k], ends[k]])}
-            for k in range(n)
-        ]
-        markers += [arrow | {"id": k, "action": Marker.DELETE, "scale": [1.0] * 3} for k in range(n, total)]
+        actions = [Marker.ADD if len(contacts) else Marker.DELETE, *[Marker.ADD] * arrows, *[Marker.DELETE] * gone]
+        markers = cdr.Columns(
+            header={"stamp": snapshot.stamp, "frame_id": self._world},
+            ns=["contact_points", *["forces"] * (arrows + gone)],
+            id=np.concatenate([[0], np.arange(arrows + gone)]),
+            type=[Marker.SPHERE_LIST, *[Marker.ARROW] * (arrows + gone)],
+            action=actions,
+            pose={"orientation": _NO_TURN},
+            scale=np.vstack([[2 * width] * 3, np.tile([0.6 * width, 1.5 * width, 2.0 * width], (arrows + gone, 1))]),
+            color=np.vstack([WHITE, colors, np.tile(WHITE, (gone, 1))]),
+            points=[contacts.position, *np.stack([starts, starts + vectors], axis=1), *[np.empty((0, 3))] * gone],
+        )
         return cdr.encode(MarkerArray, {"markers": markers})
 
     def _contact_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -48,7 +48,8 @@ class Monitor:
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
-        self.state.tick(time.monotonic())
+        if self.state.heard:
+            self.state.tick(time.monotonic())
 
     def throw(self) -> None:
         """Ask for a ball at the skin."""

@@ -1,0 +1,130 @@
+"""How fast the whole node runs ``infant``, against its physics alone, and whether its memory grows.
+
+Run as ``python bench/node.py``. The node stands in lock-step and is asked for many steps at once, so that it
+goes as fast as it can; physics alone takes the same steps from the same state in this process, in the same run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import rclpy
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim import config
+from tactile_sim.simulation import Simulation
+from tactile_sim.srv import Step
+
+STEPS = 20_000
+LISTENER = """
+import sys, rclpy
+from rclpy.node import Node
+from sensor_msgs.msg import PointCloud2
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+from tactile_sim.msg import ContactWrenchArray, TactileFrame
+rclpy.init()
+node = Node("bench_listener")
+topics = {"tactile/frame": TactileFrame, "contacts": ContactWrenchArray, "tactile/points": PointCloud2,
+          "/tf": TFMessage, "markers": MarkerArray}
+for topic, kind in topics.items():
+    node.create_subscription(kind, topic, lambda data: None, 10, raw=True)
+print("listening", flush=True)
+rclpy.spin(node)
+"""
+
+
+class Node:
+    """The node in a process of its own, in lock-step."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tactile_sim", "run", "infant", "--ros-args", "-p", "lockstep:=true"],
+            stderr=subprocess.DEVNULL,
+        )
+        self._ros = rclpy.create_node("bench")
+        self._client = self._ros.create_client(Step, "/tactile_sim/step")
+        self._client.wait_for_service()
+
+    def steps(self, count: int) -> float:
+        """Wall time [s] of so many steps."""
+        began = time.perf_counter()
+        future = self._client.call_async(Step.Request(steps=count))
+        rclpy.spin_until_future_complete(self._ros, future)
+        if not future.result().success:
+            raise RuntimeError(future.result().message)
+        return time.perf_counter() - began
+
+    def memory(self) -> float:
+        """Resident memory [MiB]."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            line = next(line for line in status if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+        self._ros.destroy_node()
+
+
+def physics_alone(count: int) -> float:
+    """Wall time [s] of the same steps, motion included, without node, skin and messages."""
+    simulation = Simulation(config.load("infant"))
+    simulation.skip(1)
+    began = time.perf_counter()
+    done = 0
+    while done < count:
+        simulation.prepare()
+        batch = min(simulation.steps_alone(), count - done)
+        simulation.skip(batch)
+        done += batch
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_DOMAIN_ID", "97")
+    rclpy.init()
+    node = Node()
+    node.steps(100)
+    alone = physics_alone(STEPS)
+    unheard = node.steps(STEPS)
+    node.end()
+
+    node = Node()
+    listener = subprocess.Popen([sys.executable, "-c", LISTENER], stdout=subprocess.PIPE)
+    listener.stdout.readline()
+    time.sleep(1.0)
+    node.steps(100)
+    heard = node.steps(STEPS)
+    timestep = 0.002
+    node.steps(round(60 / timestep) - STEPS)
+    after_one = node.memory()
+    node.steps(round(540 / timestep))
+    after_ten = node.memory()
+    listener.kill()
+    listener.wait()
+    node.end()
+    rclpy.shutdown()
+
+    table = Table(title=f"infant, {STEPS} steps as fast as possible")
+    for column in ("", "µs a step", "of physics", "real-time factor"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, seconds in (
+        ("physics alone", alone),
+        ("node, nobody listens", unheard),
+        ("node, frame, contacts, points, TF, markers heard", heard),
+    ):
+        table.add_row(name, f"{seconds / STEPS * 1e6:.0f}", f"{seconds / alone:.2f}", f"{STEPS * timestep / seconds:.1f}")
+    console = Console()
+    console.print(table)
+    console.print(f"resident memory after 1 min of simulation {after_one:.1f} MiB, after 10 min {after_ten:.1f} MiB")
+
+
+if __name__ == "__main__":
+    main()

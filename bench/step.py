@@ -1,0 +1,71 @@
+"""What one step of ``infant`` costs, part by part: physics, contacts, skin, messages.
+
+Run as ``python bench/step.py``. Means over the built-in motion of one run on one machine: use the ratios.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim import config
+from tactile_sim.ros.markers import Markers
+from tactile_sim.ros.messages import Messages
+from tactile_sim.simulation import Simulation, Snapshot
+
+STEPS = 2000
+WARM_UP = 200
+
+
+def main() -> None:
+    simulation = Simulation(config.load("infant"))
+    messages = Messages(simulation)
+    markers = Markers(simulation, messages.world)
+    parts: dict[str, Callable[[Snapshot], object]] = {
+        "contacts": lambda snapshot: snapshot.all_contacts,
+        "skin: loads": lambda snapshot: snapshot.loads,
+        "skin: taxels": lambda snapshot: snapshot.taxels,
+        "skin: wrenches": lambda snapshot: snapshot.wrenches,
+        "message: tactile/frame": messages.frame,
+        "message: contacts": messages.contacts,
+        "message: /tf": messages.transforms,
+        "message: joint_states": messages.joint_states,
+        "message: tactile/points": messages.points,
+        "message: markers": markers,
+        "messages: every array": lambda snapshot: [messages.array(k, snapshot) for k in range(len(messages.tokens))],
+        "messages: every wrench": lambda snapshot: [messages.wrench(k, snapshot) for k in range(len(messages.tokens))],
+    }
+    spent: dict[str, float] = defaultdict(float)
+    contacts = 0
+    for step in range(WARM_UP + STEPS):
+        if step == WARM_UP:
+            spent.clear()
+            contacts = 0
+        began = time.perf_counter()
+        simulation.prepare()
+        snapshot = simulation.observe()
+        between = time.perf_counter()
+        for name, part in parts.items():
+            start = time.perf_counter()
+            part(snapshot)
+            spent[name] += time.perf_counter() - start
+        resumed = time.perf_counter()
+        simulation.advance()
+        spent["physics"] += between - began + time.perf_counter() - resumed
+        contacts += len(snapshot.contacts)
+
+    table = Table(title=f"infant: {len(simulation.skin.positions)} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps")
+    table.add_column("part")
+    table.add_column("µs", justify="right")
+    table.add_column("of physics", justify="right")
+    for name in ["physics", *parts]:
+        table.add_row(name, f"{spent[name] / STEPS * 1e6:.1f}", f"{spent[name] / spent['physics']:.3f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

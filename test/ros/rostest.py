@@ -1,0 +1,128 @@
+"""A node under test in a second process, on a domain of its own, and ears in this one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import rclpy
+import yaml
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_srvs.srv import SetBool
+
+from tactile_sim.ros import subscribe
+
+PATIENCE = 30.0
+"""Nothing that tests wait for takes this long [s]; only a failure does."""
+_count = itertools.count()
+
+
+class Ros:
+    """A node in this process that listens and calls, and the processes under test."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.domain = 1 + (os.getpid() * 7 + next(_count)) % 100
+        self.environment = os.environ | {
+            "ROS_DOMAIN_ID": str(self.domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        }
+        self.processes: list[subprocess.Popen] = []
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=self.domain)
+        self.node = Node("listener", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            pass
+
+    def config(self, **parameters) -> Path:
+        """A parameter file of these keys."""
+        path = self.folder / f"config{len(list(self.folder.glob('config*.yaml')))}.yaml"
+        path.write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}))
+        return path
+
+    def start(self, *arguments: str | Path) -> subprocess.Popen:
+        """Runs ``tactile_sim`` with these arguments."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tactile_sim", *map(str, arguments)],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def run(self, **parameters) -> subprocess.Popen:
+        """Starts the node with these parameters and waits until it answers."""
+        process = self.start("run", self.config(**parameters))
+        client = self.node.create_client(SetBool, "/tactile_sim/pause")
+        assert client.wait_for_service(PATIENCE), self.output(process)
+        self.node.destroy_client(client)
+        return process
+
+    def output(self, process: subprocess.Popen) -> str:
+        """Ends a process and gives all that it said."""
+        process.send_signal(signal.SIGINT)
+        return process.communicate(timeout=PATIENCE)[0]
+
+    def listen(self, message_type: type, topic: str, lasting: bool = False) -> list:
+        """A list that grows by each decoded message of a topic."""
+        heard: list = []
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE
+        subscribe(self.node, message_type, topic, heard.append, QoSProfile(depth=1000, durability=durability))
+        return heard
+
+    def call(self, service_type: type, name: str, **fields):
+        """The answer of a service to a request of these fields."""
+        client = self.node.create_client(service_type, name, callback_group=ReentrantCallbackGroup())
+        try:
+            assert client.wait_for_service(PATIENCE), f"no service {name}"
+            future = client.call_async(service_type.Request(**fields))
+            wait_for(future.done, f"an answer of {name}")
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    def close(self) -> None:
+        """Ends everything."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait(PATIENCE)
+            process.stdout.close()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+        self._thread.join()
+
+
+def wait_for(condition, what: str = "it") -> None:
+    """Waits until a condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited {PATIENCE:g} s for {what}"
+        time.sleep(0.01)
+
+
+def stamp(message) -> int:
+    """The header stamp of a decoded message [ns]."""
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec

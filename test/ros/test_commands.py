@@ -1,0 +1,254 @@
+"""Commands, bad requests and faults: refused with a reason, and the node goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+
+from rostest import PATIENCE, stamp, wait_for  # noqa: E402
+from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
+from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
+
+SCENE = """
+<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
+  <body name="arm"><joint name="hinge" axis="0 0 1" damping="1"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body>
+  <body name="slider" pos="0 0 1"><joint name="rail" type="slide" axis="1 0 0"/><geom type="box" size=".05 .05 .05"/></body>
+  <body name="ball" pos="0 1 1"><freejoint/><geom size=".05" density="500"/></body>
+</worldbody><actuator><position joint="hinge" kp="20" kv="1"/></actuator></mujoco>"""
+SKIN = {"scales": {"arm": 0.03}}
+
+
+@pytest.fixture
+def parameters(ros):
+    path = ros.folder / "scene.xml"
+    path.write_text(SCENE)
+    return {"scene": str(path), "skin": SKIN}
+
+
+def publish(ros, message_type, topic):
+    publisher = ros.node.create_publisher(message_type, topic, 10)
+    wait_for(lambda: publisher.get_subscription_count())
+    return publisher.publish
+
+
+def test_joints_go_where_they_are_told(ros, parameters):
+    joints = ros.listen(JointState, "joint_states")
+    ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
+    send = publish(ros, JointState, "joint_commands")
+    send(JointState(name=["hinge", "rail"], position=[0.4, -0.2]))
+    wait_for(lambda: joints and np.allclose(joints[-1].position, [0.4, -0.2], atol=1e-3), "both joints")
+    send(JointState(name=["rail"], position=[0.1]))
+    wait_for(lambda: np.allclose(joints[-1].position, [0.4, 0.1], atol=1e-3), "the rail alone")
+
+
+def test_raw_controls_reach_the_actuators_and_rest_comes_after_the_timeout(ros, parameters):
+    joints = ros.listen(JointState, "joint_states")
+    ros.run(**parameters, command_timeout=1.0)
+    send = publish(ros, Float64MultiArray, "ctrl")
+    send(Float64MultiArray(data=[0.3]))
+    wait_for(lambda: joints and joints[-1].position[0] > 0.2, "the command")
+    wait_for(lambda: joints[-1].position[0] < 0.01, "rest")
+
+
+BAD_COMMANDS = {
+    "no joint 'hinger'; did you mean 'hinge'": JointState(name=["hinger"], position=[0.1]),
+    "position has 2 values for 1 names": JointState(name=["hinge"], position=[0.1, 0.2]),
+    "velocity has 1 values for 2 names": JointState(name=["hinge", "rail"], velocity=[0.1]),
+    "position of joint 'hinge' is infinite": JointState(name=["hinge"], position=[float("inf")]),
+    "joint 'rail' has no position actuator": JointState(name=["rail"], position=[0.1]),
+    "names joint 'hinge' twice": JointState(name=["hinge", "hinge"], position=[0.1, 0.1]),
+    "ctrl has 3 values; the scene has 1 actuators": Float64MultiArray(data=[0.0, 1.0, 2.0]),
+    "ctrl[0] is infinite": Float64MultiArray(data=[float("-inf")]),
+}
+
+
+def test_bad_commands_are_refused_and_reported_and_change_nothing(ros, parameters):
+    joints = ros.listen(JointState, "joint_states")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    process = ros.run(**parameters, rates={"diagnostics": 50.0})
+    send = {
+        JointState: publish(ros, JointState, "joint_commands"),
+        Float64MultiArray: publish(ros, Float64MultiArray, "ctrl"),
+    }
+    for reason, message in BAD_COMMANDS.items():
+        send[type(message)](message)
+        wait_for(
+            lambda reason=reason: any(reason in report.status.message[0] for report in list(reports)),
+            f"a report of {reason!r}",
+        )
+    # NaN says: leave this one alone.
+    send[JointState](JointState(name=["hinge"], position=[float("nan")]))
+    wait_for(lambda: stamp(joints[-1]) > 5 * 10**8)
+    assert process.poll() is None
+    np.testing.assert_array_equal(joints[-1].position, [0.0, 0.0])
+
+
+def pose(**position):
+    return Pose(position=Point(**position), orientation=Quaternion(w=1.0))
+
+
+BAD_STATES = {
+    "no body named 'bal'; did you mean 'ball'": {"body": "bal", "pose": pose()},
+    "'arm' has no free joint": {"body": "arm", "pose": pose()},
+    "'world' has no free joint": {"body": "world", "pose": pose()},
+    "must be finite": {"body": "ball", "pose": pose(x=float("nan"))},
+    "orientation is all zeros": {"body": "ball", "pose": Pose(orientation=Quaternion(w=0.0))},
+    "twist must be finite": {"body": "ball", "pose": pose(), "twist": Twist(linear=Vector3(x=float("inf")))},
+}
+
+
+def test_bad_requests_are_refused_with_the_reason(ros, parameters):
+    joints = ros.listen(JointState, "joint_states")
+    process = ros.run(**parameters)
+    for reason, fields in BAD_STATES.items():
+        answer = ros.call(SetBodyState, "/tactile_sim/set_body_state", **fields)
+        assert not answer.success
+        assert reason in answer.message
+    step = ros.call(Step, "/tactile_sim/step", steps=3)
+    assert (step.success, step.message) == (False, "cannot step while running: pause first, or set lockstep: true")
+    reset = ros.call(Reset, "/tactile_sim/reset", keyframe="home")
+    assert (reset.success, reset.message) == (False, "no keyframe 'home' in the scene; there are none")
+    before = stamp(joints[-1])
+    wait_for(lambda: stamp(joints[-1]) > before)
+    assert process.poll() is None
+
+
+def test_a_ball_is_thrown_at_the_skin(ros, parameters):
+    arrays = ros.listen(TactileArray, "tactile/arm/array")
+    ros.run(**parameters)
+    answer = ros.call(Trigger, "/tactile_sim/throw")
+    assert answer.success
+    assert "'ball'" in answer.message
+    wait_for(lambda: any(np.abs(array.data).max() > 0.1 for array in list(arrays)), "the hit")
+
+
+def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
+    joints = ros.listen(JointState, "joint_states")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    process = ros.run(**parameters)
+    wait_for(lambda: reports and joints)
+    twist = Twist(linear=Vector3(x=1e12))
+    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="ball", pose=pose(), twist=twist).success
+    wait_for(lambda: bytes(reports[-1].status.level) == DiagnosticStatus.ERROR, "the report")
+    assert "the physics broke: bad velocity" in reports[-1].status.message[0]
+    refused = ros.call(SetBool, "/tactile_sim/pause", data=False)
+    assert not refused.success
+    assert "~/reset" in refused.message
+    assert ros.call(Reset, "/tactile_sim/reset").success
+    broke = stamp(joints[-1])
+    wait_for(lambda: stamp(joints[-1]) > broke + 10**8, "time to go on")
+    assert all(np.isfinite(message.position).all() for message in joints)
+    assert "the physics broke" in ros.output(process)
+
+
+DEAF = """
+import rclpy, sys, time
+from rclpy.node import Node
+from tactile_sim.msg import TactileFrame
+rclpy.init()
+node = Node("deaf")
+node.create_subscription(TactileFrame, "tactile/frame", lambda message: None, 10)
+print("here", flush=True)
+rclpy.spin(node)
+"""
+
+
+def test_a_subscriber_that_stands_still_does_not_hold_up_the_physics(ros):
+    clocks = ros.listen(Clock, "/clock")
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    ros.run(scene="infant.xml", skin={"scales": {"*": 0.02}}, contacts="skin")
+    deaf = subprocess.Popen(
+        [sys.executable, "-c", DEAF], env=ros.environment, stdout=subprocess.PIPE, cwd=os.getcwd()
+    )
+    ros.processes.append(deaf)
+    deaf.stdout.readline()
+    wait_for(lambda: len(frames) > 50)
+    deaf.send_signal(signal.SIGSTOP)
+    before, wall = clocks[-1].clock.sec + clocks[-1].clock.nanosec * 1e-9, time.monotonic()
+    time.sleep(4.0)
+    now, wall = clocks[-1].clock.sec + clocks[-1].clock.nanosec * 1e-9, time.monotonic() - wall
+    deaf.kill()
+    assert now - before > 0.8 * wall
+    times = [stamp(frame) for frame in frames]
+    assert np.diff(times).max() <= 2 * 10**7
+
+
+def set_parameter(ros, name, value):
+    kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
+    parameter = Parameter(
+        name=name,
+        value=ParameterValue(type=getattr(ParameterType, f"PARAMETER_{kind.upper()}"), **{f"{kind}_value": value}),
+    )
+    return ros.call(SetParameters, "/tactile_sim/set_parameters", parameters=[parameter]).results[0]
+
+
+def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    ros.run(**parameters)
+    wait_for(lambda: frames)
+    assert frames[-1].channels == 3
+    assert set_parameter(ros, "skin.touch_function", "normal").successful
+    wait_for(lambda: frames[-1].channels == 1 and frames[-1].quantity == "normal")
+    assert set_parameter(ros, "rates.tactile", 50).successful
+    time.sleep(0.3)
+    count = len(frames)
+    wait_for(lambda: len(frames) > count + 5)
+    assert set(np.diff([stamp(frame) for frame in frames[count + 1 :]])) == {20_000_000}
+    for name, value, reason in (
+        ("rates.tactile", -1.0, "rates.tactile"),
+        ("skin.touch_function", "norml", "did you mean 'normal'"),
+        ("scene", "other.xml", ""),
+        ("rates.tactle", 1.0, ""),
+    ):
+        result = set_parameter(ros, name, value)
+        assert not result.successful
+        assert reason in result.reason
+    values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "engine"]).values
+    assert (values[0].integer_value, values[1].string_value) == (50, "mujoco")
+
+
+def test_a_namespace_moves_all_but_the_absolute_topics(ros, parameters):
+    process = ros.start("run", ros.config(**parameters), "--ros-args", "-r", "__ns:=/left")
+    arrays = ros.listen(TactileArray, "/left/tactile/arm/array")
+    clocks = ros.listen(Clock, "/clock")
+    wait_for(lambda: arrays and clocks)
+    assert ros.call(Trigger, "/left/tactile_sim/tare").success
+    topics = {name for name, _ in ros.node.get_topic_names_and_types()}
+    own = topics - {"/clock", "/tf", "/tf_static", "/diagnostics", "/rosout", "/parameter_events"}
+    assert own and all(name.startswith("/left/") for name in own)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0
+
+
+def test_qos_may_be_overridden_by_parameters(ros, parameters):
+    key = "/tactile/frame.publisher.reliability"
+    ros.run(**parameters, qos_overrides={key: "best_effort"})
+    wait_for(lambda: ros.node.get_publishers_info_by_topic("/tactile/frame"))
+    info = ros.node.get_publishers_info_by_topic("/tactile/frame")[0]
+    assert info.qos_profile.reliability.name == "BEST_EFFORT"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_node_cleanly(ros, parameters, number):
+    process = ros.run(**parameters)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert "Traceback" not in output

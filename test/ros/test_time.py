@@ -1,0 +1,214 @@
+"""Time: one stamp, one state; pause, step, reset, lock-step; the same again from the same start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState, PointCloud2  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
+
+from rostest import stamp, wait_for  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
+from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
+
+ARM = """
+<mujoco><option integrator="{integrator}" timestep="0.002"/><worldbody>
+  <geom name="wall" type="box" pos="0 0 -.35" size="2 2 .05"/>
+  <body name="upper" pos="0 0 .5"><joint name="shoulder" axis="0 1 0" damping=".5"/>
+    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02"/>
+    <body name="tip" pos=".4 0 0"><joint name="elbow" axis="0 1 0" damping=".1"/>
+      <geom name="finger" type="sphere" pos=".4 0 0" size=".05"/></body></body>
+</worldbody>
+<actuator><motor joint="shoulder"/><position joint="elbow" kp="5"/></actuator>
+<keyframe><key name="up" qpos="-1 0" ctrl="0 .3"/></keyframe></mujoco>"""
+
+
+@pytest.fixture
+def arm(ros):
+    def write(integrator: str = "Euler") -> str:
+        path = ros.folder / "arm.xml"
+        path.write_text(ARM.format(integrator=integrator))
+        return str(path)
+
+    return write
+
+
+SKIN = {"scales": {"tip": 0.02}}
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "RK4"])
+def test_one_stamp_is_one_state(ros, arm, integrator):
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    joints = ros.listen(JointState, "joint_states")
+    transforms = ros.listen(TFMessage, "/tf")
+    every = {"contacts": 500.0, "joint_states": 500.0}
+    ros.run(scene=arm(integrator), skin=SKIN, rates=every, start_paused=True)
+    wait_for(lambda: contacts and joints and transforms)
+    ros.call(Step, "/tactile_sim/step", steps=500)
+    wait_for(lambda: stamp(joints[-1]) >= 10**9 and stamp(contacts[-1]) >= 10**9)
+    by_time = {stamp(message): message for message in joints}
+    touched = {stamp(message): message for message in contacts}
+    poses = {m.transforms.header.stamp.sec[0] * 10**9 + m.transforms.header.stamp.nanosec[0]: m for m in transforms}
+    assert len(by_time) > 490
+    fastest, hits = 0.0, 0
+    for time, state in by_time.items():
+        shoulder, elbow = state.position
+        fastest = max(fastest, np.abs(state.velocity).max())
+        transform = poses[time].transforms
+        where = transform.child_frame_id.index("tip")
+        assert transform.header.frame_id[where] == "upper"
+        np.testing.assert_allclose(transform.transform.translation[where], [0.4, 0, 0], atol=1e-12)
+        turn = transform.transform.rotation[where]
+        np.testing.assert_allclose(turn, [0, np.sin(elbow / 2), 0, np.cos(elbow / 2)], atol=1e-12)
+        found = touched[time].contacts
+        finger = np.array([0.4 * np.cos(shoulder) + 0.4 * np.cos(shoulder + elbow), 0,
+                           0.5 - 0.4 * np.sin(shoulder) - 0.4 * np.sin(shoulder + elbow)])  # fmt: skip
+        for k, position in enumerate(found.position):
+            # Midway between the sphere's lowest point and the top of the wall.
+            hits += 1
+            expected = [finger[0], 0, (finger[2] - 0.05 - 0.3) / 2]
+            np.testing.assert_allclose(position, expected, atol=1e-9)
+            assert found.distance[k] == pytest.approx(finger[2] - 0.05 + 0.3, abs=1e-9)
+    assert fastest > 3.0
+    assert hits > 5
+
+
+def test_paused_from_the_start_a_late_listener_still_sees_one_of_everything(ros, arm):
+    ros.run(scene=arm(), skin=SKIN, start_paused=True)
+    types = {
+        "tactile/tip/array": TactileArray, "tactile/frame": TactileFrame, "tactile/points": PointCloud2,
+        "contacts": ContactWrenchArray, "joint_states": JointState, "/tf": TFMessage, "/clock": Clock,
+        "markers": MarkerArray,
+    }  # fmt: skip
+    heard = {topic: ros.listen(kind, topic) for topic, kind in types.items()}
+    lasting = ros.listen(MarkerArray, "scene_markers", lasting=True)
+    wait_for(lambda: all(heard.values()) and lasting, f"one of each of {list(heard)}")
+    assert stamp(heard["joint_states"][0]) == 0
+    assert heard["joint_states"][0].name == ["shoulder", "elbow"]
+
+
+def test_steps_go_as_far_as_asked_and_say_where_they_got(ros, arm):
+    joints = ros.listen(JointState, "joint_states")
+    ros.run(scene=arm(), skin=SKIN, start_paused=True)
+    wait_for(lambda: joints)
+    answer = ros.call(Step, "/tactile_sim/step", steps=7)
+    assert answer.success
+    assert (answer.time.sec, answer.time.nanosec) == (0, 14_000_000)
+    wait_for(lambda: stamp(joints[-1]) == 14_000_000)
+    assert not ros.call(Step, "/tactile_sim/step", steps=0).success
+    ros.call(SetBool, "/tactile_sim/pause", data=False)
+    refused = ros.call(Step, "/tactile_sim/step", steps=1)
+    assert not refused.success
+    assert "pause first" in refused.message
+
+
+def test_a_reset_puts_the_state_back_and_time_goes_on(ros, arm):
+    joints = ros.listen(JointState, "joint_states")
+    clocks = ros.listen(Clock, "/clock")
+    ros.run(scene=arm(), skin=SKIN, real_time_factor=5.0)
+    wait_for(lambda: joints and stamp(joints[-1]) > 10**9)
+    assert ros.call(SetBool, "/tactile_sim/pause", data=True).success
+    before = max(map(stamp, joints))
+    assert ros.call(Reset, "/tactile_sim/reset", keyframe="up").success
+    wait_for(lambda: stamp(joints[-1]) > before and joints[-1].position[0] == -1.0, "the keyframe")
+    assert ros.call(Reset, "/tactile_sim/reset").success
+    wait_for(lambda: joints[-1].position[0] == 0.0, "the first state")
+    wrong = ros.call(Reset, "/tactile_sim/reset", keyframe="upp")
+    assert not wrong.success
+    assert "did you mean 'up'" in wrong.message
+    times = [stamp(message) for message in joints]
+    assert times == sorted(times)
+    ticks = [message.clock.sec * 10**9 + message.clock.nanosec for message in clocks]
+    assert ticks == sorted(ticks)
+
+
+def test_a_state_set_while_time_stands_is_shown_under_a_stamp_of_its_own(ros):
+    transforms = ros.listen(TFMessage, "/tf")
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
+    wait_for(lambda: transforms)
+    pose = Pose(orientation=Quaternion(x=1.0))
+    pose.position.z = 3.0
+    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()).success
+
+    def height(message):
+        return message.transforms.transform.translation[message.transforms.child_frame_id.index("cube")][2]
+
+    wait_for(lambda: height(transforms[-1]) == 3.0)
+    times = {}
+    for message in transforms:
+        header = message.transforms.header.stamp
+        times.setdefault((header.sec[0], header.nanosec[0]), set()).add(height(message))
+    assert all(len(heights) == 1 for heights in times.values())
+
+
+def test_in_lockstep_each_command_is_a_step_and_the_run_can_be_repeated(ros, arm):
+    """A controller in this process closes the loop; the second time somebody else listens too."""
+    runs = []
+    for crowd in (False, True):
+        process = ros.run(scene=arm(), skin=SKIN, lockstep=True)
+        frames, joints = [], []
+        subscriptions = [
+            ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 10, raw=True),
+            ros.node.create_subscription(JointState, "joint_states", joints.append, 10),
+        ]
+        if crowd:
+            ros.listen(PointCloud2, "tactile/points")
+            ros.listen(MarkerArray, "markers")
+            ros.listen(ContactWrenchArray, "contacts")
+        commands = ros.node.create_publisher(JointState, "joint_commands", QoSProfile(depth=10))
+        wait_for(lambda: joints and frames and commands.get_subscription_count() == 1)
+        for step in range(200):
+            state = joints[-1]
+            effort = 3.0 * (-0.3 - state.position[0]) - 0.4 * state.velocity[0]
+            command = JointState(name=["shoulder", "elbow"], effort=[effort, np.nan])
+            command.position = [np.nan, 0.4 * np.sin(0.05 * step)]
+            commands.publish(command)
+            wanted = (step + 1) * 2_000_000
+            wait_for(lambda: joints[-1].header.stamp.sec * 10**9 + joints[-1].header.stamp.nanosec == wanted)
+        wait_for(lambda: frames[-1] == frames[-1] and len({bytes(frame) for frame in frames}) >= 201)
+        unique = {bytes(frame) for frame in frames}
+        runs.append(sorted(unique, key=lambda data: (data[4:8][::-1], data[8:12][::-1])))
+        for subscription in subscriptions:
+            ros.node.destroy_subscription(subscription)
+        ros.node.destroy_publisher(commands)
+        ros.output(process)
+    assert len(runs[0]) == 201
+    assert runs[0] == runs[1]
+
+
+def test_built_in_motion_repeats_itself_whoever_listens(ros):
+    runs = []
+    for crowd in (False, True):
+        frames = []
+        subscription = ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 1000, raw=True)
+        if crowd:
+            heard = [ros.listen(PointCloud2, "tactile/points"), ros.listen(ContactWrenchArray, "contacts")]
+        process = ros.start("run", "infant", "--ros-args", "-p", "start_paused:=true")
+        wait_for(lambda: frames, "the first state")
+        assert ros.call(Step, "/tactile_sim/step", steps=1000).success
+        runs.append(frames)
+        if crowd:
+            assert all(heard)
+        wait_for(lambda: len(frames) >= 201, f"200 frames, got {len(frames)}")
+        ros.output(process)
+        ros.node.destroy_subscription(subscription)
+    first, second = ({bytes(frame) for frame in frames} for frames in runs)
+    assert len(first) == 201
+    assert first == second
+
+
+def test_the_tare_makes_the_present_touch_zero(ros):
+    arrays = ros.listen(TactileArray, "tactile/cube/array")
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, real_time_factor=0.0)
+    wait_for(lambda: arrays and stamp(arrays[-1]) > 3 * 10**9)
+    assert np.abs(arrays[-1].data).max() > 0.1
+    assert ros.call(Trigger, "/tactile_sim/tare").success
+    wait_for(lambda: np.abs(arrays[-1].data).max() < 1e-3, "zero")

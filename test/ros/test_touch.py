@@ -1,0 +1,154 @@
+"""What a second process feels: forces, wrenches and contacts of one stamp, against statics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3, WrenchStamped  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+
+from rostest import stamp, wait_for  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
+from tactile_sim.srv import SetBodyState, Step  # noqa: E402
+
+G = 9.81
+BOX_MASS, BALL_MASS = 2.0, 0.5
+SCENE = f"""
+<mujoco><option timestep="0.002"/><worldbody>
+  <body name="table" pos="0 0 -.05"><geom type="box" size="1 1 .05" friction="1"/></body>
+  <body name="box" pos="0 0 .1002" euler="0 0 30"><freejoint/>
+    <geom type="box" size=".1 .1 .1" mass="{BOX_MASS}" friction="1"/></body>
+  <body name="ball" pos=".6 0 .05"><freejoint/>
+    <geom type="sphere" size=".05" mass="{BALL_MASS}" friction="1 .01 .01" condim="6"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.fixture
+def scene(ros):
+    path = ros.folder / "scene.xml"
+    path.write_text(SCENE)
+    return str(path)
+
+
+def by_stamp(*topics):
+    """Messages of each topic that bear the same stamp, tuple by tuple."""
+    tables = [{stamp(message): message for message in topic} for topic in topics]
+    common = sorted(set(tables[0]).intersection(*tables[1:]))
+    return [tuple(table[time] for table in tables) for time in common]
+
+
+def turn(transforms, frame):
+    """The rotation of a frame in a TF message."""
+    index = transforms.transforms.child_frame_id.index(frame)
+    return Rotation.from_quat(transforms.transforms.transform.rotation[index])
+
+
+def stamped(messages):
+    """TF messages by their stamp, in the form of messages with a header."""
+    for message in messages:
+        message.header = type(message)(
+            stamp=type(message)(sec=message.transforms.header.stamp.sec[0], nanosec=message.transforms.header.stamp.nanosec[0])
+        )
+    return messages
+
+
+def skin_force(array):
+    return array.data.reshape(array.taxel_count, array.channels).sum(axis=0, dtype=float)
+
+
+def settled(ros, scene, **more):
+    """Listens to a box at rest; gives tuples (array, wrench, contacts, tf) of one stamp each."""
+    arrays = ros.listen(TactileArray, "tactile/box/array")
+    wrenches = ros.listen(WrenchStamped, "tactile/box/wrench")
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    transforms = ros.listen(TFMessage, "/tf")
+    ros.run(scene=scene, skin={"scales": {"box": 0.02}}, **more)
+
+    def rows():
+        topics = [list(topic) for topic in (arrays, wrenches, contacts)]
+        return [row for row in by_stamp(*topics, stamped(list(transforms))) if stamp(row[0]) > 1.5e9]
+
+    wait_for(lambda: len(rows()) > 20, "20 instants at rest")
+    return rows()
+
+
+def test_a_box_at_rest_feels_its_weight_on_every_topic_alike(ros, scene):
+    rows = settled(ros, scene)
+    for array, wrench, contacts, transforms in rows:
+        to_world = turn(transforms, "box")
+        skin = to_world.apply(skin_force(array))
+        net = to_world.apply(wrench.wrench.force)
+        assert set(contacts.contacts.body2) == {"box"}
+        contact = np.asarray(contacts.contacts.wrench.force).sum(axis=0)
+        weight = np.array([0, 0, BOX_MASS * G])
+        for force in (skin, net, contact):
+            np.testing.assert_allclose(force, weight, atol=0.01 * weight[2])
+        np.testing.assert_allclose(skin, contact, atol=0.001 * weight[2])
+        np.testing.assert_allclose(net, contact, atol=0.001 * weight[2])
+
+
+def test_a_ball_set_on_the_box_adds_its_weight_and_touches_both_skins_with_opposite_force(ros, scene):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    ros.run(
+        scene=scene, real_time_factor=2.0,
+        skin={"scales": {"b*": 0.02, "table": 0.2}, "touch_function": "force_vector_global"},
+    )  # fmt: skip
+    wait_for(lambda: frames and stamp(frames[-1]) > 10**9, "the box to rest")
+    pose = Pose(position=Point(x=0.01, y=0.02, z=0.2502), orientation=Quaternion(w=1.0))
+    answer = ros.call(SetBodyState, "/tactile_sim/set_body_state", body="ball", pose=pose, twist=Twist())
+    assert answer.success, answer.message
+    put = stamp(frames[-1])
+    wait_for(lambda: stamp(frames[-1]) > put + 2 * 10**9, "the ball to rest")
+    frame, contact = by_stamp(list(frames), list(contacts))[-1]
+    ends = np.cumsum(frame.taxel_counts)
+    data = frame.data.reshape(-1, frame.channels).astype(float)
+    felt = {
+        body: data[end - count : end].sum(axis=0)
+        for body, count, end in zip(frame.bodies, frame.taxel_counts, ends, strict=True)
+    }
+    assert felt["table"][2] == pytest.approx(-(BOX_MASS + BALL_MASS) * G, rel=0.01)
+    assert felt["ball"][2] == pytest.approx(BALL_MASS * G, rel=0.01)
+    assert felt["box"][2] == pytest.approx(BOX_MASS * G, rel=0.01)
+    # Every contact here is between two skins: all that is felt adds up to nothing.
+    assert all(contact.contacts.sensing1) and all(contact.contacts.sensing2)
+    np.testing.assert_allclose(sum(felt.values()), 0.0, atol=1e-4)
+
+
+def test_a_box_that_slides_is_held_back_by_friction(ros, scene):
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    ros.run(scene=scene, skin={"scales": {"box": 0.02}}, start_paused=True, rates={"contacts": 500.0})
+    pose = Pose(position=Point(z=0.09995), orientation=Quaternion(w=1.0))
+    twist = Twist(linear=Vector3(x=1.0))
+    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="box", pose=pose, twist=twist).success
+    assert ros.call(Step, "/tactile_sim/step", steps=20).success
+    wait_for(lambda: contacts and stamp(contacts[-1]) >= 4 * 10**7)
+    slides = [message.contacts for message in contacts if len(message.contacts.geom1)]
+    assert len(slides) >= 3
+    for slide in slides:
+        assert (slide.relative_velocity[:, 0] > 0.3).all()
+        # Coulomb: against the motion, and as strong as the normal force times the coefficient 1.
+        force = np.asarray(slide.wrench.force).sum(axis=0)
+        assert force[2] > 0
+        assert force[0] == pytest.approx(-force[2], rel=0.05)
+
+
+def test_the_layout_says_where_the_taxels_are(ros, scene):
+    layouts = ros.listen(TactileLayout, "tactile/box/layout", lasting=True)
+    arrays = ros.listen(TactileArray, "tactile/box/array")
+    ros.run(scene=scene, skin={"scales": {"box": 0.02}})
+    wait_for(lambda: layouts and arrays)
+    layout = layouts[0]
+    positions, normals = layout.positions.reshape(-1, 3), layout.normals.reshape(-1, 3)
+    assert layout.layout_id == arrays[0].layout_id
+    assert len(positions) == arrays[0].taxel_count == len(layout.geom_index)
+    np.testing.assert_allclose(np.abs(positions).max(axis=1), 0.1, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
+    assert layout.areas.sum() == pytest.approx(6 * 0.2**2, rel=0.05)
+    assert layout.geoms == ["box/geom0"]
+    assert layout.header.frame_id == arrays[0].header.frame_id == "box"
+    assert layout.spacing == pytest.approx(0.02)
