@@ -5,11 +5,8 @@ from pathlib import Path
 from setuptools import setup
 
 SHARED = ("config", "launch", "rviz", "scenes")
-folders = sorted({path.parent for kind in SHARED for path in Path(kind).rglob("*") if path.is_file()})
+files = [
+    path for kind in SHARED for path in Path(kind).rglob("*") if path.is_file() and path.suffix != ".pyc"
+]
 
-setup(
-    data_files=[
-        (f"share/tactile_sim/{folder}", [str(path) for path in sorted(folder.iterdir()) if path.is_file()])
-        for folder in folders
-    ]
-)
+setup(data_files=[(f"share/tactile_sim/{path.parent}", [str(path)]) for path in sorted(files)])

@@ -1,4 +1,4 @@
-"""A humanoid of skin that moves by itself: sim.launch.py with config:=infant. Its other arguments may be given here too."""
+"""A humanoid of skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
 
 from pathlib import Path
 
@@ -9,4 +9,5 @@ from launch.actions import IncludeLaunchDescription
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` calls."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
-    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments={"config": "infant"}.items())])
+    arguments = {"config": "infant"}
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,4 +1,4 @@
-"""Runs the simulation, and on demand RViz and a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube."""
+"""The simulation, RViz, a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true."""
 
 from pathlib import Path
 
@@ -11,30 +11,32 @@ from tactile_sim import share
 
 TOPICS = ("markers", "scene_markers", "tactile/points")
 BOOL = ("true", "false")
+LEVELS = ("debug", "info", "warn", "error", "fatal")
+
+
+def argument(
+    name: str, default: str, description: str, choices: tuple[str, ...] | None = None
+) -> DeclareLaunchArgument:
+    """A launch argument; an empty default leaves the matter to the configuration."""
+    return DeclareLaunchArgument(name, default_value=default, description=description, choices=choices)
+
+
 ARGUMENTS = (
-    DeclareLaunchArgument("config", default_value="touch_cube",
-                          description="Shipped configuration by name, or the path of a parameter file"),
-    DeclareLaunchArgument("scene", default_value="",
-                          description="Scene to use instead of the configuration's: a shipped name, a path, "
-                                      "package:// or file:// (MJCF, URDF)"),
-    DeclareLaunchArgument("engine", default_value="", choices=["", "mujoco", "motrix", "trifinger"],
-                          description="Physics engine; empty: the configuration's"),
-    DeclareLaunchArgument("namespace", default_value="",
-                          description="Namespace of the node and its relative topics"),
-    DeclareLaunchArgument("real_time_factor", default_value="",
-                          description="Simulated seconds in a second of wall time, 0: as fast as possible; "
-                                      "empty: the configuration's"),
-    DeclareLaunchArgument("rviz", default_value="false", choices=BOOL,
-                          description="Show scene, taxels, contact forces and frames in RViz"),
-    DeclareLaunchArgument("web", default_value="false", choices=BOOL,
-                          description="Show the scene in a browser (not available yet in this version)"),
-    DeclareLaunchArgument("record", default_value="false", choices=BOOL,
-                          description="Record all topics into a bag (MCAP)"),
-    DeclareLaunchArgument("bag_path", default_value="",
-                          description="Folder of the bag, which must not exist yet; empty: named by the time, here"),
-    DeclareLaunchArgument("log_level", default_value="info", choices=["debug", "info", "warn", "error", "fatal"],
-                          description="Least severity of what the node logs"),
-)  # fmt: skip
+    argument("config", "touch_cube", "Shipped configuration by name, or the path of a parameter file"),
+    argument(
+        "scene", "", "Scene (MJCF, URDF): a shipped name, a path, package:// or file://; empty: as configured"
+    ),
+    argument("engine", "", "Physics engine; empty: as configured", ("", "mujoco", "motrix", "trifinger")),
+    argument("namespace", "", "Namespace of the node and its topics"),
+    argument(
+        "real_time_factor", "", "Simulated s per s of wall time, 0: as fast as can be; empty: as configured"
+    ),
+    argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
+    argument("web", "false", "Show the scene in a browser (not available yet in this version)", BOOL),
+    argument("record", "false", "Record all topics into a bag (MCAP)", BOOL),
+    argument("bag_path", "", "Folder of the bag, which must not exist yet; empty: here, named by the time"),
+    argument("log_level", "info", "Least severity of what the node logs", LEVELS),
+)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -44,12 +46,12 @@ def generate_launch_description() -> LaunchDescription:
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """The processes that the arguments ask for."""
-    given = {argument.name: context.launch_configurations[argument.name] for argument in ARGUMENTS}
+    given = {each.name: context.launch_configurations[each.name] for each in ARGUMENTS}
     actions = [simulation(given)]
     if given["rviz"] == "true":
         actions.append(rviz(given))
     if given["web"] == "true":
-        actions.append(LogInfo(msg="web:=true: the web view is not available yet in this version; try rviz:=true"))
+        actions.append(LogInfo(msg="web:=true: not available yet in this version; try rviz:=true"))
     if given["record"] == "true":
         actions.append(recorder(given))
     return actions
@@ -58,7 +60,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def simulation(given: dict[str, str]) -> Node:
     """The node; when it ends, all ends."""
     config = Path(given["config"]).expanduser()
-    overrides = {}
+    parameter_file = config.resolve() if config.is_file() else share.find("config", given["config"])
+    overrides: dict[str, str | float] = {}
     if given["scene"]:
         scene = Path(given["scene"]).expanduser()
         overrides["scene"] = str(scene.resolve()) if scene.is_file() else given["scene"]
@@ -71,7 +74,7 @@ def simulation(given: dict[str, str]) -> Node:
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
-        parameters=[str(config.resolve() if config.is_file() else share.find("config", given["config"])), overrides],
+        parameters=[str(parameter_file), *[overrides] * bool(overrides)],  # rcl refuses an empty mapping
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         on_exit=Shutdown(reason="the simulation has ended"),
@@ -109,7 +112,8 @@ def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
                 "or: tactile_sim record OUT"
             )
     output = ["--output", given["bag_path"]] if given["bag_path"] else []
-    return ExecuteProcess(cmd=["ros2", "bag", "record", "--storage", "mcap", "--all", *output], output="screen")
+    command = ["ros2", "bag", "record", "--storage", "mcap", "--all", *output]
+    return ExecuteProcess(cmd=command, output="screen")
 
 
 def installed(package: str) -> bool:

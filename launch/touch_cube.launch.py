@@ -1,4 +1,4 @@
-"""A cube of skin on a table: sim.launch.py with config:=touch_cube. Its other arguments may be given here too."""
+"""A cube of skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
 
 from pathlib import Path
 
@@ -9,4 +9,5 @@ from launch.actions import IncludeLaunchDescription
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` calls."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
-    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments={"config": "touch_cube"}.items())])
+    arguments = {"config": "touch_cube"}
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

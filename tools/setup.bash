@@ -217,8 +217,8 @@ install_wheels() {  # ROS
   say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
   if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
     -c "$constraints" "${lists[@]}" 2>&1 | tee "$LOG" | progress pip; then
-    tail -n 5 "$LOG" >&2
-    if grep -qE 'name resolution|NewConnectionError|ConnectTimeout|ProxyError|ReadTimeout|Network is unreachable|No matching distribution|SSLError' "$LOG"; then
+    grep -E "^(ERROR|error)" "$LOG" | tail -n 5 >&2 || tail -n 5 "$LOG" >&2
+    if grep -qE 'ResolutionImpossible|No matching distribution|Connection|Timeout|Network|ProxyError|SSLError' "$LOG"; then
       fail "the package index (PyPI) could not be reached, or lacks a package" \
         "check the network (behind a proxy: export HTTPS_PROXY=http://HOST:PORT), then: make setup" \
         "what was downloaded is kept"

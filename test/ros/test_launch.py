@@ -1,0 +1,114 @@
+"""Launch files, with the real ``launch`` where it is installed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ARGUMENTS = ["config", "scene", "engine", "namespace", "real_time_factor"]
+ARGUMENTS += ["rviz", "web", "record", "bag_path", "log_level"]
+TOPICS = {"/scene_markers": "Transient Local", "/tactile/points": "Volatile", "/markers": "Volatile"}
+
+
+def test_rviz_shows_scene_taxels_contacts_and_frames():
+    display = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())
+    shown = {each["Name"]: each for each in display["Visualization Manager"]["Displays"]}
+    topics = {
+        each["Topic"]["Value"]: each["Topic"]["Durability Policy"]
+        for each in shown.values()
+        if "Topic" in each
+    }
+    assert topics == TOPICS
+    assert all(each["Enabled"] for each in shown.values())
+    assert shown["Taxels"]["Channel Name"] == "intensity"
+    assert "TF" in shown
+
+
+class TestWithLaunch:
+    """These need ROS's own launch, which is not among the wheels."""
+
+    @pytest.fixture(autouse=True)
+    def _launch(self):
+        pytest.importorskip("launch_ros", reason="ROS's launch is not installed")
+
+    def description(self, name):
+        from launch import LaunchContext
+        from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+        return PythonLaunchDescriptionSource(str(ROOT / "launch" / name)).get_launch_description(
+            LaunchContext()
+        )
+
+    def started(self, **arguments):
+        """The actions that sim.launch.py comes to with these arguments."""
+        from launch import LaunchContext
+
+        context = LaunchContext()
+        context.launch_configurations.update(arguments)
+        actions = []
+        for entity in self.description("sim.launch.py").entities:
+            actions += entity.visit(context) or []
+        return context, actions
+
+    def test_every_argument_is_described(self):
+        arguments = self.description("sim.launch.py").get_launch_arguments()
+        assert [argument.name for argument in arguments] == ARGUMENTS
+        assert all(argument.description != "no description given" for argument in arguments)
+
+    def test_switches_take_true_and_false_only(self):
+        with pytest.raises(RuntimeError, match=r"rviz.*'true', 'false'"):
+            self.started(rviz="yes")
+
+    @pytest.mark.parametrize("config", [path.stem for path in sorted((ROOT / "config").glob("*.yaml"))])
+    def test_every_shipped_configuration_has_a_launch_file(self, config):
+        arguments = self.description(f"{config}.launch.py").get_launch_arguments()
+        assert "real_time_factor" in [argument.name for argument in arguments]
+
+    def test_the_configuration_comes_first_and_arguments_override_it(self):
+        context, actions = self.started(config="infant", real_time_factor="0.5", namespace="left")
+        (node,) = [action for action in actions if hasattr(action, "node_package")]
+        node._perform_substitutions(context)
+        files = [Path(value) for value, is_file in node._Node__expanded_parameter_arguments if is_file]
+        assert files[0].resolve() == ROOT / "config/infant.yaml"
+        (overrides,) = yaml.safe_load(files[1].read_text()).values()
+        assert overrides == {"ros__parameters": {"real_time_factor": 0.5}}
+
+    def test_an_unknown_configuration_is_named_with_the_nearest(self):
+        from tactile_sim import ConfigError
+
+        with pytest.raises(ConfigError, match="toch_cube.*touch_cube"):
+            self.started(config="toch_cube")
+
+    def test_what_is_not_installed_is_said_and_left_out(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        _, actions = self.started(rviz="true", record="true")
+        said = [action.msg[0].text for action in actions if hasattr(action, "msg")]
+        assert ["RViz is not installed" in line for line in said] == [True, False]
+        assert "ros2bag is not installed" in said[1]
+
+    def test_ros2_launch_runs_the_node_until_it_is_interrupted(self, tmp_path):
+        pytest.importorskip("ros2launch", reason="ros2 launch is not installed")
+        environment = os.environ | {"ROS_LOG_DIR": str(tmp_path), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
+        command = [sys.executable, "-c", "from ros2cli.cli import main; main()", "launch", "tactile_sim"]
+        process = subprocess.Popen(
+            [*command, "sim.launch.py", "config:=touch_cube"],
+            env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        try:
+            said = ""
+            while "taxels" not in said:  # the node's own first line
+                line = process.stdout.readline()
+                assert line, said
+                said += line
+            process.send_signal(signal.SIGINT)
+            said += process.communicate(timeout=30)[0]
+        finally:
+            process.kill()
+            process.wait()
+        assert "[sim-1]: process has finished cleanly" in said
+        assert "Traceback" not in said

@@ -1,0 +1,152 @@
+"""The package as pip installs it: core, command and shared files, without any ROS."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import tactile_sim
+
+ROOT = Path(__file__).parents[1]
+REQUIREMENTS = ROOT / "requirements"
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "install", "log")
+HIDDEN = (
+    "PYTHONPATH",
+    "AMENT_PREFIX_PATH",
+    "LD_LIBRARY_PATH",
+    "ROS_DISTRO",
+    "_ROS_WHEELS_BOOTSTRAP_COMPLETE",
+)
+
+
+def lines(path):
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def closure(requirements):
+    """Distributions that these requirements need, those they need themselves, and so on."""
+    found, todo = {}, [Requirement(line) for line in requirements]
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        if name not in found and (not requirement.marker or requirement.marker.evaluate({"extra": ""})):
+            found[name] = distribution(requirement.name)
+            todo += [Requirement(line) for line in found[name].requires or []]
+    return found.values()
+
+
+def top_level(dist):
+    """The files and folders of a distribution side by side; Debian's keep no list of all."""
+    if dist.files is None:
+        return (dist.read_text("top_level.txt") or dist.name).split()
+    return {file.parts[0] for file in dist.files} - {"..", "__pycache__"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A virtual environment with the installed package, what it requires, and nothing else: no ROS."""
+    folder = tmp_path_factory.mktemp("pip")
+    source, venv = folder / "source", folder / "venv"
+    shutil.copytree(ROOT, source, ignore=LEFT_OUT)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    options = ["--no-deps", "--no-index", "--no-build-isolation"]
+    run([*pip, "wheel", *options, "--wheel-dir", str(folder), str(source)])
+    run([sys.executable, "-m", "venv", "--without-pip", str(venv)])
+    wheel = next(folder.glob("tactile_sim-*.whl"))
+    run([*pip, "--python", str(venv / "bin/python"), "install", "--no-deps", "--no-index", str(wheel)])
+
+    site = next(venv.glob("lib/python3*/site-packages"))
+    for dist in closure(lines(REQUIREMENTS / "core.txt")):
+        for top in top_level(dist):
+            link = site / top
+            if not link.exists():
+                link.symlink_to(Path(dist.locate_file(top)))
+    return venv
+
+
+def run(command, **options):
+    """The finished process, run as if no ROS and no other tactile_sim were there."""
+    environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
+    assert options or result.returncode == 0, result.stdout + result.stderr
+    return result
+
+
+def test_the_installed_command_tells_its_version(installed, tmp_path):
+    result = run([installed / "bin/tactile_sim", "--version"], cwd=tmp_path)
+    assert result.stdout == f"tactile_sim {tactile_sim.__version__}\n"
+
+
+def test_the_installed_command_finds_the_shipped_scenes(installed, tmp_path):
+    result = run([installed / "bin/tactile_sim", "info", "touch_cube"], cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "cube" in result.stdout
+
+
+def test_the_installed_command_says_that_the_node_needs_ros(installed, tmp_path):
+    result = run([installed / "bin/tactile_sim", "run", "touch_cube"], cwd=tmp_path)
+    assert result.returncode == 2
+    assert "needs ROS 2" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_everything_outside_the_ros_layer_imports_without_ros(installed, tmp_path):
+    program = """
+import importlib, pkgutil, sys, tactile_sim
+def walk(package):
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        if module.name != "tactile_sim.ros" and not module.name.endswith("__main__"):
+            imported = importlib.import_module(module.name)
+            if module.ispkg:
+                walk(imported)
+walk(tactile_sim)
+print(*sorted(name for name in sys.modules if name.startswith(("tactile_sim", "rclpy"))))
+"""
+    result = run([installed / "bin/python", "-c", program], cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    names = result.stdout.split()
+    assert "tactile_sim.simulation" in names
+    assert not [name for name in names if name.startswith(("rclpy", "tactile_sim.ros"))]
+
+
+@pytest.mark.parametrize("kind", ["config", "launch", "rviz", "scenes"])
+def test_every_shared_file_is_installed(installed, kind):
+    def files(folder):
+        return {
+            path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"
+        }
+
+    assert files(installed / "share/tactile_sim" / kind) == files(ROOT / kind)
+
+
+def test_the_type_marker_is_installed(installed):
+    assert list(installed.glob("lib/python3*/site-packages/tactile_sim/py.typed"))
+
+
+def test_all_places_tell_the_same_version():
+    for manifest in ("package.xml", "interfaces/tf2_msgs/package.xml"):
+        assert ElementTree.parse(ROOT / manifest).findtext("version") == tactile_sim.__version__
+    releases = re.findall(r"^(\d+\.\d+\.\d+) \(.*\)$", (ROOT / "CHANGELOG.rst").read_text(), re.MULTILINE)
+    assert releases[0] == tactile_sim.__version__
+
+
+def test_every_requirement_is_pinned_exactly():
+    pins = dict(line.split("==") for line in lines(REQUIREMENTS / "lock.txt"))
+    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", version) for version in pins.values())
+    pinned = {canonicalize_name(name) for name in pins}
+    for file in ("core.txt", "dev.txt", "ros.txt"):
+        assert {canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / file)} <= pinned
+
+
+def test_what_the_core_needs_is_pinned_to_its_last_dependency():
+    pinned = {canonicalize_name(line.split("==")[0]) for line in lines(REQUIREMENTS / "lock.txt")}
+    needed = {canonicalize_name(dist.name) for dist in closure(lines(REQUIREMENTS / "core.txt"))}
+    assert needed <= pinned

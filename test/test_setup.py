@@ -1,0 +1,135 @@
+"""The set-up checks the machine first, and a step that fails says what to do."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside our virtual environment
+BASIC = "awk bash cat cp cut dirname find grep head id ls mkdir rm sed sha256sum sort".split()
+BASIC += "tail tee uname xargs".split()
+BUILD = ["cc", "c++", "cmake", "make"]
+PARTS = ("tools", "requirements", "cmake", "interfaces", "msg", "srv", "config", "launch", "rviz", "scenes")
+SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Runs a copy of the set-up on a machine with few programs: ``machine(*programs)``."""
+    tree, programs = tmp_path / "tree", tmp_path / "bin"
+    for part in PARTS:
+        shutil.copytree(ROOT / part, tree / part)
+    for part in ("CMakeLists.txt", "package.xml"):
+        shutil.copy(ROOT / part, tree / part)
+    programs.mkdir()
+
+    def run(*names, python=f'exec {REAL} "$@"', **environment):
+        for name in [*BASIC, *names]:
+            if path := shutil.which(name):
+                (programs / name).symlink_to(path)
+        for name, script in {"python3": python, "apt-get": "exit 1"}.items():
+            (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+            (programs / name).chmod(0o755)
+        return subprocess.run(
+            [programs / "bash", tree / "tools/setup.bash"],
+            env={"PATH": str(programs), "HOME": str(tmp_path), "PIP_CONFIG_FILE": os.devnull} | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    run.venv = tree / ".venv"
+    return run
+
+
+def refused(result):
+    """The errors of a set-up that ended as it should where something is missing."""
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert all(line.startswith("setup:") for line in result.stderr.splitlines()), result.stderr
+    return result.stderr
+
+
+def test_missing_tools_are_all_named_with_the_line_that_installs_them(machine):
+    said = refused(machine())
+    assert "missing: a C compiler, a C++ compiler, make, cmake" in said
+    assert "apt-get install -y gcc g++ make cmake" in said
+    assert not machine.venv.exists()
+
+
+def test_missing_headers_are_named_with_the_package_of_that_python(machine):
+    bare = f'case "$2" in *Python.h*) exit 1;; esac; exec {REAL} "$@"'
+    said = refused(machine(*BUILD, python=bare))
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert f"missing: the header files of Python {version}" in said
+    assert f"apt-get install -y python{version}-dev" in said
+
+
+def test_an_old_cmake_counts_as_missing(machine, tmp_path):
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "cmake").write_text("#!/bin/sh\necho cmake version 3.16.3\n")
+    (old / "cmake").chmod(0o755)
+    said = refused(machine("cc", "c++", "make", PATH=f"{old}:{tmp_path / 'bin'}"))
+    assert "missing: cmake 3.21 or later" in said
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "3.14.0"])
+def test_a_python_that_does_not_fit_is_named_with_those_that_do(machine, version):
+    minor = version.rsplit(".", 1)[0]
+    old = f'case "$2" in *split*) echo "Python {version}"; exit 0;; esac; echo {minor}; exit 1'
+    said = refused(machine(*BUILD, python=old))
+    assert f"found Python {version}; needed: CPython 3.11, 3.12 or 3.13" in said
+
+
+def test_no_network_says_so_and_a_later_call_goes_on(machine):
+    result = machine(*BUILD, PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0", PIP_NO_CACHE_DIR="1")
+    assert result.returncode == 1
+    assert "could not be reached" in result.stderr
+    assert "HTTPS_PROXY" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (machine.venv / ".stamps/wheels").exists()
+
+
+def test_another_machine_is_refused_with_what_works_there(machine, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo aarch64 || echo Linux\n')
+    (other / "uname").chmod(0o755)
+    said = refused(machine(*BUILD, PATH=f"{other}:{tmp_path / 'bin'}"))
+    assert "this is aarch64" in said
+    assert "pip install ." in said
+
+
+@pytest.mark.skipif(not SET_UP, reason="the environment is not that of make setup")
+def test_a_second_call_does_nothing():
+    start = time.monotonic()
+    result = subprocess.run([ROOT / "tools/setup.bash"], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert time.monotonic() - start < 2.0
+
+
+def in_a_shell(program, tmp_path):
+    """What bash prints, started somewhere else in an empty environment."""
+    environment = {"PATH": os.defpath, "HOME": str(tmp_path), "ROOT": str(ROOT)}
+    result = subprocess.run(
+        ["bash", "-euc", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+@pytest.mark.skipif(not SET_UP, reason="the environment is not that of make setup")
+def test_a_shell_gets_the_source_tree_and_the_messages_once_however_often_it_asks(tmp_path):
+    once, twice, source = in_a_shell(
+        'source "$ROOT/tools/env.bash"; echo "$PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH";'
+        'source "$ROOT/tools/env.bash"; echo "$PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH";'
+        'python -c "import tactile_sim, tactile_sim.msg; print(tactile_sim.__file__)"',
+        tmp_path,
+    )
+    assert once == twice
+    assert Path(source) == ROOT / "tactile_sim/__init__.py"
