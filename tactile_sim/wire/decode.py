@@ -46,7 +46,7 @@ class Decoder:
         self.build = _builder(kind)
         self.build_columns = _column_builder(kind)
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes | memoryview) -> Any:
         """The value that ``data``, a whole message, holds."""
         if data[:2] != ENCAPSULATION[:2]:
             raise WireError(

@@ -1,4 +1,4 @@
-"""Where the tree of a message type comes from: a generated ROS class, or the definition that a bag carries."""
+"""Where the tree of a message type comes from: a generated ROS class, or the definition in a bag."""
 
 from __future__ import annotations
 
@@ -51,6 +51,55 @@ def _of_slot(slot: Any, place: str) -> Any:
     if described == "Array":
         return array(_of_slot(slot.value_type, place), slot.size, place)
     raise WireError(f"the type {getattr(slot, 'typename', described)} is not supported", place)
+
+
+@cache
+def of_definition(name: str, text: str) -> Struct:
+    """The tree of the type ``name`` (``std_msgs/msg/Header``) from its definition in ROS's message language.
+
+    The definitions of the types it uses follow in ``text``, each behind a line of ``=`` and its own name in
+    ``MSG: package/Type``.
+    """
+    from rosbags.typesys import TypesysError, get_types_from_msg  # only where a bag is read
+
+    try:
+        types = get_types_from_msg(text, name)
+    except TypesysError as error:
+        raise WireError(f"its definition cannot be read: {error}", "", name) from None
+    return _of_types(name, types)
+
+
+def _of_types(name: str, types: Any) -> Struct:
+    if name not in types:
+        raise WireError("its definition is missing", "", name)
+    _, fields = types[name]
+    return Struct(
+        name,
+        tuple((field, _of_node(node, types, f"{name}.{field}"), None) for field, node in fields)
+        or PLACEHOLDER,
+    )
+
+
+def _of_node(node: Any, types: Any, place: str) -> Any:
+    """The tree of one field as rosbags parses it: a kind of node and its content."""
+    described, content = node[0].name, node[1]
+    if described == "NAME":
+        return _of_types(content, types)
+    if described == "BASE":
+        base = _BASE_NAMES.get(content[0], content[0])
+        if base == "string":
+            return String()
+        if base in PRIMITIVES:
+            return PRIMITIVES[base]
+        raise WireError(f"the type {base} is not supported", place)
+    element = _of_node(content[0], types, place)
+    if described == "ARRAY":
+        return array(element, content[1], place)
+    return sequence(element, content[1] or None, place)
+
+
+# What the message language calls otherwise than the wire does.
+_BASE_NAMES = {"bool": "boolean", "byte": "octet", "char": "uint8", "float32": "float", "float64": "double"}
 
 
 def array(element: Any, length: int, place: str) -> Array:

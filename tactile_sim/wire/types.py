@@ -39,9 +39,9 @@ def shown(value: Any) -> str:
 class Kind:
     """What the type of a field tells encoder and decoder.
 
-    ``uniform`` is the one primitive that all of it is made of, if it is of fixed size and there is just one (as
-    in Point, Wrench, ColorRGBA): a plain row of ``width`` numbers. ``shape`` is ``(width,)``, or ``()`` for one
-    number.
+    ``uniform`` is the one primitive that all of it is made of, if it is of fixed size and there is just one
+    (as in Point, Wrench, ColorRGBA): a plain row of ``width`` numbers. ``shape`` is ``(width,)``, or ``()``
+    for one number.
     """
 
     uniform: Any = None

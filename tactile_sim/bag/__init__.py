@@ -1,0 +1,10 @@
+"""Bags as arrays, without ROS: ``tactile_sim.bag.read(path)``.
+
+>>> bag = read("touch")
+>>> bag["tactile/frame"].data  # (messages, taxels, channels) [N]
+>>> bag["tactile/frame"].stamps  # (messages,) [ns]
+"""
+
+from tactile_sim.bag.reader import Bag, Topic, read
+
+__all__ = ["Bag", "Topic", "read"]

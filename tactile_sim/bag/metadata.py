@@ -1,0 +1,102 @@
+"""rosbag2's ``metadata.yaml``: what is in a bag, beside its files. Version 9, as ROS 2 Jazzy writes it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tactile_sim.errors import BagError
+
+FILE = "metadata.yaml"
+
+
+@dataclass
+class TopicInfo:
+    """A topic in a bag. ``qos`` holds the publishers' profiles as mappings in rosbag2's words."""
+
+    name: str
+    type_name: str
+    qos: list[dict[str, Any]] = field(default_factory=list)
+    type_hash: str = ""
+    count: int = 0
+
+
+def text(file: str, start: int, stop: int, topics: list[TopicInfo]) -> str:
+    """The metadata of a bag of one MCAP file with messages from ``start`` to ``stop`` [ns]."""
+    times = {
+        "duration": {"nanoseconds": stop - start},
+        "starting_time": {"nanoseconds_since_epoch": start},
+        "message_count": sum(topic.count for topic in topics),
+    }
+    information = {
+        "version": 9,
+        "storage_identifier": "mcap",
+        **times,
+        "topics_with_message_count": [
+            {
+                "topic_metadata": {
+                    "name": topic.name,
+                    "type": topic.type_name,
+                    "serialization_format": "cdr",
+                    "offered_qos_profiles": topic.qos,
+                    "type_description_hash": topic.type_hash,
+                },
+                "message_count": topic.count,
+            }
+            for topic in topics
+        ],
+        "compression_format": "",
+        "compression_mode": "",
+        "relative_file_paths": [file],
+        "files": [{"path": file, **times}],
+        "custom_data": None,
+        "ros_distro": os.environ.get("ROS_DISTRO", "jazzy"),
+    }
+    return dump({"rosbag2_bagfile_information": information})
+
+
+def dump(value: Any) -> str:
+    """YAML in block style, without anchors: some readers know none."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def replace(folder: Path, content: str) -> None:
+    """Put ``content`` in the place of the metadata at once: a reader sees the old or the new."""
+    fresh = folder / (FILE + ".new")
+    fresh.write_text(content, encoding="utf-8")
+    os.replace(fresh, folder / FILE)
+
+
+def files_of(path: Path) -> list[Path]:
+    """The MCAP files of a bag: a file itself, or those in a folder in their order."""
+    if path.is_file():
+        return [path]
+    if not path.exists():
+        raise BagError(f"there is no bag {path}")
+    described = path / FILE
+    if not described.is_file():
+        found = sorted(path.glob("*.mcap"))
+        if not found:
+            raise BagError(f"{path} is not a bag: it holds neither {FILE} nor an .mcap file")
+        return found
+    try:
+        information = yaml.safe_load(described.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        storage, names = information["storage_identifier"], information["relative_file_paths"]
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise BagError(f"{described} is not rosbag2's: {' '.join(str(error).split())}") from None
+    if storage != "mcap":
+        raise BagError(f"{path} is stored as {storage}; only mcap is read: ros2 bag convert makes it one")
+    files = [path / name for name in names]
+    missing = [file for file in files if not file.is_file()]
+    if missing:
+        raise BagError(f"{described} names {missing[0].name}, which is not there")
+    return files

@@ -1,0 +1,133 @@
+"""From a bag's messages to one array per field of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.bag.mcap_file import McapScan
+from tactile_sim.bag.metadata import files_of
+from tactile_sim.errors import BagError, suggest
+from tactile_sim.wire.columns import Columns
+from tactile_sim.wire.decode import Record, decoder
+from tactile_sim.wire.sources import of_definition
+from tactile_sim.wire.stamps import stamp_of
+
+# Arrays that hold several numbers per taxel or triangle one after the other: how many.
+_ROWS: dict[str, dict[str, str | int]] = {
+    "tactile_sim/msg/TactileArray": {"data": "channels"},
+    "tactile_sim/msg/TactileFrame": {"data": "channels"},
+    "tactile_sim/msg/TactileLayout": {"positions": 3, "normals": 3, "triangles": 3, "uv": 2},
+}
+
+
+class Topic(SimpleNamespace):
+    """The n messages of a topic: an attribute per field of the message, and
+
+    - ``message_type``: such as ``sensor_msgs/msg/JointState``;
+    - ``stamps`` (n,): the messages' own times [ns], their log times where they have none;
+    - ``log_times`` (n,): the times of the bag [ns].
+
+    A field has the face of :func:`tactile_sim.ros.cdr.decode` with the messages as one more leading axis:
+    numbers (n,), arrays (n, ...), nested messages :class:`Columns`, texts a list. Where lengths differ from
+    message to message it is a list with an entry per message. ``data`` of tactile messages is (n, taxels,
+    channels).
+    """
+
+    def __len__(self) -> int:
+        return len(self.log_times)
+
+
+class Bag(dict[str, Topic]):
+    """Topics by name; the leading slash may be left out. ``damage`` says what is wrong with it, if so."""
+
+    damage: str | None = None
+
+    def __missing__(self, name: str) -> Topic:
+        if f"/{name}" in self:
+            return self[f"/{name}"]
+        raise BagError(f"the bag has no topic {name!r}{suggest(name, self)}")
+
+
+class _Collected:
+    def __init__(self, type_name: str, definition: str) -> None:
+        self.type_name = type_name
+        self.kind = of_definition(type_name, definition)
+        self.decode = decoder(self.kind).decode
+        self.messages: list[Any] = []
+        self.log_times: list[int] = []
+        self.stamps: list[int] = []
+
+
+def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
+    """All messages of a rosbag2 (MCAP) folder or file; of ``topics`` alone if given.
+
+    A bag that was not ended properly is read as far as it goes; ``damage`` then says so.
+
+    Raises:
+        BagError: it is no bag, or of another storage; or a topic asked for is not in it.
+        WireError: a message does not fit the definition that the bag gives of its type.
+    """
+    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
+    collected: dict[str, _Collected] = {}
+    bag = Bag()
+    for file in files_of(Path(path)):
+        scan = McapScan(file)
+        for message in scan:
+            name = message.channel.topic
+            if wanted is not None and name not in wanted:
+                continue
+            into = collected.get(name)
+            if into is None:
+                into = collected[name] = _Collected(message.schema.name, message.schema.data.decode())
+            stamp = stamp_of(into.kind, message.data)
+            into.messages.append(into.decode(message.data))
+            into.log_times.append(message.log_time)
+            into.stamps.append(message.log_time if stamp is None else stamp)
+        bag.damage = bag.damage or (scan.damage and f"{file.name}: {scan.damage}")
+    for name in sorted(collected):
+        bag[name] = _topic(collected.pop(name))
+    for name in wanted or ():
+        bag[name]  # an error that names it, if it is not there
+    return bag
+
+
+def _topic(collected: _Collected) -> Topic:
+    fields = vars(_stacked(collected.messages))
+    for name, row in _ROWS.get(collected.type_name, {}).items():
+        widths = {row} if isinstance(row, int) else set(fields[row].tolist())
+        if len(widths) == 1 and (width := widths.pop()):
+            fields[name] = _in_rows(fields[name], width)
+    return Topic(
+        message_type=collected.type_name,
+        stamps=np.array(collected.stamps, np.int64),
+        log_times=np.array(collected.log_times, np.int64),
+        **fields,
+    )
+
+
+def _in_rows(values: Any, width: int) -> Any:
+    """Arrays (n, rows x width), or a list of such, as (n, rows, width)."""
+    if isinstance(values, list):
+        return [value.reshape(-1, width) for value in values]
+    return (
+        values.reshape(len(values), -1, width)
+        if values.size
+        else np.zeros((len(values), 0, width), values.dtype)
+    )
+
+
+def _stacked(values: list[Any]) -> Any:
+    """One array for values of equal shape, one Columns for messages; else the values as they are."""
+    first = values[0]
+    if isinstance(first, np.ndarray):
+        return np.stack(values) if len({value.shape for value in values}) == 1 else values
+    if isinstance(first, Record) or (
+        isinstance(first, Columns) and len({len(value) for value in values}) == 1
+    ):
+        return Columns(**{name: _stacked([getattr(value, name) for value in values]) for name in vars(first)})
+    return np.array(values) if isinstance(first, int | float) else values

@@ -1,0 +1,91 @@
+"""Bags that were not ended: what is in them, put into files that are whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tactile_sim.bag import metadata
+from tactile_sim.bag.mcap_file import McapScan, McapWriter
+from tactile_sim.errors import BagError
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What became of a bag: ``damage`` is what was wrong with its file, None if nothing was."""
+
+    file: Path
+    damage: str | None
+    messages: int
+    lost_bytes: int
+
+
+def repair(path: Path) -> Repaired:
+    """Write a damaged bag's file anew, with its index, and the folder's metadata; leave a sound bag alone.
+
+    The damaged file stays beside as ``NAME.mcap.damaged``. Whenever this is interrupted, the bag is as it
+    was or repaired.
+    """
+    files = metadata.files_of(path)
+    if len(files) > 1:
+        raise BagError(f"{path} has {len(files)} files: repair each file, then: ros2 bag reindex {path}")
+    [file] = files
+    scan = McapScan(file)
+    messages = sum(1 for _ in scan)
+    described = path.is_file() or (path / metadata.FILE).is_file()
+    if scan.damage or not described:
+        try:
+            _rewrite(path, file, scan)
+        except OSError as error:
+            raise BagError(f"cannot repair {path}: {error.strerror}") from None
+    return Repaired(file, scan.damage, messages, scan.size - scan.kept)
+
+
+def _rewrite(path: Path, file: Path, scan: McapScan) -> None:
+    """``scan`` has been through: it knows all channels."""
+    fresh = file.with_name(file.name + ".new")
+    fresh.unlink(missing_ok=True)
+    try:
+        writer = McapWriter(fresh)
+        topics: dict[int, metadata.TopicInfo] = {}
+        ids: dict[int, int] = {}
+        for channel in scan.channels.values():
+            schema = scan.schemas[channel.schema_id]
+            made = writer.add_channel(channel.topic, schema.name, schema.data.decode(), channel.metadata)
+            ids[channel.id] = made
+            topics[made] = metadata.TopicInfo(
+                channel.topic,
+                schema.name,
+                yaml.safe_load(channel.metadata.get("offered_qos_profiles", "")) or [],
+                channel.metadata.get("topic_type_hash", ""),
+            )
+        for message in McapScan(file):
+            writer.write(ids[message.channel.id], message.log_time, message.data)
+        writer.end_chunk()
+        for made, topic in topics.items():
+            topic.count = writer.counts[made]
+        text = metadata.text(file.name, writer.start, writer.stop, list(topics.values()))
+        writer.finish(text)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+    if scan.damage:
+        _keep(file, file.with_name(file.name + ".damaged"))
+        os.replace(fresh, file)
+    else:
+        fresh.unlink()
+    if path.is_dir():
+        metadata.replace(path, text)
+
+
+def _keep(file: Path, aside: Path) -> None:
+    """Give a file a second name, or where the file system knows no such thing, copy it."""
+    aside.unlink(missing_ok=True)
+    try:
+        os.link(file, aside)
+    except OSError:
+        shutil.copy2(file, aside)

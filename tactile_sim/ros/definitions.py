@@ -1,0 +1,57 @@
+"""Message definitions as bags carry them: the text of a type and of all types it uses."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+from tactile_sim.errors import BagError
+from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.types import Sequence, Struct
+
+_SEPARATOR = "\n" + "=" * 80 + "\n"
+
+
+def message_class(type_name: str) -> Any:
+    """The class of a type such as ``std_msgs/msg/Header``; raises BagError if it is not installed."""
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError):
+        raise BagError(f"the type {type_name} is not installed here") from None
+
+
+@cache
+def definition(type_name: str) -> str:
+    """The concatenated ``ros2msg`` definition of a type, from the installed ``.msg`` files."""
+    names = [type_name]
+    _collect(of_class(message_class(type_name)), names)
+    first, *others = names
+    return _SEPARATOR.join(
+        [_text(first), *(f"MSG: {name.replace('/msg/', '/')}\n{_text(name)}" for name in others)]
+    )
+
+
+def _collect(kind: Struct, names: list[str]) -> None:
+    """Append the names of the types inside ``kind``, each once."""
+    for _, inner, _ in kind.fields:
+        element = inner.element if isinstance(inner, Sequence) else inner
+        if isinstance(element, Struct) and element.name not in names:
+            names.append(element.name)
+            _collect(element, names)
+
+
+def _text(type_name: str) -> str:
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return (Path(get_package_share_directory(package)) / "msg" / f"{name}.msg").read_text(
+            encoding="utf-8"
+        )
+    except (PackageNotFoundError, OSError):
+        raise BagError(
+            f"the definition of {type_name} is not installed here ({package}/msg/{name}.msg)"
+        ) from None

@@ -1,0 +1,200 @@
+"""The recorder: every message of the topics that there are and that come, into a bag."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+
+from tactile_sim.bag.writer import BagWriter
+from tactile_sim.errors import BagError
+from tactile_sim.ros import cdr
+from tactile_sim.ros.definitions import definition, message_class
+
+DEPTH = 1000  # messages of a topic that may wait here
+LOOK_EVERY = 0.1  # s between two looks for new topics
+REST = 0.004  # s of sleep when nothing came
+
+
+def record(folder: Path, topics: Collection[str] = ()) -> int:
+    """Record ``topics``, or all, into the new bag ``folder`` until SIGINT or SIGTERM.
+
+    Messages are taken off the subscriptions directly, as bytes: rclpy's executor would spend more on each
+    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none.
+
+    Returns:
+        0. The bag is complete then.
+
+    Raises:
+        BagError: ``folder`` exists, or cannot be written (any more): the bag then holds what went before.
+    """
+    ended: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: ended.append(number))
+    bag = BagWriter(folder)
+    context = Context()
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    node = Node(
+        f"tactile_sim_recorder_{os.getpid()}",
+        context=context,
+        start_parameter_services=False,
+        enable_rosout=False,
+    )
+    try:
+        recorder = Recorder(node, bag, topics)
+        recorder.look()
+        print(f"recording {', '.join(topics) or 'all topics'} into {folder}; Ctrl-C ends it", flush=True)
+        due = 0.0
+        while not ended:
+            now = time.monotonic()
+            if now >= due:
+                recorder.look()
+                due = now + LOOK_EVERY
+            if not recorder.take():
+                time.sleep(REST)
+            bag.tick()
+        recorder.take()
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        _close(bag)
+    print(recorder.summary(), flush=True)
+    return 0
+
+
+def _close(bag: BagWriter) -> None:
+    """End the bag; where an error is already on its way, that one is told."""
+    try:
+        bag.close()
+    except BagError:
+        if sys.exc_info()[0] is None:
+            raise
+
+
+class _Topic:
+    """A subscription, where its messages go, and whether any were missed."""
+
+    def __init__(self, subscription: Subscription, message_type: Any, channel: int) -> None:
+        self.subscription, self.message_type, self.channel = subscription, message_type, channel
+        self.count = self.missed = self.last = 0
+        self.numbered = True  # one publisher, so that its numbers show a gap
+
+    def take(self) -> list[tuple[int, _Topic, bytes]]:
+        """All that came: time of sending [ns], this, bytes."""
+        taken = []
+        with self.subscription.handle:
+            while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
+                data, details = found
+                number = details["publication_sequence_number"]
+                if self.numbered and self.last and number is not None and number > self.last + 1:
+                    self.missed += number - self.last - 1
+                self.last = number or 0
+                taken.append((details["source_timestamp"], self, data))
+        return taken
+
+
+class Recorder:
+    """Finds topics, subscribes to them, and puts what they bring into a bag."""
+
+    def __init__(self, node: Node, bag: BagWriter, topics: Collection[str]) -> None:
+        self._node, self._bag = node, bag
+        self._wanted = {node.resolve_topic_name(name) for name in topics}
+        self._topics: dict[str, _Topic] = {}
+        self._refused: set[str] = set()
+        self._latest = 0
+
+    def look(self) -> None:
+        """Subscribe to what is published and was not before."""
+        for topic in self._topics.values():
+            topic.numbered &= topic.subscription.handle.get_publisher_count() <= 1
+        for name, types in self._node.get_topic_names_and_types():
+            if name in self._topics or name in self._refused or (self._wanted and name not in self._wanted):
+                continue
+            publishers = self._node.get_publishers_info_by_topic(name)
+            if not publishers or (not self._wanted and any(p.startswith("_") for p in name.split("/"))):
+                continue
+            try:
+                if len(types) > 1:
+                    raise BagError(f"it has several types: {', '.join(types)}")
+                self._subscribe(name, types[0], publishers)
+            except BagError as error:
+                self._refused.add(name)
+                print(f"tactile_sim: warning: {name} is not recorded: {error}", file=sys.stderr, flush=True)
+
+    def _subscribe(self, name: str, type_name: str, publishers: list[TopicEndpointInfo]) -> None:
+        message_type = message_class(type_name)
+        profiles = [publisher.qos_profile for publisher in publishers]
+        reliable = all(p.reliability == ReliabilityPolicy.RELIABLE for p in profiles)
+        lasting = all(p.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in profiles)
+        channel = self._bag.add_topic(
+            name,
+            type_name,
+            definition(type_name),
+            [_described(profile) for profile in profiles],
+            str(publishers[0].topic_type_hash),
+        )
+        profile = QoSProfile(
+            history=HistoryPolicy.KEEP_LAST,
+            depth=DEPTH,
+            reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE,
+        )
+        subscription = self._node.create_subscription(message_type, name, lambda _: None, profile, raw=True)
+        self._topics[name] = _Topic(subscription, message_type, channel)
+
+    def take(self) -> int:
+        """Write all that came, in the order in which it was sent; returns how many messages that were."""
+        taken = [message for topic in self._topics.values() for message in topic.take()]
+        taken.sort(key=lambda message: message[0])
+        for _, topic, data in taken:
+            stamp = cdr.stamp(topic.message_type, data)
+            if stamp:
+                self._latest = max(self._latest, stamp)
+            self._bag.write(topic.channel, stamp or self._latest, data)
+            topic.count += 1
+        return len(taken)
+
+    def summary(self) -> str:
+        """What was recorded, in one line; and what was sent but never came, in another."""
+        count = sum(topic.count for topic in self._topics.values())
+        size = self._bag.bytes_written / 1e6
+        said = (
+            f"recorded {count} messages of {len(self._topics)} topics, {size:.1f} MB, into {self._bag.folder}"
+        )
+        missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
+        if missed:
+            worst = max(missed, key=missed.__getitem__)
+            said += f"\nwarning: {sum(missed.values())} messages never came, most of them of {worst}"
+        return said
+
+
+def _described(profile: QoSProfile) -> dict[str, Any]:
+    """A publisher's profile in rosbag2's words. DDS does not tell its history: our publishers' is put."""
+    return {
+        "history": "keep_last",
+        "depth": max(profile.depth, 10) if profile.durability != DurabilityPolicy.TRANSIENT_LOCAL else 1,
+        "reliability": profile.reliability.name.lower(),
+        "durability": profile.durability.name.lower(),
+        "deadline": _time(profile.deadline),
+        "lifespan": _time(profile.lifespan),
+        "liveliness": profile.liveliness.name.lower(),
+        "liveliness_lease_duration": _time(profile.liveliness_lease_duration),
+        "avoid_ros_namespace_conventions": profile.avoid_ros_namespace_conventions,
+    }
+
+
+def _time(duration: Any) -> dict[str, int]:
+    seconds, nanoseconds = divmod(duration.nanoseconds, 10**9)
+    return {"sec": seconds, "nsec": nanoseconds}
