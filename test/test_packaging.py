@@ -127,6 +127,20 @@ def test_every_shared_file_is_installed(installed, kind):
     assert files(installed / "share/tactile_sim" / kind) == files(ROOT / kind)
 
 
+def test_a_command_of_the_colcon_build_names_what_pip_must_bring(tmp_path):
+    command = tmp_path / "sim"
+    values = {"@_module@": "tactile_sim.ros.node", "@_requirements@": "numpy mujoco", "@_command@": "sim"}
+    text = (ROOT / "tools/command.in").read_text()
+    for name, value in values.items():
+        text = text.replace(name, value)
+    command.write_text(text)
+    result = run([sys.executable, "-I", "-S", command], cwd=tmp_path)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tactile_sim: missing: numpy, mujoco; to install: ")
+    assert line.endswith("numpy mujoco")
+
+
 def test_the_type_marker_is_installed(installed):
     assert list(installed.glob("lib/python3*/site-packages/tactile_sim/py.typed"))
 

@@ -14,7 +14,19 @@ REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside ou
 BASIC = "awk bash cat cp cut dirname find grep head id ls mkdir rm sed sha256sum sort".split()
 BASIC += "tail tee uname xargs".split()
 BUILD = ["cc", "c++", "cmake", "make"]
-PARTS = ("tools", "requirements", "cmake", "interfaces", "msg", "srv", "config", "launch", "rviz", "scenes")
+PARTS = (
+    "tools",
+    "requirements",
+    "cmake",
+    "interfaces",
+    "msg",
+    "srv",
+    "config",
+    "launch",
+    "rviz",
+    "scenes",
+    "tactile_sim",
+)
 SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
 
 

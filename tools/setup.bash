@@ -76,13 +76,15 @@ interfaces_stamp() {
     echo "$1"
     find CMakeLists.txt package.xml cmake interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
       sort -z | xargs -0 cat
-    ls config launch rviz scenes  # a new file needs its link; the edit of an old one acts through it
+    # A new file needs its link; the edit of an old one acts through it.
+    find config launch rviz scenes tactile_sim -type f ! -name '*.pyc' ! -name '*.nb?' | sort
   } | sha256sum | cut -d ' ' -f 1
 }
 
 # An existing .venv is kept if it works and was made here, for the same ROS.
 venv_fits() {  # ROS
-  "$VENV/bin/python" -c 'import pip' 2>/dev/null && { [ ! -e "$VENV/.stamps/made" ] || stamped made "$(made_stamp "$1")"; }
+  usable_python "$VENV/bin/python" >/dev/null && "$VENV/bin/python" -c 'import pip' 2>/dev/null || return
+  [ ! -e "$VENV/.stamps/made" ] || stamped made "$(made_stamp "$1")"
 }
 
 made_stamp() { echo "for ROS: $1, in $VENV"; }
