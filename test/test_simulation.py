@@ -1,0 +1,199 @@
+"""A scene with a skin, step by step, without ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tactile_sim import CommandError, EngineError, SceneError, TactileSimError, config
+from tactile_sim.simulation import Simulation
+
+SCENE = """
+<mujoco><option timestep="0.002"/><worldbody>
+  <geom name="floor" type="plane" size="2 2 .1"/>
+  <body name="box" pos="0 0 .0999"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>
+  <body name="ball_2" pos="1 0 .05"><freejoint/><geom size=".05" mass=".1"/></body>
+  <body name="ball_1" pos="1 1 .05"><freejoint/><geom size=".05" mass=".1"/></body>
+  <body name="arm" pos="-1 0 1"><joint name="hinge" axis="0 1 0" damping="1"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body>
+</worldbody>
+<actuator><position joint="hinge" kp="50"/></actuator>
+<keyframe>
+  <key name="low" qpos="0 0 .0999 1 0 0 0  1 0 .05 1 0 0 0  1 1 .05 1 0 0 0  .5" ctrl=".5"/>
+  <key name="high" qpos="0 0 .0999 1 0 0 0  1 0 .05 1 0 0 0  1 1 .05 1 0 0 0  -.5" ctrl="-.5"/>
+</keyframe></mujoco>"""
+
+
+@pytest.fixture
+def simulate(tmp_path):
+    def make(**parameters) -> Simulation:
+        (tmp_path / "scene.xml").write_text(SCENE)
+        skin = {"scales": {"box": 0.02}} | parameters.pop("skin", {})
+        return Simulation(config.from_mapping({"scene": "scene.xml", "skin": skin, **parameters}, tmp_path, "test"))
+
+    return make
+
+
+def go(simulation: Simulation, steps: int) -> None:
+    for _ in range(steps):
+        simulation.prepare()
+        simulation.skip(1)
+
+
+def test_stamps_are_steps_in_whole_nanoseconds(simulate):
+    simulation = simulate()
+    go(simulation, 3)
+    assert simulation.stamp == 6_000_000
+    simulation.reset()
+    assert simulation.engine.time == 0.0
+    assert simulation.stamp == 6_000_000
+
+
+def test_the_skin_feels_the_weight_of_the_box_and_so_does_its_wrench(simulate):
+    simulation = simulate()
+    go(simulation, 500)
+    snapshot = simulation.observe()
+    np.testing.assert_allclose(snapshot.forces_world.sum(axis=0), [0, 0, 2 * 9.81], atol=0.02)
+    np.testing.assert_allclose(snapshot.wrenches[0], [0, 0, 2 * 9.81, 0, 0, 0], atol=0.02)
+    contacts = snapshot.contacts
+    assert (contacts.bodies[:, 1] == simulation.names.body_id("box")).all()
+    assert (contacts.wrench_world[:, 2] > 0).all()
+
+
+@pytest.mark.parametrize(("which", "expected"), [("skin", {"box"}), ("all", {"box", "ball_1", "ball_2"})])
+def test_contacts_are_those_of_the_skin_or_all(simulate, which, expected):
+    simulation = simulate(contacts=which)
+    go(simulation, 300)
+    bodies = simulation.observe().contacts.bodies
+    assert {simulation.names.bodies[body] for body in bodies.ravel()} - {"world"} == expected
+
+
+def test_balls_are_thrown_in_turn_hit_the_skin_and_repeat_after_a_reset(simulate):
+    simulation = simulate()
+    names = [simulation.throw() for _ in range(3)]
+    assert sorted(names[:2]) == ["ball_1", "ball_2"]
+    assert names[2] == names[0]
+    simulation.reset()
+    assert simulation.throw() == names[0]
+    start = simulation.engine.data.qpos.copy()
+    ball, box = (simulation.names.body_id(name) for name in (names[0], "box"))
+    hit = False
+    for _ in range(300):
+        simulation.prepare()
+        pairs = {tuple(sorted(pair)) for pair in simulation.observe().contacts.bodies.tolist()}
+        hit |= tuple(sorted((ball, box))) in pairs
+        simulation.advance()
+    assert hit
+    simulation.reset()
+    simulation.throw()
+    np.testing.assert_array_equal(simulation.engine.data.qpos, start)
+
+
+def test_built_in_motion_passes_through_its_keyframes_and_repeats_after_a_reset(simulate):
+    simulation = simulate(motion={"keyframes": ["low", "high"], "period": 1.0})
+    trail = []
+    for _ in range(2):
+        controls = []
+        for _ in range(600):
+            simulation.prepare()
+            controls.append(simulation.engine.data.ctrl[0])
+            simulation.skip(1)
+        trail.append(controls)
+        simulation.reset()
+    np.testing.assert_array_equal(trail[0], trail[1])
+    assert trail[0][0] == pytest.approx(0.5)
+    assert trail[0][250] == pytest.approx(-0.5)
+    assert trail[0][125] == pytest.approx(0.0, abs=1e-9)
+    assert trail[0][500] == pytest.approx(0.5)
+
+
+def test_a_command_ends_built_in_motion_until_the_reset(simulate):
+    simulation = simulate(motion={"keyframes": ["low", "high"], "period": 1.0})
+    go(simulation, 10)
+    simulation.command_controls(simulation.commander.check_controls([0.2]))
+    go(simulation, 200)
+    assert simulation.engine.data.ctrl[0] == 0.2
+    simulation.reset()
+    go(simulation, 1)
+    assert simulation.engine.data.ctrl[0] == pytest.approx(0.5)
+
+
+def test_steps_taken_in_one_go_are_the_same_as_one_by_one(simulate):
+    one, many = (simulate(motion={"keyframes": ["low", "high"], "period": 1.0}) for _ in range(2))
+    go(one, 400)
+    while many.step < 400:
+        many.prepare()
+        many.skip(min(many.steps_alone(), 400 - many.step))
+    np.testing.assert_array_equal(one.engine.data.qpos, many.engine.data.qpos)
+
+
+def test_without_commands_the_actuators_go_to_rest(simulate):
+    simulation = simulate(command_timeout=0.1)
+    simulation.command_controls(np.array([0.4]))
+    go(simulation, 40)
+    assert simulation.engine.data.ctrl[0] == 0.4
+    go(simulation, 20)
+    assert simulation.engine.data.ctrl[0] == 0.0
+
+
+@pytest.mark.parametrize("mode", ["mean", "peak"])
+def test_sampling_keeps_what_happened_between_two_messages(simulate, mode):
+    simulation = simulate(skin={"sampling": mode})
+    readings = []
+    for _ in range(50):
+        simulation.prepare()
+        snapshot = simulation.observe()
+        simulation.sampling.add(snapshot.sense())
+        readings.append(snapshot.sense())
+        simulation.advance()
+    simulation.prepare()
+    value = simulation.observe().taxels
+    stack = np.array(readings)
+    if mode == "mean":
+        np.testing.assert_allclose(value, stack.mean(axis=0), atol=1e-12)
+    else:
+        strongest = np.linalg.norm(stack, axis=2).argmax(axis=0)
+        np.testing.assert_array_equal(value, stack[strongest, np.arange(stack.shape[1])])
+
+
+def test_the_tare_survives_a_reset(simulate):
+    simulation = simulate()
+    go(simulation, 300)
+    simulation.take_tare()
+    assert np.abs(simulation.observe().taxels).max() < 1e-9
+    simulation.reset()
+    assert simulation.tare is not None
+
+
+BAD = {
+    "no body named 'bux'; did you mean 'box'": (SceneError, {"body": "bux"}),
+    "'arm' has no free joint": (EngineError, {"body": "arm"}),
+    "finite": (CommandError, {"position": np.array([0, np.nan, 0])}),
+    "all zeros": (CommandError, {"quaternion": np.zeros(4)}),
+}
+
+
+@pytest.mark.parametrize(("message", "case"), BAD.items())
+def test_a_state_that_cannot_be_is_refused_and_changes_nothing(simulate, message, case):
+    simulation = simulate()
+    before = simulation.engine.data.qpos.copy()
+    arguments = {
+        "body": "box", "position": np.zeros(3), "quaternion": np.array([1.0, 0, 0, 0]),
+        "linear": np.zeros(3), "angular": np.zeros(3),
+    }  # fmt: skip
+    with pytest.raises(case[0], match=message):
+        simulation.set_body_state(**arguments | case[1])
+    np.testing.assert_array_equal(simulation.engine.data.qpos, before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gains": {"hing": {"kp": 1.0}}}, "gains.hing: .*did you mean 'hinge'"),
+        ({"motion": {"keyframes": ["lov"]}}, "'lov'.*did you mean 'low'"),
+        ({"skin": {"scales": {"bax": 0.02}}}, "skin.scales.bax.*did you mean 'box'"),
+    ],
+)
+def test_settings_that_do_not_fit_the_scene_are_refused(simulate, parameters, message):
+    with pytest.raises(TactileSimError, match=message):
+        simulate(**parameters)
