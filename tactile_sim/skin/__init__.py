@@ -1,0 +1,7 @@
+"""Skins: where taxels lie on bodies, which load falls where, and what a taxel tells of it."""
+
+from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
+from tactile_sim.skin.responses import RESPONSE_FUNCTIONS
+from tactile_sim.skin.skin import PLACEMENTS, Skin, SkinBody
+
+__all__ = ["PLACEMENTS", "RESPONSE_FUNCTIONS", "TOUCH_FUNCTIONS", "Loads", "Skin", "SkinBody", "TouchFunction"]

@@ -1,0 +1,276 @@
+"""Placement `even`: about one taxel per spacing² of a geom's surface, each exactly on it.
+
+The distance from a taxel to its nearest neighbour, over the spacing, lies within 0.7 to 1.2 on geoms larger than the
+spacing. What is thinner than the spacing has taxels on both sides, as near to each other as it is thin; what is
+smaller than the spacing has four to eight. The same geom always gets the same taxels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.skin.relax import relax
+from tactile_sim.skin.shapes import Hull, Shape, ellipsoid_element, sphere_grid
+from tactile_sim.skin.surface import Surface
+from tactile_sim.skin.triangulate import triangulate, zip_rings
+
+GOLDEN = (np.sqrt(5) - 1) / 2
+"""Turns from one point of a spiral to the next; the most irrational number keeps any two of them apart."""
+FEWEST = 4
+"""Taxels on a geom smaller than the spacing: the fewest that close a mesh."""
+
+
+def cover(shape: Shape, spacing: float) -> Surface:
+    """Taxels over a geom, in its body's frame; spacing [m]."""
+    return PLACE[shape.kind](shape, spacing).moved(shape.rotation, shape.position)
+
+
+def _box(shape: Shape, spacing: float) -> Surface:
+    """A grid on each face that shares the taxels of edges and corners with its neighbours."""
+    n = _box_intervals(2 * shape.size / spacing)
+    keys, normals, areas, quads = [], [], [], []
+    for axis, side in product(range(3), (0, 1)):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        ijk = np.empty((n[u] + 1, n[v] + 1, 3), np.int64)
+        ijk[..., axis] = side * n[axis]
+        ijk[..., u], ijk[..., v] = np.indices(ijk.shape[:2])
+        key = np.ravel_multi_index(np.moveaxis(ijk, -1, 0), n + 1)
+        keys.append(key.ravel())
+        normals.append(np.tile((2 * side - 1) * np.eye(3)[axis], (key.size, 1)))
+        # A taxel has a quarter of each quad that it is a corner of.
+        share = np.multiply.outer(*(np.r_[1, np.full(n[w] - 1, 2), 1] / (2 * n[w]) for w in (u, v)))
+        areas.append(4 * shape.size[u] * shape.size[v] * share.ravel())
+        a, b, c, d = key[:-1, :-1].ravel(), key[1:, :-1].ravel(), key[1:, 1:].ravel(), key[:-1, 1:].ravel()
+        quads.append(np.stack([a, b, c, d] if side else [a, d, c, b], axis=1))
+    taxels, index = np.unique(np.concatenate(keys), return_inverse=True)
+    summed = np.zeros((len(taxels), 3))
+    np.add.at(summed, index, np.concatenate(normals))
+    corners = np.searchsorted(taxels, np.concatenate(quads))
+    ijk = np.stack(np.unravel_index(taxels, n + 1), axis=1)
+    return Surface(
+        shape.size * (2 * ijk / n - 1),
+        summed / np.linalg.norm(summed, axis=1, keepdims=True),
+        np.bincount(index, np.concatenate(areas)),
+        np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]]),
+    )
+
+
+def _box_intervals(lengths: np.ndarray) -> np.ndarray:
+    """Intervals along each axis of a box with edges of these lengths, in spacings.
+
+    One more or less along an axis than rounding gives may bring their number nearer to one per spacing²; where both
+    cannot be had, number counts more than shape.
+    """
+    a, b, c = lengths
+    wanted = max(2 * (a * b + b * c + c * a), 8.0)
+
+    def misfit(n: tuple[int, ...]) -> float:
+        number = 2 * (n[0] * n[1] + n[1] * n[2] + n[2] * n[0]) + 2
+        return 10 * np.log(number / wanted) ** 2 + sum(
+            np.log(k / max(length, 1.0)) ** 2 for k, length in zip(n, lengths, strict=True)
+        )
+
+    choices = [range(max(1, round(length) - 1), max(1, round(length) + 1) + 1) for length in lengths]
+    return np.array(min(product(*choices), key=misfit))
+
+
+def _cylinder(shape: Shape, spacing: float) -> Surface:
+    """Rings: concentric ones on the caps, staggered ones on the side, the rims shared."""
+    radius, half = shape.size[:2]
+    discs = max(1, round(radius / spacing))
+    rim = max(3, round(2 * np.pi * radius / spacing))
+    bands = max(1, round(4 * np.pi * radius * half / (rim * spacing**2)), round(half / spacing))
+    cap = radius * np.arange(discs) / discs
+    width = radius / discs
+    in_ring = np.maximum(np.round(2 * np.pi * cap * width / spacing**2), 3).astype(np.int64)
+    in_ring[0] = 1
+    on_cap = 2 * np.pi * cap * width
+    on_cap[0] = np.pi * (width / 2) ** 2
+    side = 4 * np.pi * radius * half / bands
+    rim_area = np.pi * (radius**2 - (radius - width / 2) ** 2) + side / 2
+
+    # Along the outline from the middle of the lower cap to that of the upper one.
+    count = np.r_[in_ring, np.full(bands + 1, rim), in_ring[::-1]]
+    r = np.r_[cap, np.full(bands + 1, radius), cap[::-1]]
+    z = np.r_[np.full(discs, -half), np.linspace(-half, half, bands + 1), np.full(discs, half)]
+    area = np.r_[on_cap, rim_area, np.full(bands - 1, side), rim_area, on_cap[::-1]]
+    out = np.r_[np.zeros(discs), np.sqrt(0.5), np.ones(bands - 1), np.sqrt(0.5), np.zeros(discs)]
+    up = np.r_[np.full(discs, -1), -np.sqrt(0.5), np.zeros(bands - 1), np.sqrt(0.5), np.ones(discs)]
+    phase = (np.arange(len(count)) % 2) / (2 * count)
+
+    first = np.r_[0, np.cumsum(count)]
+    ring = np.repeat(np.arange(len(count)), count)
+    azimuth = 2 * np.pi * ((np.arange(first[-1]) - first[ring]) / count[ring] + phase[ring])
+    cos, sin = np.cos(azimuth), np.sin(azimuth)
+    return Surface(
+        np.stack([r[ring] * cos, r[ring] * sin, z[ring]], axis=1),
+        np.stack([out[ring] * cos, out[ring] * sin, up[ring]], axis=1),
+        (area / count)[ring],
+        np.concatenate(
+            [
+                zip_rings(first[i], count[i], phase[i], first[i + 1], count[i + 1], phase[i + 1])
+                for i in range(len(count) - 1)
+            ]
+        ),
+    )
+
+
+def _capsule(shape: Shape, spacing: float) -> Surface:
+    """A golden spiral from tip to tip; a sphere is a capsule without a pipe.
+
+    On a sphere as on the pipe, area is 2π · radius · height (Archimedes), so equal steps along the axis are equal
+    areas. The golden turn keeps neighbours at least 0.87 of the root of that area apart (a lattice of the golden
+    ratio is badly approximable).
+    """
+    radius = shape.size[0]
+    half = shape.size[1] if shape.kind == "capsule" else 0.0
+    n = max(FEWEST, round(shape.area / spacing**2), round(2 * (half + radius) / spacing))
+    # The first and last taxel a little nearer to the tips than half a step leaves no hole there.
+    height = np.linspace(1, -1, n) * (1 - 0.74 / n)
+    z = height * (half + radius)
+    azimuth = 2 * np.pi * ((GOLDEN * np.arange(n)) % 1.0)
+    axial = np.clip(z, -half, half)
+    up = (z - axial) / radius
+    out = np.sqrt(1 - up**2)
+    normals = np.stack([out * np.cos(azimuth), out * np.sin(azimuth), up], axis=1)
+    positions = radius * normals
+    positions[:, 2] += axial
+    return Surface(positions, normals, np.full(n, shape.area / n), triangulate(positions, normals))
+
+
+def _ellipsoid(shape: Shape, spacing: float) -> Surface:
+    """Evenly drawn points, pushed apart."""
+    n = max(FEWEST, round(shape.area / spacing**2))
+    along = (np.argmax(shape.size) + np.arange(1, 4)) % 3
+    radii = shape.size[along]
+    # Equal shares of area along the height, and golden steps through the share of area along the azimuth
+    # about the longest axis.
+    height, azimuth = sphere_grid()
+    element = ellipsoid_element(radii, height, azimuth)
+    up_to = np.r_[0, np.cumsum(element.sum(axis=1))]
+    level = np.interp((np.arange(n) + 0.5) / n * up_to[-1], up_to, np.linspace(-1, 1, len(up_to)))
+    row = np.minimum(((level + 1) / 2 * len(element)).astype(int), len(element) - 1)
+    around = np.concatenate([np.zeros((len(element), 1)), np.cumsum(element, axis=1)], axis=1)
+    share = (GOLDEN * np.arange(n)) % 1.0
+    turn = 2 * np.pi * _interp_rows(share * around[row, -1], around, row) / element.shape[1]
+    ring = np.sqrt(1 - level**2)
+    start = radii * np.stack([ring * np.cos(turn), ring * np.sin(turn), level], axis=1)
+
+    def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Straight to the surface, to first order, then exactly onto it along the ray from inside.
+        unit = points / radii
+        stretch = np.linalg.norm(unit, axis=1, keepdims=True)
+        slope = unit / radii
+        unit -= slope / radii * (stretch * (stretch - 1) / (slope**2).sum(axis=1, keepdims=True))
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        normals = unit / radii
+        return unit * radii, normals / np.linalg.norm(normals, axis=1, keepdims=True)
+
+    return _relaxed(start, shape.area, project).moved(np.eye(3)[:, along], np.zeros(3))
+
+
+def _mesh(shape: Shape, spacing: float) -> Surface:
+    """Evenly drawn points on the hull, pushed apart."""
+    hull = shape.hull
+    n = max(FEWEST, round(shape.area / spacing**2))
+    # Faces in the order of their height and equal shares of area along it; golden steps within a face
+    # (the two-dimensional golden ratio is the root of x³ = x + 1).
+    order = np.argsort(hull.vertices[hull.faces, np.argmax(shape.size)].mean(axis=1), kind="stable")
+    up_to = np.cumsum(hull.face_areas[order])
+    face = hull.faces[order[np.searchsorted(up_to, (np.arange(n) + 0.5) / n * up_to[-1])]]
+    plastic = 1.324717957244746
+    s, t = (np.arange(n) / plastic) % 1.0, (np.arange(n) / plastic**2) % 1.0
+    s = np.sqrt(s)
+    weights = np.stack([1 - s, s * (1 - t), s * t], axis=1)
+    start = np.einsum("nk,nki->ni", weights, hull.vertices[face])
+    centre = start.mean(axis=0)
+    offsets = hull.offsets - hull.normals @ centre
+    at = np.zeros(n, np.int64)
+    return _relaxed(
+        start - centre, shape.area, lambda points: _to_hull(points, at, hull.normals, offsets, hull.first, hull.beside)
+    ).moved(np.eye(3), centre)
+
+
+PLACE: dict[str, Callable[[Shape, float], Surface]] = {
+    "sphere": _capsule,
+    "capsule": _capsule,
+    "cylinder": _cylinder,
+    "ellipsoid": _ellipsoid,
+    "box": _box,
+    "mesh": _mesh,
+}
+
+
+def _relaxed(start: np.ndarray, area: float, project: Callable) -> Surface:
+    positions, normals = relax(start, float(np.sqrt(area / len(start))), project)
+    triangles = triangulate(positions, normals)
+    a, b, c = np.moveaxis(positions[triangles], 1, 0)
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    areas = np.bincount(triangles.ravel(), np.repeat(third, 3), minlength=len(positions))
+    # The flat triangles cut off some of the curved surface; each taxel gets its share of that.
+    return Surface(positions, normals, areas * (area / areas.sum()), triangles)
+
+
+def _interp_rows(x: np.ndarray, tables: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Where (n,) x lies in increasing tables (rows, m), each in its own row, in steps of the table."""
+    out = np.empty(len(x))
+    for r in np.unique(row):
+        out[row == r] = np.interp(x[row == r], tables[r], np.arange(tables.shape[1]))
+    return out
+
+
+@njit(cache=True)
+def _to_hull(points, at, normals, offsets, first, beside):
+    """Places (n, 3) on a polytope around the origin near points (n, 3), and its outward normals there (n, 3).
+
+    at (n,): the plane that each point lay on, corrected in place. normals (h, 3) and offsets (h,) [m] of the planes;
+    those beside plane h are beside[first[h] : first[h + 1]].
+    """
+    places, outward = np.empty_like(points), np.empty_like(points)
+    for i in range(len(points)):
+        x, y, z = points[i]
+        plane = at[i]
+        # Straight to the plane that is nearest by that measure; beyond an edge a few times over, then along the ray.
+        for _ in range(8):
+            plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
+            height = (best - 1.0) * offsets[plane]
+            if abs(height) <= 1e-12 * offsets[plane]:
+                break
+            x -= height * normals[plane, 0]
+            y -= height * normals[plane, 1]
+            z -= height * normals[plane, 2]
+        plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
+        at[i] = plane
+        places[i] = x / best, y / best, z / best
+        # On an edge or a corner, the mean of the planes that meet.
+        outward[i] = normals[plane]
+        for e in range(first[plane], first[plane + 1]):
+            h = beside[e]
+            if (normals[h, 0] * x + normals[h, 1] * y + normals[h, 2] * z) / offsets[h] > best * (1 - 1e-9):
+                outward[i] += normals[h]
+        outward[i] /= np.sqrt((outward[i] ** 2).sum())
+    return places, outward
+
+
+@njit(cache=True)
+def _uphill(x, y, z, plane, normals, offsets, first, beside):
+    """The plane of a polytope that the ray from the origin through a point crosses first, and the point's place on it.
+
+    The latter is the greatest (normal · point) / offset: 1 on the surface. It is a linear function on the corners of
+    the dual polytope, so going uphill from neighbour to neighbour ends at the greatest of all.
+    """
+    best = (normals[plane, 0] * x + normals[plane, 1] * y + normals[plane, 2] * z) / offsets[plane]
+    climbing = True
+    while climbing:
+        climbing = False
+        for e in range(first[plane], first[plane + 1]):
+            h = beside[e]
+            value = (normals[h, 0] * x + normals[h, 1] * y + normals[h, 2] * z) / offsets[h]
+            if value > best:
+                best, plane, climbing = value, h, True
+                break
+    return plane, best

@@ -1,0 +1,50 @@
+"""Points sorted into the cells of a regular grid, to find those near a place."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def cell_size(points, smallest):
+    """Edge of the cells [m]: at least `smallest`, and such that there are no more than some cells a point."""
+    size = smallest
+    cells = 1.0
+    for axis in range(3):
+        extent = points[:, axis].max() - points[:, axis].min()
+        cells *= extent / smallest + 1.0
+    limit = 2.0 * len(points) + 64.0
+    while cells > limit:
+        size *= 1.25
+        cells = 1.0
+        for axis in range(3):
+            extent = points[:, axis].max() - points[:, axis].min()
+            cells *= np.floor(extent / size) + 1.0
+    return size
+
+
+@njit(cache=True)
+def sort_into_cells(points, cell):
+    """A grid over points (n, 3): its corner (3,) [m], cells an axis (3,), first entry of each cell (c + 1,), order (n,)."""
+    corner = np.empty(3)
+    shape = np.empty(3, np.int64)
+    for axis in range(3):
+        corner[axis] = points[:, axis].min()
+        shape[axis] = int((points[:, axis].max() - corner[axis]) / cell) + 1
+    where = np.empty(len(points), np.int64)
+    first = np.zeros(shape[0] * shape[1] * shape[2] + 1, np.int64)
+    for p in range(len(points)):
+        i = int((points[p, 0] - corner[0]) / cell)
+        j = int((points[p, 1] - corner[1]) / cell)
+        k = int((points[p, 2] - corner[2]) / cell)
+        where[p] = (i * shape[1] + j) * shape[2] + k
+        first[where[p] + 1] += 1
+    for c in range(1, len(first)):
+        first[c] += first[c - 1]
+    order = np.empty(len(points), np.int64)
+    filled = first.copy()
+    for p in range(len(points)):
+        order[filled[where[p]]] = p
+        filled[where[p]] += 1
+    return corner, shape, first, order

@@ -1,0 +1,184 @@
+"""The shape of a geom as it collides: its surface area, and how deep a point lies in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from tactile_sim.errors import SceneError
+from tactile_sim.names import Names
+
+GEOM = mujoco.mjtGeom
+KINDS = {
+    GEOM.mjGEOM_SPHERE: "sphere",
+    GEOM.mjGEOM_CAPSULE: "capsule",
+    GEOM.mjGEOM_CYLINDER: "cylinder",
+    GEOM.mjGEOM_ELLIPSOID: "ellipsoid",
+    GEOM.mjGEOM_BOX: "box",
+    GEOM.mjGEOM_MESH: "mesh",
+}
+UNFIT = {GEOM.mjGEOM_PLANE: "a plane", GEOM.mjGEOM_HFIELD: "a height field", GEOM.mjGEOM_SDF: "a signed distance field"}
+
+
+@dataclass(frozen=True)
+class Hull:
+    """A convex polytope: the shape a mesh collides with."""
+
+    vertices: np.ndarray
+    """(v, 3) [m]."""
+    faces: np.ndarray
+    """(f, 3) indices into the vertices, wound outward."""
+    normals: np.ndarray
+    """(h, 3) outward unit normals of the distinct planes of its faces."""
+    offsets: np.ndarray
+    """(h,) [m]: the inside is where ``normals @ x <= offsets``."""
+    first: np.ndarray
+    """(h + 1,) where in `beside` the list of each plane begins."""
+    beside: np.ndarray
+    """Planes that share an edge with a plane, list after list."""
+
+    @staticmethod
+    def of(points: np.ndarray) -> Hull:
+        """The convex hull of points (n, 3). Raises QhullError where they lie in one plane."""
+        # Qhull works about the origin and in units of one, however small and far away the mesh is.
+        centre = (points.min(axis=0) + points.max(axis=0)) / 2
+        scale = np.abs(points - centre).max() or 1.0
+        hull = ConvexHull((points - centre) / scale)
+        corners = hull.points[hull.simplices]
+        inward = np.einsum(
+            "ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), hull.equations[:, :3]
+        )
+        faces = np.where((inward < 0)[:, None], hull.simplices[:, ::-1], hull.simplices)
+        # Triangles of one facet share its equation to the last bit.
+        planes, plane = np.unique(hull.equations, axis=0, return_inverse=True)
+        normals = np.ascontiguousarray(planes[:, :3])
+        offsets = -planes[:, 3] * scale + normals @ centre
+        plane = plane.ravel()
+        pairs = np.unique(np.stack([np.repeat(plane, 3), plane[hull.neighbors].ravel()], axis=1), axis=0)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        first = np.searchsorted(pairs[:, 0], np.arange(len(planes) + 1))
+        return Hull(points, faces, normals, offsets, first, np.ascontiguousarray(pairs[:, 1]))
+
+    @property
+    def face_areas(self) -> np.ndarray:
+        """(f,) [m2]."""
+        a, b, c = np.moveaxis(self.vertices[self.faces], 1, 0)
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A colliding geom in its body."""
+
+    kind: str
+    """sphere, capsule, cylinder, ellipsoid, box or mesh."""
+    size: np.ndarray
+    """(3,) MuJoCo's half sizes and radii [m]; half of the extents for a mesh."""
+    position: np.ndarray
+    """(3,) of the geom's frame in the body's [m]."""
+    rotation: np.ndarray
+    """(3, 3) from the geom's frame to the body's."""
+    hull: Hull | None = field(default=None, repr=False)
+    """What a mesh collides with, in the geom's frame."""
+
+    @staticmethod
+    def of_geom(model: mujoco.MjModel, geom: int) -> Shape:
+        """Raises SceneError where the geom cannot bear a skin."""
+        kind = int(model.geom_type[geom])
+        if kind not in KINDS:
+            names = Names(model)
+            raise SceneError(
+                f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: its geom {names.geoms[geom]!r} is "
+                f"{UNFIT.get(GEOM(kind), 'of an unknown type')}; give the skin to a body of {', '.join(KINDS.values())} "
+                "geoms, or move this geom to a body of its own"
+            )
+        hull = None
+        size = model.geom_size[geom].copy()
+        if KINDS[GEOM(kind)] == "mesh":
+            try:
+                hull = Hull.of(_colliding_vertices(model, int(model.geom_dataid[geom])))
+            except QhullError:
+                names = Names(model)
+                raise SceneError(
+                    f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: the mesh of its geom "
+                    f"{names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness or use a thin box"
+                ) from None
+            size = np.ptp(hull.vertices, axis=0) / 2
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+        return Shape(KINDS[GEOM(kind)], size, model.geom_pos[geom].copy(), rotation.reshape(3, 3), hull)
+
+    @property
+    def area(self) -> float:
+        """Of the whole surface [m2]."""
+        a, b, c = self.size
+        match self.kind:
+            case "sphere":
+                return 4 * np.pi * a**2
+            case "capsule":
+                return 4 * np.pi * a * (a + b)
+            case "cylinder":
+                return 2 * np.pi * a * (a + 2 * b)
+            case "box":
+                return 8 * (a * b + b * c + c * a)
+            case "ellipsoid":
+                return float(ellipsoid_element(self.size, *sphere_grid()).mean() * 4 * np.pi)
+            case _:
+                return float(self.hull.face_areas.sum())
+
+    def depth(self, points: np.ndarray) -> np.ndarray:
+        """How deep points (n, 3) of the body's frame lie below the surface (n,) [m]; negative outside.
+
+        Exact where it is positive, but for ellipsoids, where it is of first order; a bound outside.
+        """
+        p = (points - self.position) @ self.rotation
+        a, b, _ = self.size
+        match self.kind:
+            case "sphere":
+                return a - np.linalg.norm(p, axis=1)
+            case "capsule":
+                p[:, 2] -= np.clip(p[:, 2], -b, b)
+                return a - np.linalg.norm(p, axis=1)
+            case "cylinder":
+                return np.minimum(a - np.hypot(p[:, 0], p[:, 1]), b - np.abs(p[:, 2]))
+            case "box":
+                return (self.size - np.abs(p)).min(axis=1)
+            case "ellipsoid":
+                scaled = np.linalg.norm(p / self.size, axis=1)
+                slope = np.linalg.norm(p / self.size**2, axis=1)
+                # At the centre both vanish; there the smallest radius is the depth.
+                return np.where(scaled < 1e-9, self.size.min(), (1 - scaled) * scaled / np.maximum(slope, 1e-300))
+            case _:
+                return (self.hull.offsets - p @ self.hull.normals.T).min(axis=1)
+
+
+def sphere_grid(rings: int = 256, around: int = 512) -> tuple[np.ndarray, np.ndarray]:
+    """Heights (rings, 1) and azimuths (1, around) of cells of equal area on the unit sphere."""
+    return (2 * np.arange(rings)[:, None] + 1) / rings - 1, 2 * np.pi * (np.arange(around)[None, :] + 0.5) / around
+
+
+def ellipsoid_element(radii: np.ndarray, height: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+    """Area of an ellipsoid's surface over that of the unit sphere it is stretched from [m2].
+
+    For the stretch diag(a, b, c) of a surface with unit normal n it is abc |n / (a, b, c)|.
+    """
+    ring = np.sqrt(1 - height**2)
+    a, b, c = radii
+    x, y, z = ring * np.cos(azimuth) / a, ring * np.sin(azimuth) / b, height / c
+    return a * b * c * np.sqrt(x**2 + y**2 + z**2)
+
+
+def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
+    """(n, 3) vertices of a mesh that its collisions use, in the geom's frame [m]."""
+    start = model.mesh_vertadr[mesh]
+    vertices = model.mesh_vert[start : start + model.mesh_vertnum[mesh]].astype(float)
+    graph = model.mesh_graphadr[mesh]
+    if graph < 0:
+        return vertices
+    # MuJoCo's own hull can have fewer corners than the mesh's (maxhullvert). Its layout: numbers of vertices and
+    # faces, then the edge address of each vertex, then the vertices' indices in the mesh.
+    count = model.mesh_graph[graph]
+    return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]

@@ -1,0 +1,133 @@
+"""A closed triangle mesh over points on a convex surface."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.spatial import ConvexHull
+
+FLAT = 1e-9
+"""Two angles that sum to π within this [rad] leave an edge as it is."""
+
+
+def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Triangles (t, 3) over points (n, 3) that lie on a convex surface around their mean, wound outward.
+
+    Seen from inside, a convex surface is a sphere, and there the convex hull of the points is a closed mesh of all
+    of them. Edges are then flipped until that mesh is Delaunay on the surface itself (Lawson's algorithm).
+    """
+    if len(positions) < 4:
+        return np.empty((0, 3), np.int64)
+    rays = positions - positions.mean(axis=0)
+    # A long or flat body is first stretched to a round one; straight lines stay straight.
+    spread, axes = np.linalg.eigh(rays.T @ rays)
+    sphere = rays @ axes / np.sqrt(np.maximum(spread, 1e-12 * spread[2]))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    hull = ConvexHull(sphere)
+    triangles, across = hull.simplices.astype(np.int64), hull.neighbors.astype(np.int64)
+    a, b, c = np.moveaxis(rays[triangles], 1, 0)
+    inward = np.einsum("ij,ij->i", np.cross(a, b), c) < 0
+    triangles[inward] = triangles[inward][:, [0, 2, 1]]
+    across[inward] = across[inward][:, [0, 2, 1]]
+    _flip_to_delaunay(triangles, across, positions, normals)
+    return triangles
+
+
+@njit(cache=True)
+def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
+    """Triangles (count_a + count_b, 3) between two rings of points; a lone point counts as a tip.
+
+    Ring a, first index first_a, lies before ring b on the way along the outside that has increasing azimuth on its
+    right; phases are of the first point, in turns.
+    """
+    out = np.empty((count_a + count_b, 3), np.int64)
+    i = count_a if count_a == 1 else 0
+    j = count_b if count_b == 1 else 0
+    t = 0
+    while i < count_a or j < count_b:
+        a, b = first_a + i % count_a, first_b + j % count_b
+        next_a, next_b = phase_a + (i + 1) / count_a, phase_b + (j + 1) / count_b
+        if j == count_b or (i < count_a and next_a <= next_b):
+            i += 1
+            out[t] = a, first_a + i % count_a, b
+        else:
+            j += 1
+            out[t] = a, first_b + j % count_b, b
+        t += 1
+    return out[:t]
+
+
+@njit(cache=True)
+def _flip_to_delaunay(triangles, across, positions, normals):
+    """Flips in place. across (t, 3): the triangle that lies over the edge opposite to each corner."""
+    for _ in range(200):
+        flips = 0
+        for t in range(len(triangles)):
+            for k in range(3):
+                flips += _flip(triangles, across, positions, normals, t, k)
+        if flips == 0:
+            return
+
+
+@njit(cache=True)
+def _flip(triangles, across, positions, normals, t, k):
+    """Flips the edge opposite to corner k of triangle t if that makes the mesh better; whether it did."""
+    u = across[t, k]
+    a, b, c = triangles[t, k], triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
+    other = _opposite(triangles, u, b, c)
+    d = triangles[u, other]
+    if _angle(positions, a, b, c) + _angle(positions, d, c, b) <= np.pi + FLAT:
+        return False
+    if not (_faces_out(positions, normals, a, b, d) and _faces_out(positions, normals, a, d, c)):
+        return False
+    if _joined(triangles, across, t, a, d):
+        return False
+    over_ca, over_ab = across[t, (k + 1) % 3], across[t, (k + 2) % 3]
+    over_bd, over_dc = across[u, (other + 1) % 3], across[u, (other + 2) % 3]
+    triangles[t, 0], triangles[t, 1], triangles[t, 2] = a, b, d
+    across[t, 0], across[t, 1], across[t, 2] = over_bd, u, over_ab
+    triangles[u, 0], triangles[u, 1], triangles[u, 2] = a, d, c
+    across[u, 0], across[u, 1], across[u, 2] = over_dc, over_ca, t
+    across[over_bd, _opposite(triangles, over_bd, b, d)] = t
+    across[over_ca, _opposite(triangles, over_ca, c, a)] = u
+    return True
+
+
+@njit(cache=True)
+def _opposite(triangles, t, a, b):
+    """The corner of triangle t that is neither a nor b."""
+    for k in range(3):
+        if triangles[t, k] != a and triangles[t, k] != b:
+            return k
+    return -1
+
+
+@njit(cache=True)
+def _angle(positions, at, b, c):
+    """Angle of the corner `at` of a triangle [rad]."""
+    u, v = positions[b] - positions[at], positions[c] - positions[at]
+    x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+    return np.arctan2(np.sqrt(x * x + y * y + z * z), u[0] * v[0] + u[1] * v[1] + u[2] * v[2])
+
+
+@njit(cache=True)
+def _faces_out(positions, normals, a, b, c):
+    u, v = positions[b] - positions[a], positions[c] - positions[a]
+    n = normals[a] + normals[b] + normals[c]
+    x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+    return x * n[0] + y * n[1] + z * n[2] > 0
+
+
+@njit(cache=True)
+def _joined(triangles, across, start, a, d):
+    """Whether an edge joins a, a corner of triangle start, and d."""
+    t = start
+    while True:
+        k = 0
+        while triangles[t, k] != a:
+            k += 1
+        if triangles[t, (k + 1) % 3] == d or triangles[t, (k + 2) % 3] == d:
+            return True
+        t = across[t, (k + 1) % 3]
+        if t == start:
+            return False
