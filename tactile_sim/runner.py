@@ -135,6 +135,7 @@ class Runner:
 
     def run(self, duration: float | None = None) -> None:
         """Steps until ``stop``, or until a simulation time [s]."""
+        self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
             while not self._stopping.is_set() and (last is None or self.simulation.step < last):

@@ -14,7 +14,7 @@ from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import load_model
-from tactile_sim.skin import Loads, Skin
+from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Skin
 from tactile_sim.thrower import Thrower
 
 MOTION_INTERVAL = 0.01
@@ -53,6 +53,7 @@ class Simulation:
         self.step = 0
         self._motion_steps = max(1, round(MOTION_INTERVAL / self.engine.timestep))
         self._started()
+        self._warm_up()
 
     @property
     def time(self) -> float:
@@ -161,6 +162,13 @@ class Simulation:
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
         return self.engine.fault()
+
+    def _warm_up(self) -> None:
+        """Lets all kernels be compiled or loaded before time runs."""
+        snapshot = Snapshot(self)
+        for touch_function in TOUCH_FUNCTIONS:
+            snapshot.sense(touch_function)
+        _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
 
     def _started(self) -> None:
         self._start = self.step

@@ -79,8 +79,6 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
         np.empty((n, 6)),
         np.empty((n, 3)),
     )
-    if n == 0:
-        return out
     count = _read(
         contact.pos,
         contact.frame,
