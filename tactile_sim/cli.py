@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 from tactile_sim import TactileSimError, __version__
@@ -35,11 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
     """
     arguments, ros_arguments = split_ros_arguments(sys.argv[1:] if argv is None else argv)
-    modules = {
-        name: import_module(f"tactile_sim.commands.{name}")
-        for name in COMMANDS
-        if find_spec(f"tactile_sim.commands.{name}")
-    }
+    modules = {name: import_module(f"tactile_sim.commands.{name}") for name in COMMANDS}
     parser = _parser(modules)
     args = parser.parse_args(arguments)
     if ros_arguments:

@@ -23,6 +23,7 @@ WINDOW = 2.0  # s of wall time over which rates are taken
 PEAK_WINDOW = 1.0  # s of wall time that a peak stays visible: an impact is over in milliseconds
 BAR_WIDTH = 30  # columns
 PLAIN_BAR_WIDTH = 20  # columns
+PLAIN_ROWS = 20
 
 
 @dataclass
@@ -144,13 +145,13 @@ class View:
         return Group(*parts)
 
     def plain(self, state: State) -> str:
-        """The same for a pipe or a file: every body that feels something, or the first where none does."""
-        lines = [f"{self.title}   {self._status(state)}"]
+        """The same as text for a pipe or a file: the bodies that feel something, or the first if none does."""
+        lines = [self._status(state)]
         if state.complaint:
             lines.append(f"  {state.complaint}")
         width = max(map(len, state.bodies), default=0)
         order = self._order(state)
-        for i in [i for i in order if state.forces[i] > 0] or order[:1]:
+        for i in [i for i in order[:PLAIN_ROWS] if state.forces[i] > 0] or order[:1]:
             force, name = state.forces[i], state.bodies[i]
             bar = ("#" * round(min(force / self.scale, 1.0) * PLAIN_BAR_WIDTH)).ljust(PLAIN_BAR_WIDTH)
             lines.append(f"  {name:<{width}} {force:9.3f} N  {bar}  {self._weight(name)}".rstrip())

@@ -41,7 +41,7 @@ def test_each_command_explains_itself(command, capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fly"], ["info"], ["run", "touch_cube", "--duration", "0"], ["demo", "touch_cube", "--duration", "x"],
+    [[], ["fly"], ["info"], ["run", "a", "--duration", "0"], ["demo", "a", "--duration", "x"],
      ["info", "touch_cube", "--ros-args", "-p", "a:=b"]],
     ids=" ".join,
 )  # fmt: skip

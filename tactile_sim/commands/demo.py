@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import socket
@@ -99,11 +100,9 @@ def free_domain() -> int:
 
 def _hints() -> list[str]:
     """Where else to look; the address of the web view will stand here too."""
-    environment = f"ROS_AUTOMATIC_DISCOVERY_RANGE={os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE']}"
     return [
         "topics: tactile/frame, tactile/<body>/array, tactile/<body>/wrench, contacts, /tf, markers",
-        "from another terminal: source tools/env.bash; "
-        f"export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']} {environment}",
+        f"from another terminal: source tools/env.bash; export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}",
     ]
 
 
@@ -139,12 +138,14 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
             yield draw
         return
     print(f"{view.title}: starting the node ...", *view.hints, sep="\n", flush=True)
-    due = 0.0
+    due = math.inf
 
     def show(monitor: Monitor, last: bool) -> None:
         nonlocal due
         now = time.monotonic()
-        if last or (monitor.state.heard and now >= due):
+        if due == math.inf and monitor.state.heard:
+            due = now + PLAIN_REFRESH
+        if last or now >= due:
             due = now + PLAIN_REFRESH
             print(view.plain(monitor.state), flush=True)
 

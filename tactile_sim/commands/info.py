@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -50,26 +50,26 @@ def _summary(simulation: Simulation) -> Text:
         f"configuration  {settings.source}",
         f"scene          {settings.scene}",
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
-        f"mass           {model.body_subtreemass[0]:.6g} kg",
+        f"mass           {model.body_mass[model.body_weldid != 0].sum():.6g} kg that moves",
         f"skin           {len(skin.positions)} taxels, {skin.areas.sum() * 1e4:.1f} cm²",
     )
     return Text("\n".join(lines))
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | Text:
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
     """A table whose numbers stand to the right: a column named with ``>`` in front holds numbers."""
     if not rows:
         return Text(f"\nno {title}")
-    table = Table(title=f"\n{title}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         right = column.startswith(">")
-        table.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(column.lstrip(">")), justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    return table
+    return Group(Text(f"\n{title}", style="bold"), table)
 
 
-def _skin(simulation: Simulation) -> Table | Text:
+def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
     rows = [
         (
@@ -84,7 +84,7 @@ def _skin(simulation: Simulation) -> Table | Text:
     return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
 
 
-def _bodies(simulation: Simulation) -> Table | Text:
+def _bodies(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     rows = [
         (
@@ -98,7 +98,7 @@ def _bodies(simulation: Simulation) -> Table | Text:
     return _table("bodies", ("body", "parent", ">mass [kg]", "joints"), rows)
 
 
-def _geoms(simulation: Simulation) -> Table | Text:
+def _geoms(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     rows = [
@@ -113,7 +113,7 @@ def _geoms(simulation: Simulation) -> Table | Text:
     return _table("geoms", ("geom", "body", "type", "collides"), rows)
 
 
-def _joints(simulation: Simulation) -> Table | Text:
+def _joints(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     metres = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     rows = [
@@ -128,7 +128,7 @@ def _joints(simulation: Simulation) -> Table | Text:
     return _table("joints", ("joint", "body", "type", "range"), rows)
 
 
-def _actuators(simulation: Simulation) -> Table | Text:
+def _actuators(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     rows = [
         (
@@ -154,7 +154,7 @@ def _driven(simulation: Simulation, actuator: int) -> str:
     return f"{_kind(mujoco.mjtTrn, transmission)} {mujoco.mj_id2name(model, kind, target) or target}"
 
 
-def _sensors(simulation: Simulation) -> Table | Text:
+def _sensors(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     rows = [
         (names.sensors[i], _kind(mujoco.mjtSensor, model.sensor_type[i]), str(model.sensor_dim[i]))
@@ -169,4 +169,4 @@ def _kind(enum: type, value: int) -> str:
 
 
 def _range(limits: np.ndarray) -> str:
-    return f"{limits[0]:g} to {limits[1]:g}"
+    return f"{limits[0]:.4g} to {limits[1]:.4g}"

@@ -1,0 +1,181 @@
+"""The demo as its user meets it: tables in a pipe, keys in a terminal, and nothing left behind however it ends."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="the demo runs the ROS node")
+
+ROOT = Path(__file__).parents[2]
+START = 60.0  # s that a node may take to be heard on a busy machine
+WEIGHT = 1.0 * 9.81  # N, of the cube
+DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
+
+
+@pytest.fixture
+def environment():
+    """No ROS domain: the demo takes a free one of its own."""
+    return {name: value for name, value in os.environ.items() if name != "ROS_DOMAIN_ID"}
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_until(condition, patience: float, what: str):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if result := condition():
+            return result
+        time.sleep(0.05)
+    pytest.fail(f"{what} did not happen within {patience:g} s")
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+class Terminal:
+    """A demo with a terminal of its own."""
+
+    def __init__(self, environment: dict[str, str]):
+        ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [*DEMO, "touch_cube"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT, start_new_session=True,
+            env=environment | {"TERM": "xterm", "COLUMNS": "120", "LINES": "30"},
+        )  # fmt: skip
+        os.close(theirs)
+        self.fd = ours
+        self.text = ""
+
+    def press(self, key: str) -> None:
+        os.write(self.fd, key.encode())
+
+    def wait_for(self, pattern: str, condition=lambda match: True, patience: float = 10.0) -> None:
+        """Wait for something new on the screen."""
+        start = len(self.text)
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self.fd, 65536).decode(errors="replace"))
+            if any(condition(match) for match in re.finditer(pattern, self.text[start:])):
+                return
+        pytest.fail(f"{pattern!r} did not appear within {patience:g} s; the screen ends with\n{self.text[-1500:]}")
+
+    def wait_for_peak(self, low: float, high: float, patience: float = 10.0) -> None:
+        """Wait until the largest force on the cube during a second [N] is within the bounds."""
+        self.wait_for(r"cube +[\d.]+ +([\d.]+) ", lambda match: low < float(match[1]) < high, patience)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.fd)
+
+
+@pytest.fixture
+def terminal(environment):
+    terminal = Terminal(environment)
+    yield terminal
+    terminal.close()
+
+
+@pytest.fixture
+def running(environment):
+    """A demo in a pipe that has been heard, and its node's process id."""
+    process = subprocess.Popen(
+        [*DEMO, "touch_cube"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT, env=environment,
+    )  # fmt: skip
+    for line in process.stdout:
+        if line.startswith("time "):
+            break
+    (node,) = children(process.pid)
+    yield process, node
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+    wait_until(lambda: is_gone(node), 15.0, "the end of the node")
+
+
+def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment):
+    started = time.monotonic()
+    done = subprocess.run(
+        [*DEMO, "touch_cube", "--duration", "5"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        cwd=ROOT, env=environment, timeout=START + 30,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert time.monotonic() - started > 5
+    table = done.stdout[done.stdout.rindex("\ntime ") :]
+    force, weight = re.search(r"cube +([\d.]+) N .*\(weight ([\d.]+) N\)", table).groups()
+    assert float(weight) == pytest.approx(WEIGHT, abs=1e-3)
+    assert float(force) == pytest.approx(WEIGHT, rel=0.01)
+    seconds, rate = re.search(r"time ([\d.]+) s .*tactile/frame (\d+) Hz", table).groups()
+    assert float(seconds) > 1
+    assert int(rate) > 0
+    assert re.search(r"export ROS_DOMAIN_ID=\d+", done.stdout)
+
+
+def test_keys_throw_pause_step_reset_and_quit(terminal):
+    terminal.wait_for_peak(0.9 * WEIGHT, 1.1 * WEIGHT, START)  # fallen and at rest
+    (node,) = children(terminal.process.pid)
+    terminal.press(" ")
+    terminal.wait_for("throw: threw 'ball_1'")
+    terminal.wait_for_peak(1.5 * WEIGHT, 1e6)
+    terminal.press("p")
+    terminal.wait_for(r"time ([\d.]+) s   paused")
+    before = float(re.findall(r"time ([\d.]+) s   paused", terminal.text)[-1])
+    terminal.press("s")
+    terminal.wait_for(r"time ([\d.]+) s   paused", lambda match: 0 < float(match[1]) - before < 0.1)
+    terminal.press("r")
+    terminal.wait_for("reset: reset")
+    terminal.press("p")
+    terminal.wait_for("real-time factor")
+    terminal.press("q")
+    assert terminal.process.wait(timeout=20) == 0
+    assert is_gone(node)
+
+
+def test_ctrl_c_ends_the_demo_and_its_node(running):
+    process, node = running
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")
+    assert is_gone(node)
+
+
+def test_a_node_that_dies_is_reported(running):
+    process, node = running
+    os.kill(node, signal.SIGKILL)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode not in (0, None)
+    assert errors.startswith("tactile_sim: error: the node ended with exit code -9")
+
+
+def test_the_node_ends_when_the_demo_is_killed(running):
+    process, node = running
+    process.kill()
+    wait_until(lambda: is_gone(node), 15.0, "the end of the node")
+
+
+def test_what_the_node_refuses_is_told_with_its_exit_code(tmp_path, environment):
+    config = tmp_path / "misspelt.yaml"
+    config.write_text("/**:\n  ros__parameters:\n    scene: touch_cube.xml\n    skin: {scales: {cub: 0.02}}\n")
+    done = subprocess.run(
+        [*DEMO, str(config)], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT, env=environment,
+        timeout=START,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "'cube'" in done.stderr
+    assert "Traceback" not in done.stderr
