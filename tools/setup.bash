@@ -245,9 +245,10 @@ build_interfaces() {  # ROS
 }
 
 progress() {  # pip|build: shows how far the log on the standard input has come
-  local total
+  local total live=""
+  if [ -t 1 ]; then live=1; fi
   total="$(grep -c == requirements/lock.txt)"
-  awk -v what="$1" -v total="$total" -v live="$([ -t 1 ] && echo 1)" '
+  awk -v what="$1" -v total="$total" -v live="$live" '
     function show(text) {
       if (live) printf "\r\033[Ksetup:   %s", text
       else if (text != last) print "setup:   " text
