@@ -240,12 +240,15 @@ class McapScan:
                     self.damage = "it ends without a summary: its writer was stopped"
                     return
                 opcode, length = _HEAD.unpack(head)
-                if opcode == Opcode.FOOTER:
-                    self.kept = self.size
-                    return
                 left = self.size - self.kept - _HEAD.size
                 if length > left:
                     self.damage = f"it stops within a record: {left} bytes of {length}"
+                    return
+                if opcode == Opcode.FOOTER:
+                    if file.read()[length:] == MAGIC:
+                        self.kept = self.size
+                    else:
+                        self.damage = "its end is not that of an MCAP file"
                     return
                 try:
                     yield from self._record(opcode, file.read(length))

@@ -45,5 +45,5 @@ def decode(message_type: Any, data: bytes) -> Any:
 
 
 def stamp(message_type: Any, data: bytes) -> int | None:
-    """The time [ns] that a message begins with: its header's, its own, or its first element's; else None."""
+    """The stamp [ns] that a message or its first element begins with, or a clock's time; else None."""
     return stamp_of(of_class(message_type), data)

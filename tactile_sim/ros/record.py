@@ -20,19 +20,22 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError
-from tactile_sim.ros import cdr
 from tactile_sim.ros.definitions import definition, message_class
+from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
 DEPTH = 1000  # messages of a topic that may wait here
 LOOK_EVERY = 0.1  # s between two looks for new topics
 REST = 0.004  # s of sleep when nothing came
+HOLD = 1.0  # s that messages without a stamp wait for the first stamp of all
 
 
 def record(folder: Path, topics: Collection[str] = ()) -> int:
     """Record ``topics``, or all, into the new bag ``folder`` until SIGINT or SIGTERM.
 
     Messages are taken off the subscriptions directly, as bytes: rclpy's executor would spend more on each
-    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none.
+    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none; where
+    no topic has stamps, the time of sending.
 
     Returns:
         0. The bag is complete then.
@@ -66,6 +69,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
                 time.sleep(REST)
             bag.tick()
         recorder.take()
+        recorder.release()
     finally:
         node.destroy_node()
         rclpy.shutdown(context=context)
@@ -88,6 +92,7 @@ class _Topic:
 
     def __init__(self, subscription: Subscription, message_type: Any, channel: int) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel
+        self.kind = of_class(message_type)
         self.count = self.missed = self.last = 0
         self.numbered = True  # one publisher, so that its numbers show a gap
 
@@ -114,6 +119,8 @@ class Recorder:
         self._topics: dict[str, _Topic] = {}
         self._refused: set[str] = set()
         self._latest = 0
+        self._early: list[tuple[int, _Topic, bytes]] = []  # came before any stamp
+        self._early_since = 0.0
 
     def look(self) -> None:
         """Subscribe to what is published and was not before."""
@@ -158,13 +165,29 @@ class Recorder:
         """Write all that came, in the order in which it was sent; returns how many messages that were."""
         taken = [message for topic in self._topics.values() for message in topic.take()]
         taken.sort(key=lambda message: message[0])
-        for _, topic, data in taken:
-            stamp = cdr.stamp(topic.message_type, data)
+        for message in taken:
+            _, topic, data = message
+            stamp = stamp_of(topic.kind, data)
             if stamp:
                 self._latest = max(self._latest, stamp)
+                self.release()
+            elif not self._latest:
+                self._early_since = self._early_since if self._early else time.monotonic()
+                self._early.append(message)
+                continue
             self._bag.write(topic.channel, stamp or self._latest, data)
             topic.count += 1
+        if self._early and time.monotonic() - self._early_since > HOLD:
+            self.release()
         return len(taken)
+
+    def release(self) -> None:
+        """Write the messages that wait for a stamp."""
+        early, self._early = self._early, []
+        stamped = any(counts_before_stamp(topic.kind) is not None for topic in self._topics.values())
+        for sent, topic, data in early:
+            self._bag.write(topic.channel, self._latest if stamped else sent, data)
+            topic.count += 1
 
     def summary(self) -> str:
         """What was recorded, in one line; and what was sent but never came, in another."""
@@ -177,6 +200,9 @@ class Recorder:
         if missed:
             worst = max(missed, key=missed.__getitem__)
             said += f"\nwarning: {sum(missed.values())} messages never came, most of them of {worst}"
+        absent = sorted(self._wanted - self._topics.keys())
+        if absent:
+            said += f"\nwarning: never published: {', '.join(absent)}"
         return said
 
 

@@ -58,7 +58,7 @@ def of_definition(name: str, text: str) -> Struct:
     """The tree of the type ``name`` (``std_msgs/msg/Header``) from its definition in ROS's message language.
 
     The definitions of the types it uses follow in ``text``, each behind a line of ``=`` and its own name in
-    ``MSG: package/Type``.
+    ``MSG: package/Type``. Default values are zero and empty, whatever the definition says.
     """
     from rosbags.typesys import TypesysError, get_types_from_msg  # only where a bag is read
 
@@ -72,12 +72,17 @@ def of_definition(name: str, text: str) -> Struct:
 def _of_types(name: str, types: Any) -> Struct:
     if name not in types:
         raise WireError("its definition is missing", "", name)
-    _, fields = types[name]
-    return Struct(
-        name,
-        tuple((field, _of_node(node, types, f"{name}.{field}"), None) for field, node in fields)
-        or PLACEHOLDER,
-    )
+    kinds = [(field, _of_node(node, types, f"{name}.{field}")) for field, node in types[name][1]]
+    return Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or PLACEHOLDER)
+
+
+def _zero(kind: Any) -> Any:
+    """The default value of a field whose type is all that is known of it."""
+    if isinstance(kind, Primitive):
+        return False if kind.name == "boolean" else 0
+    if isinstance(kind, Array):
+        return [_zero(kind.element)] * kind.length
+    return "" if isinstance(kind, String) else ()
 
 
 def _of_node(node: Any, types: Any, place: str) -> Any:

@@ -9,13 +9,17 @@ from typing import Any
 from tactile_sim.wire.columns import NANOSECONDS
 from tactile_sim.wire.types import Sequence, Struct
 
+_STAMPED = ("std_msgs/msg/Header", "rosgraph_msgs/msg/Clock")  # both begin with their time
 _unpack_count = struct.Struct("<I").unpack_from
 _unpack_time = struct.Struct("<iI").unpack_from
 
 
 def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
-    """The time [ns] that a message begins with: its header's, its own, or its first element's; else None."""
-    counts = _counts_before_stamp(kind)
+    """The time [ns] in the header that a message begins with, its own or its first element's; else None.
+
+    A clock's time counts too; other times (of a log entry, of an event) may be of another clock and do not.
+    """
+    counts = counts_before_stamp(kind)
     if counts is None:
         return None
     for level in range(counts):
@@ -30,13 +34,13 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 @cache
-def _counts_before_stamp(kind: Any) -> int | None:
-    """How many sequence counts lie before the time with which a message of this type begins, if it does."""
+def counts_before_stamp(kind: Any) -> int | None:
+    """How many sequence counts lie before the stamp with which a message of this type begins, if it does."""
     counts = 0
     while isinstance(kind, Struct | Sequence):
         if isinstance(kind, Sequence):
             counts, kind = counts + 1, kind.element
-        elif kind.name == "builtin_interfaces/msg/Time":
+        elif kind.name in _STAMPED:
             return counts
         else:
             kind = kind.fields[0][1]
