@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
 from tactile_sim import BagError, bag
@@ -142,6 +143,25 @@ def test_an_independent_reader_takes_the_bag(tmp_path):
     for i, (time, message) in enumerate(messages):
         assert time == (i + 1) * 10 * MS
         np.testing.assert_array_equal(message.data.reshape(-1, 3), forces[i])
+
+
+def test_the_index_leads_to_the_messages_of_a_time_and_a_topic(tmp_path, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
+    forces = write_frames(tmp_path / "b", 100)
+    with open(file_of(tmp_path / "b"), "rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        summary = reader.get_summary()
+        assert len(summary.chunk_indexes) > 5 and summary.statistics.message_count == 100
+        assert summary.statistics.message_start_time == 10 * MS
+        assert summary.statistics.message_end_time == 1000 * MS
+        found = list(reader.iter_messages(["/tactile/frame"], starting_at=400 * MS, ending_before=600 * MS))
+        assert [message.log_time for _, _, message in found] == [i * 10 * MS for i in range(40, 60)]
+        assert all(
+            force.tobytes() == m.data[-240:] for force, (_, _, m) in zip(forces[39:59], found, strict=True)
+        )
+        [metadata] = reader.iter_metadata()
+        described = yaml.safe_load(metadata.metadata["serialized_metadata"])
+    assert described == yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
 
 
 def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_path, monkeypatch):

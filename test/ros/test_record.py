@@ -1,0 +1,197 @@
+"""The recorder as a process of its own, and what it leaves when it is ended, killed or out of space."""
+
+import os
+import re
+import resource
+import signal
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
+
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rosbags.highlevel import AnyReader  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from rostest import PATIENCE, wait_for  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileFrame, TactileLayout  # noqa: E402
+
+from tactile_sim import bag  # noqa: E402
+from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.ros import cdr  # noqa: E402
+
+MS = 1_000_000
+LASTING = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Talker:
+    """Publishes frames and contacts of one stamp each 10 ms."""
+
+    def __init__(self, ros):
+        self.node = ros.node
+        self.frames = self.node.create_publisher(TactileFrame, "tactile/frame", 10)
+        self.contacts = self.node.create_publisher(ContactWrenchArray, "contacts", 10)
+        self.random = np.random.default_rng(0)
+        self.sent: list[np.ndarray] = []
+        self.times: list[float] = []
+
+    def wait(self):
+        """Until somebody hears both topics."""
+        wait_for(lambda: self.frames.get_subscription_count() and self.contacts.get_subscription_count())
+
+    def talk(self, count):
+        start = time.monotonic()
+        for k in range(count):
+            force = self.random.normal(size=(500, 3)).astype(np.float32)
+            self.sent.append(force)
+            header = {"stamp": len(self.sent) * 10 * MS, "frame_id": "world"}
+            self.frames.publish(cdr.encode(TactileFrame, {"header": header, "channels": 3, "data": force}))
+            hits = cdr.Columns(body1=["cube"] * (k % 4), wrench=np.full((k % 4, 6), k))
+            self.contacts.publish(cdr.encode(ContactWrenchArray, {"header": header, "contacts": hits}))
+            self.times.append(time.monotonic())
+            time.sleep(max(0.0, start + (k + 1) * 0.01 - time.monotonic()))
+
+
+def recording(ros, *arguments):
+    """A recorder that has said that it is one."""
+    process = ros.start("record", *arguments)
+    assert process.stdout.readline().startswith("recording")
+    return process
+
+
+def described(folder):
+    text = (folder / "metadata.yaml").read_text()
+    return yaml.safe_load(text)["rosbag2_bagfile_information"]
+
+
+def test_every_message_from_the_first_match_on_is_in_the_bag_as_it_was_sent(ros, tmp_path):
+    layouts = ros.node.create_publisher(TactileLayout, "tactile/cube/layout", LASTING)
+    layouts.publish(cdr.encode(TactileLayout, {"header": {"stamp": 5 * MS}, "positions": np.eye(3)}))
+    words = ros.node.create_publisher(String, "words", 10)
+    clocks = ros.node.create_publisher(Clock, "/clock", 10)
+    process = recording(ros, tmp_path / "b")
+    talker = Talker(ros)  # its topics come when the recorder is there already
+    talker.wait()
+    wait_for(lambda: words.get_subscription_count() and clocks.get_subscription_count())
+    talker.talk(100)
+    words.publish(String(data="Käse"))
+    clocks.publish(cdr.encode(Clock, {"clock": 2000 * MS}))
+    time.sleep(0.2)
+    said = ros.output(process)
+    assert process.returncode == 0
+    assert re.search(r"recorded \d+ messages of \d+ topics", said) and "warning" not in said
+
+    read = bag.read(tmp_path / "b")
+    assert read.damage is None
+    frame = read["tactile/frame"]
+    np.testing.assert_array_equal(frame.data, talker.sent)
+    np.testing.assert_array_equal(frame.log_times, np.arange(1, 101) * 10 * MS)
+    assert [len(contacts) for contacts in read["contacts"].contacts] == [k % 4 for k in range(100)]
+    assert read["contacts"].contacts[7].wrench.force.tolist() == [[7.0] * 3] * 3
+    assert read["tactile/cube/layout"].positions.tolist() == [np.eye(3).tolist()]
+    # A message without a stamp bears the latest stamp before it; a clock is stamped by its time.
+    assert read["words"].data == ["Käse"] and read["words"].log_times.tolist() == [1000 * MS]
+    assert read["clock"].log_times.tolist() == [2000 * MS]
+
+    with AnyReader([tmp_path / "b"]) as reader:
+        by_topic = {connection.topic: connection for connection in reader.connections}
+        count = sum(1 for _ in reader.messages())
+    assert count == described(tmp_path / "b")["message_count"]
+    assert (
+        "# taxel-major" in by_topic["/tactile/frame"].msgdef.data
+        or "taxel" in by_topic["/tactile/frame"].msgdef.data
+    )
+    qos = {name: connection.ext.offered_qos_profiles[0] for name, connection in by_topic.items()}
+    assert qos["/tactile/cube/layout"].durability.name == "TRANSIENT_LOCAL"
+    assert qos["/tactile/frame"].durability.name == "VOLATILE"
+    assert qos["/tactile/frame"].reliability.name == "RELIABLE"
+
+
+def test_after_a_kill_all_but_the_last_second_is_there_and_can_be_mended(ros, tmp_path):
+    process = recording(ros, tmp_path / "b")
+    assert described(tmp_path / "b")["message_count"] == 0  # a bag from the first moment
+    talker = Talker(ros)
+    talker.wait()
+    counts = []
+    for _ in range(5):
+        talker.talk(50)
+        counts.append(described(tmp_path / "b")["message_count"])
+    process.kill()
+    killed = time.monotonic()
+    process.wait(PATIENCE)
+    assert counts == sorted(counts) and counts[-1] > counts[0]
+    due = sum(sent < killed - 1.0 for sent in talker.times)
+    torn = bag.read(tmp_path / "b")
+    assert due > 100 and len(torn["tactile/frame"]) >= due
+    assert main(["bag", "repair", str(tmp_path / "b")]) == 0
+    mended = bag.read(tmp_path / "b")
+    assert mended.damage is None
+    for topic in ("tactile/frame", "contacts"):
+        np.testing.assert_array_equal(mended[topic].stamps, np.arange(1, len(mended[topic]) + 1) * 10 * MS)
+        assert len(mended[topic]) >= due
+    np.testing.assert_array_equal(mended["tactile/frame"].data, talker.sent[: len(mended["tactile/frame"])])
+    with AnyReader([tmp_path / "b"]) as reader:
+        assert reader.message_count == described(tmp_path / "b")["message_count"]
+
+
+def test_sigterm_ends_it_as_sigint_does_and_only_the_named_topics_are_taken(ros, tmp_path):
+    talker = Talker(ros)
+    process = ros.start("record", tmp_path / "b", "tactile/frame", "/never")
+    wait_for(talker.frames.get_subscription_count)
+    talker.talk(20)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 0 and "never published: /never" in said
+    read = bag.read(tmp_path / "b")
+    assert list(read) == ["/tactile/frame"] and len(read["tactile/frame"]) == 20 and read.damage is None
+
+
+def test_where_nothing_has_a_stamp_the_time_of_sending_is_the_log_time(ros, tmp_path):
+    words = ros.node.create_publisher(String, "words", 10)
+    process = recording(ros, tmp_path / "b", "words")
+    wait_for(words.get_subscription_count)
+    before = time.time_ns()
+    words.publish(String(data="x"))
+    time.sleep(0.1)
+    ros.output(process)
+    [sent] = bag.read(tmp_path / "b")["words"].log_times
+    assert before - 10 * MS <= sent <= time.time_ns()
+
+
+def test_a_full_disk_is_told_with_exit_code_2_and_leaves_a_whole_bag(ros, tmp_path):
+    """A limit on the size of its files, set when it runs, stands for the disk: 100 kB, some 17 frames."""
+    process = recording(ros, tmp_path / "b")
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
+    talker = Talker(ros)
+    talker.wait()
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
+        talker.talk(1)
+        time.sleep(0.03)  # so that the half second of a chunk is less than there is room for
+    said = process.stdout.read()
+    assert process.returncode == 2
+    assert f"cannot write the bag {tmp_path / 'b'}" in said and "Traceback" not in said
+    read = bag.read(tmp_path / "b")
+    assert read.damage is None
+    frames = read["tactile/frame"].data
+    assert 0 < len(frames) < 20
+    np.testing.assert_array_equal(frames, talker.sent[: len(frames)])
+
+
+def test_a_bag_that_exists_is_not_touched(ros, tmp_path):
+    (tmp_path / "b").mkdir()
+    process = ros.start("record", tmp_path / "b")
+    said = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 2 and "already there" in said and len(said.splitlines()) == 1
+    assert not os.listdir(tmp_path / "b")
+
+
+def test_without_ros_one_line_says_what_is_missing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tactile_sim.commands.find_spec", lambda name: None)
+    assert main(["record", str(tmp_path / "b")]) == 2
+    error = capsys.readouterr().err
+    assert "rclpy" in error and len(error.splitlines()) == 1 and not (tmp_path / "b").exists()
