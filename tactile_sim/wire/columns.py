@@ -51,8 +51,10 @@ class Same:
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:
     """``value`` as an array of the primitive's type: same shape, nothing lost but precision."""
+    if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:
+        value = np.frombuffer(value, primitive.dtype)
     try:
-        array = np.asarray(np.frombuffer(value, np.uint8) if isinstance(value, bytes | bytearray) else value)
+        array = np.asarray(value)
     except ValueError as error:
         raise WireError(f"expected {primitive.name} values, got rows of different lengths") from error
     dtype = primitive.dtype
@@ -119,7 +121,7 @@ def gather(kind: Any, value: Any, columns: list[Any]) -> None:
     elif isinstance(kind, String):
         columns.append(Same(value) if isinstance(value, str) else _rows(value, "strings"))
     elif isinstance(kind, Sequence):
-        columns.append(value if isinstance(value, Same) else _rows(value, "arrays"))
+        columns.append(_rows(value, "arrays"))
     elif kind.name in TIME_TYPES and _is_integer(value):
         for column in np.divmod(np.asarray(value, dtype=np.int64), NANOSECONDS):
             columns.append(column if column.ndim else Same(column))
@@ -168,7 +170,7 @@ def _block(kind: Any, value: Any) -> Any:
         return array
     if not array.size and array.ndim:
         return np.zeros((0, *shape), array.dtype)
-    named = kind.name if isinstance(kind, Struct) else "array" if isinstance(kind, Array) else kind.name
+    named = "array" if isinstance(kind, Array) else kind.name
     rows = ", ".join(["n", *map(str, shape)]) + ("," if not shape else "")
     raise WireError(f"expected {named} values of shape ({rows}), got {array.shape}")
 
