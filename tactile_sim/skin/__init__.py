@@ -4,4 +4,12 @@ from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS
 from tactile_sim.skin.skin import PLACEMENTS, Skin, SkinBody
 
-__all__ = ["PLACEMENTS", "RESPONSE_FUNCTIONS", "TOUCH_FUNCTIONS", "Loads", "Skin", "SkinBody", "TouchFunction"]
+__all__ = [
+    "PLACEMENTS",
+    "RESPONSE_FUNCTIONS",
+    "TOUCH_FUNCTIONS",
+    "Loads",
+    "Skin",
+    "SkinBody",
+    "TouchFunction",
+]

@@ -26,7 +26,11 @@ def cell_size(points, smallest):
 
 @njit(cache=True)
 def sort_into_cells(points, cell):
-    """A grid over points (n, 3): its corner (3,) [m], cells an axis (3,), first entry of each cell (c + 1,), order (n,)."""
+    """A grid over points (n, 3) with cells of this edge [m].
+
+    Returns its corner (3,) [m], the number of cells along each axis (3,), where each cell begins in the order
+    (c + 1,), and that order of the points (n,), cell after cell.
+    """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)
     for axis in range(3):

@@ -13,7 +13,7 @@ from numba import njit
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 FACING = 0.3
-"""A taxel whose outward normal lies along a load's direction by more than this (a cosine) is on the other side."""
+"""A taxel whose outward normal has this cosine or more with the load's direction is on the other side."""
 
 
 class Grids(NamedTuple):
@@ -36,19 +36,17 @@ class Grids(NamedTuple):
 def make_grids(positions: np.ndarray, offsets: np.ndarray, spacings: np.ndarray) -> Grids:
     """Grids over taxels (n, 3); those of body b are [offsets[b], offsets[b + 1])."""
     number = len(spacings)
-    grids = Grids(
-        np.empty((number, 3)), np.empty(number), np.empty((number, 3), np.int64), np.empty(number, np.int64), None, None
-    )
-    firsts, orders, base = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    corner, cell = np.empty((number, 3)), np.empty(number)
+    shape, base = np.empty((number, 3), np.int64), np.empty(number, np.int64)
+    firsts, orders = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for b in range(number):
         taxels = positions[offsets[b] : offsets[b + 1]]
-        grids.cell[b] = cell_size(taxels, spacings[b])
-        grids.corner[b], grids.shape[b], first, order = sort_into_cells(taxels, grids.cell[b])
-        grids.base[b] = base
-        base += len(first)
+        cell[b] = cell_size(taxels, spacings[b])
+        corner[b], shape[b], first, order = sort_into_cells(taxels, cell[b])
+        base[b] = sum(map(len, firsts))
         firsts.append(first + offsets[b])
         orders.append(order + offsets[b])
-    return grids._replace(first=np.concatenate(firsts), order=np.concatenate(orders))
+    return Grids(corner, cell, shape, base, np.concatenate(firsts), np.concatenate(orders))
 
 
 @njit(cache=True)
@@ -66,8 +64,9 @@ def resolve_loads(
             body = bodies[c, side]
             if body < 0 or slot[body] < 0:
                 continue
-            # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway, half of
-            # the distance from each surface; in penetration (negative) the surface of 1 lies ahead, that of 2 behind.
+            # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway,
+            # half of the distance from each surface: that of 2 ahead, that of 1 behind; in penetration
+            # (negative) the other way round.
             sign = 1.0 if side == 1 else -1.0
             half = 0.5 * distance[c] * sign
             out_contact[m] = c
@@ -138,7 +137,7 @@ def nearest_taxels(body, point, normal, positions, normals, spacings, grids):
             if facing >= 0 and facing_d <= min(radius, reach) ** 2:
                 out[m] = facing
                 break
-            all_seen = (i1 - i0) * (j1 - j0) * (k1 - k0) == grids.shape[b, 0] * grids.shape[b, 1] * grids.shape[b, 2]
+            all_seen = (i1 - i0) * (j1 - j0) * (k1 - k0) == grids.shape[b].prod()
             if radius >= reach and (all_seen or (best >= 0 and best_d <= radius * radius)):
                 out[m] = best
                 break
@@ -159,7 +158,9 @@ def add_linear(taxel, body, point, normal, values, positions, normals, spacings,
         total = 0.0
         for e in range(length):
             q = lists[begin[t] + e]
-            dx, dy, dz = positions[q, 0] - point[m, 0], positions[q, 1] - point[m, 1], positions[q, 2] - point[m, 2]
+            dx = positions[q, 0] - point[m, 0]
+            dy = positions[q, 1] - point[m, 1]
+            dz = positions[q, 2] - point[m, 2]
             weight = 1.0 - np.sqrt(dx * dx + dy * dy + dz * dz) / reach
             weights[e] = weight if weight > 0.0 and (q == t or _faces(normals, q, normal, m)) else 0.0
             total += weights[e]

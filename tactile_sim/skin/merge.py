@@ -20,7 +20,6 @@ JOINED = 0.5
 """Geoms of a body nearer to each other than this carry one skin over the gap, in spacings."""
 SEAM = 1.5
 """Taxels of joined geoms nearer to each other than this are neighbours, in spacings."""
-MOST_TAXELS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -48,24 +47,20 @@ def merge(
 ) -> BodySurface:
     """The skin of a body.
 
-    A taxel is left out where it lies inside another geom of the body, where the two touch face to face, and where an
-    earlier geom has the very same surface. A body always keeps a taxel: if none would be left, the least deep one.
+    A taxel is left out where it lies inside another geom of the body, where the two touch face to face, and
+    where an earlier geom has the very same surface. A body always keeps a taxel: if none would be left, the
+    least deep.
 
-    Raises SceneError where the body has no colliding geom, or one that cannot bear a skin, or far too many taxels.
+    Raises SceneError where the body has no colliding geom, or one that cannot bear a skin.
     """
     geoms = colliding_geoms(model, body)
     if len(geoms) == 0:
-        has = "its geoms do not collide (contype and conaffinity are 0)" if model.body_geomnum[body] else "it has no geom"
+        lacks = "its geoms do not collide" if model.body_geomnum[body] else "it has no geom"
         raise SceneError(
-            f"body {names.bodies[body]!r} cannot bear a skin: {has}; give it a colliding geom or take it out of skin.scales"
+            f"body {names.bodies[body]!r} cannot bear a skin: {lacks}; give it a geom with a contype or "
+            "conaffinity other than 0, or take it out of skin.scales"
         )
     shapes = [Shape.of_geom(model, geom) for geom in geoms]
-    number = sum(shape.area for shape in shapes) / spacing**2
-    if number > MOST_TAXELS:
-        raise SceneError(
-            f"body {names.bodies[body]!r} would bear {number:.3g} taxels at a spacing of {spacing:g} m, more than "
-            f"{MOST_TAXELS}; give it a greater value in skin.scales"
-        )
     surfaces = [cover(shape, spacing) for shape in shapes]
     kept, joined = _visible(shapes, surfaces, COINCIDENT * spacing, JOINED * spacing)
 
@@ -90,7 +85,7 @@ def merge(
 
 
 def colliding_geoms(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """(k,) int32 ids of the geoms of a body that can be in a contact: by their masks or by an explicit pair."""
+    """(k,) int32 ids of a body's geoms that can be in a contact: by their masks or by an explicit pair."""
     geoms = model.body_geomadr[body] + np.arange(model.body_geomnum[body])
     masked = (model.geom_contype[geoms] != 0) | (model.geom_conaffinity[geoms] != 0)
     paired = np.isin(geoms, np.r_[model.pair_geom1, model.pair_geom2])

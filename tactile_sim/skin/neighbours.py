@@ -9,10 +9,10 @@ from numba import njit
 def neighbourhoods(
     positions: np.ndarray, edges: np.ndarray, reach: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The taxels around each taxel, itself first: those within its reach that a path inside that ball leads to.
+    """The taxels around each taxel, itself first: those within its reach that a path within it leads to.
 
-    positions (n, 3) [m], edges (e, 2) between neighbours on the surface, reach (n,) [m]. Returns where each list
-    begins (n + 1,) and the lists one after another.
+    positions (n, 3) [m], edges (e, 2) between neighbours on the surface, reach (n,) [m]. Returns where each
+    list begins (n + 1,) and the lists one after another.
     """
     both = np.concatenate([edges, edges[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]

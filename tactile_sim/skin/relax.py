@@ -16,7 +16,7 @@ STEP = 0.35
 """How far a round moves a point along the push on it, in spacings."""
 
 Project = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Takes points (n, 3) near a surface to it: their places on it (n, 3) [m] and its outward normals there (n, 3)."""
+"""From points (n, 3) near a surface to places (n, 3) on it [m] and its outward normals there (n, 3)."""
 
 
 def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndarray, np.ndarray]:
@@ -45,11 +45,15 @@ def _push(places, normals, reach):
                 row = (ci * shape[1] + cj) * shape[2]
                 for e in range(first[row + max(k - 1, 0)], first[row + min(k + 1, shape[2] - 1) + 1]):
                     q = order[e]
-                    x, y, z = places[p, 0] - places[q, 0], places[p, 1] - places[q, 1], places[p, 2] - places[q, 2]
+                    x = places[p, 0] - places[q, 0]
+                    y = places[p, 1] - places[q, 1]
+                    z = places[p, 2] - places[q, 2]
                     d = np.sqrt(x * x + y * y + z * z)
                     if q == p or d >= reach or d == 0.0:
                         continue
-                    facing = normals[p, 0] * normals[q, 0] + normals[p, 1] * normals[q, 1] + normals[p, 2] * normals[q, 2]
+                    facing = 0.0
+                    for axis in range(3):
+                        facing += normals[p, axis] * normals[q, axis]
                     push = min(1.0, 2.0 + 2.0 * facing) * (1.0 - d / reach) ** 3 / d
                     out[p, 0] += push * x
                     out[p, 1] += push * y

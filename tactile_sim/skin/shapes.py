@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
+from numba import njit
 from scipy.spatial import ConvexHull, QhullError
 
 from tactile_sim.errors import SceneError
@@ -20,7 +21,11 @@ KINDS = {
     GEOM.mjGEOM_BOX: "box",
     GEOM.mjGEOM_MESH: "mesh",
 }
-UNFIT = {GEOM.mjGEOM_PLANE: "a plane", GEOM.mjGEOM_HFIELD: "a height field", GEOM.mjGEOM_SDF: "a signed distance field"}
+UNFIT = {
+    GEOM.mjGEOM_PLANE: "a plane",
+    GEOM.mjGEOM_HFIELD: "a height field",
+    GEOM.mjGEOM_SDF: "a signed distance field",
+}
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,9 @@ class Hull:
         scale = np.abs(points - centre).max() or 1.0
         hull = ConvexHull((points - centre) / scale)
         corners = hull.points[hull.simplices]
-        inward = np.einsum(
-            "ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), hull.equations[:, :3]
-        )
-        faces = np.where((inward < 0)[:, None], hull.simplices[:, ::-1], hull.simplices)
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inward = np.einsum("ij,ij->i", across, hull.equations[:, :3]) < 0
+        faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
         # Triangles of one facet share its equation to the last bit.
         planes, plane = np.unique(hull.equations, axis=0, return_inverse=True)
         normals = np.ascontiguousarray(planes[:, :3])
@@ -67,6 +71,10 @@ class Hull:
         """(f,) [m2]."""
         a, b, c = np.moveaxis(self.vertices[self.faces], 1, 0)
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+    def depth(self, points: np.ndarray) -> np.ndarray:
+        """How deep points (n, 3) lie below the nearest plane (n,) [m]; negative beyond one."""
+        return _below_planes(points, self.normals, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -91,9 +99,9 @@ class Shape:
         if kind not in KINDS:
             names = Names(model)
             raise SceneError(
-                f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: its geom {names.geoms[geom]!r} is "
-                f"{UNFIT.get(GEOM(kind), 'of an unknown type')}; give the skin to a body of {', '.join(KINDS.values())} "
-                "geoms, or move this geom to a body of its own"
+                f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: its geom "
+                f"{names.geoms[geom]!r} is {UNFIT.get(GEOM(kind), 'of an unknown type')}; move this geom to "
+                f"a body of its own, or give the skin to a body of other geoms ({', '.join(KINDS.values())})"
             )
         hull = None
         size = model.geom_size[geom].copy()
@@ -103,8 +111,9 @@ class Shape:
             except QhullError:
                 names = Names(model)
                 raise SceneError(
-                    f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: the mesh of its geom "
-                    f"{names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness or use a thin box"
+                    f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: the mesh of its "
+                    f"geom {names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness, or use a "
+                    "thin box"
                 ) from None
             size = np.ptp(hull.vertices, axis=0) / 2
         rotation = np.empty(9)
@@ -127,6 +136,7 @@ class Shape:
             case "ellipsoid":
                 return float(ellipsoid_element(self.size, *sphere_grid()).mean() * 4 * np.pi)
             case _:
+                assert self.hull is not None, "a mesh comes with its hull"
                 return float(self.hull.face_areas.sum())
 
     def depth(self, points: np.ndarray) -> np.ndarray:
@@ -147,17 +157,20 @@ class Shape:
             case "box":
                 return (self.size - np.abs(p)).min(axis=1)
             case "ellipsoid":
+                # At the centre there is no slope; a hair beside it, the smallest radius is about the depth.
+                p[np.abs(p).max(axis=1) == 0, np.argmin(self.size)] = 1e-9 * self.size.min()
                 scaled = np.linalg.norm(p / self.size, axis=1)
-                slope = np.linalg.norm(p / self.size**2, axis=1)
-                # At the centre both vanish; there the smallest radius is the depth.
-                return np.where(scaled < 1e-9, self.size.min(), (1 - scaled) * scaled / np.maximum(slope, 1e-300))
+                return (1 - scaled) * scaled / np.linalg.norm(p / self.size**2, axis=1)
             case _:
-                return (self.hull.offsets - p @ self.hull.normals.T).min(axis=1)
+                assert self.hull is not None, "a mesh comes with its hull"
+                return self.hull.depth(p)
 
 
 def sphere_grid(rings: int = 256, around: int = 512) -> tuple[np.ndarray, np.ndarray]:
     """Heights (rings, 1) and azimuths (1, around) of cells of equal area on the unit sphere."""
-    return (2 * np.arange(rings)[:, None] + 1) / rings - 1, 2 * np.pi * (np.arange(around)[None, :] + 0.5) / around
+    height = (2 * np.arange(rings) + 1) / rings - 1
+    azimuth = 2 * np.pi * (np.arange(around) + 0.5) / around
+    return height[:, None], azimuth[None, :]
 
 
 def ellipsoid_element(radii: np.ndarray, height: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
@@ -178,7 +191,19 @@ def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     graph = model.mesh_graphadr[mesh]
     if graph < 0:
         return vertices
-    # MuJoCo's own hull can have fewer corners than the mesh's (maxhullvert). Its layout: numbers of vertices and
-    # faces, then the edge address of each vertex, then the vertices' indices in the mesh.
+    # MuJoCo's own hull can have fewer corners than the mesh's (maxhullvert). Its layout: numbers of vertices
+    # and faces, then the edge address of each vertex, then the vertices' indices in the mesh.
     count = model.mesh_graph[graph]
     return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
+
+
+@njit(cache=True)
+def _below_planes(points, normals, offsets):
+    out = np.empty(len(points))
+    for i in range(len(points)):
+        x, y, z = points[i]
+        least = np.inf
+        for h in range(len(offsets)):
+            least = min(least, offsets[h] - normals[h, 0] * x - normals[h, 1] * y - normals[h, 2] * z)
+        out[i] = least
+    return out

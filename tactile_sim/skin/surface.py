@@ -18,11 +18,12 @@ class Surface:
     areas: np.ndarray
     """(n,) of the part of the surface that each taxel stands for [m2]."""
     triangles: np.ndarray
-    """(t, 3) indices of taxels, wound outward; closed and without holes; none where there are under four taxels."""
+    """(t, 3) indices of taxels, wound outward; closed, or none where there are under four taxels."""
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def moved(self, rotation: np.ndarray, translation: np.ndarray) -> Surface:
         """The same surface, rotated (3, 3) and then moved (3,) [m]."""
-        return replace(self, positions=self.positions @ rotation.T + translation, normals=self.normals @ rotation.T)
+        positions = self.positions @ rotation.T + translation
+        return replace(self, positions=positions, normals=self.normals @ rotation.T)

@@ -13,8 +13,9 @@ FLAT = 1e-9
 def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """Triangles (t, 3) over points (n, 3) that lie on a convex surface around their mean, wound outward.
 
-    Seen from inside, a convex surface is a sphere, and there the convex hull of the points is a closed mesh of all
-    of them. Edges are then flipped until that mesh is Delaunay on the surface itself (Lawson's algorithm).
+    Seen from inside, a convex surface is a sphere, and there the convex hull of the points is a closed mesh
+    of all of them. Edges are then flipped until that mesh is Delaunay on the surface itself (Lawson's
+    algorithm).
     """
     if len(positions) < 4:
         return np.empty((0, 3), np.int64)
@@ -37,8 +38,8 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
 def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
     """Triangles (count_a + count_b, 3) between two rings of points; a lone point counts as a tip.
 
-    Ring a, first index first_a, lies before ring b on the way along the outside that has increasing azimuth on its
-    right; phases are of the first point, in turns.
+    Ring a comes before ring b on the way along the outside that has increasing azimuth on its right. first_a
+    and first_b: the index of the first point of each; phase_a and phase_b: its azimuth in turns.
     """
     out = np.empty((count_a + count_b, 3), np.int64)
     i = count_a if count_a == 1 else 0
@@ -105,17 +106,26 @@ def _opposite(triangles, t, a, b):
 @njit(cache=True)
 def _angle(positions, at, b, c):
     """Angle of the corner `at` of a triangle [rad]."""
-    u, v = positions[b] - positions[at], positions[c] - positions[at]
-    x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-    return np.arctan2(np.sqrt(x * x + y * y + z * z), u[0] * v[0] + u[1] * v[1] + u[2] * v[2])
+    (x, y, z), dot = _products(positions, at, b, c)
+    return np.arctan2(np.sqrt(x * x + y * y + z * z), dot)
 
 
 @njit(cache=True)
 def _faces_out(positions, normals, a, b, c):
-    u, v = positions[b] - positions[a], positions[c] - positions[a]
-    n = normals[a] + normals[b] + normals[c]
-    x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-    return x * n[0] + y * n[1] + z * n[2] > 0
+    cross, _ = _products(positions, a, b, c)
+    out = 0.0
+    for axis in range(3):
+        out += cross[axis] * (normals[a, axis] + normals[b, axis] + normals[c, axis])
+    return out > 0
+
+
+@njit(cache=True)
+def _products(positions, a, b, c):
+    """Cross and dot product of the way from a to b and the way from a to c."""
+    x, y, z = positions[a]
+    ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
+    vx, vy, vz = positions[c, 0] - x, positions[c, 1] - y, positions[c, 2] - z
+    return (uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx), ux * vx + uy * vy + uz * vz
 
 
 @njit(cache=True)
