@@ -258,7 +258,6 @@ class McapScan:
                     struct.error,
                     zstandard.ZstdError,
                     RuntimeError,
-                    KeyError,
                 ) as error:
                     self.damage = (
                         f"broken at byte {self.kept}: {' '.join(str(error).split()) or type(error).__name__}"
@@ -289,8 +288,10 @@ class McapScan:
                 raise ValueError("a record is longer than its chunk")
             if opcode == Opcode.MESSAGE:
                 _, _, channel_id, _, log_time, _ = _MESSAGE.unpack_from(data, position)
-                channel = self.channels[channel_id]
-                schema = self.schemas[channel.schema_id]
+                channel = self.channels.get(channel_id)
+                schema = self.schemas.get(channel.schema_id) if channel else None
+                if channel is None or schema is None:
+                    raise ValueError("a message of an unknown topic or type")
                 yield Message(channel, schema, log_time, view[position + _MESSAGE.size : end])
             else:
                 yield from self._record(opcode, data[position + _HEAD.size : end])

@@ -12,14 +12,16 @@ from typing import Any
 
 import rclpy
 from rclpy.context import Context
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from rclpy.validate_topic_name import validate_topic_name
 
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.errors import BagError
+from tactile_sim.errors import BagError, CommandError
 from tactile_sim.ros.definitions import definition, message_class
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
@@ -41,8 +43,14 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
         0. The bag is complete then.
 
     Raises:
+        CommandError: one of ``topics`` is no name of a topic.
         BagError: ``folder`` exists, or cannot be written (any more): the bag then holds what went before.
     """
+    for name in topics:
+        try:
+            validate_topic_name(name)
+        except InvalidTopicNameException as error:
+            raise CommandError(" ".join(str(error).split())) from None
     ended: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: ended.append(number))

@@ -320,6 +320,7 @@ def test_the_stamp_is_found_without_decoding(message_type, value, expected):
     [
         (TactileArray, {"daat": [1.0]}, ["TactileArray", "daat", "did you mean 'data'"]),
         (TactileArray, {"data": "abc"}, ["TactileArray.data", "float", "'abc'"]),
+        (TactileArray, {"data": b"abcd"}, ["TactileArray.data", "float", "b'abcd'"]),
         (TactileArray, {"data": None}, ["TactileArray.data", "float"]),
         (TactileArray, {"data": [1.0, "x"]}, ["TactileArray.data", "float"]),
         (TactileArray, {"data": [[1.0], [2.0, 3.0]]}, ["TactileArray.data", "different lengths"]),

@@ -190,6 +190,12 @@ def test_a_bag_that_exists_is_not_touched(ros, tmp_path):
     assert not os.listdir(tmp_path / "b")
 
 
+def test_what_is_no_name_of_a_topic_is_refused_before_anything_is_made(tmp_path, capsys):
+    assert main(["record", str(tmp_path / "b"), "tactile/frame", "left hand"]) == 2
+    error = capsys.readouterr().err
+    assert "left hand" in error and len(error.splitlines()) == 1 and not (tmp_path / "b").exists()
+
+
 def test_without_ros_one_line_says_what_is_missing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("tactile_sim.commands.find_spec", lambda name: None)
     assert main(["record", str(tmp_path / "b")]) == 2
