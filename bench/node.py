@@ -120,10 +120,17 @@ def main() -> None:
         ("node, nobody listens", unheard),
         ("node, frame, contacts, points, TF, markers heard", heard),
     ):
-        table.add_row(name, f"{seconds / STEPS * 1e6:.0f}", f"{seconds / alone:.2f}", f"{STEPS * timestep / seconds:.1f}")
+        table.add_row(
+            name,
+            f"{seconds / STEPS * 1e6:.0f}",
+            f"{seconds / alone:.2f}",
+            f"{STEPS * timestep / seconds:.1f}",
+        )
     console = Console()
     console.print(table)
-    console.print(f"resident memory after 1 min of simulation {after_one:.1f} MiB, after 10 min {after_ten:.1f} MiB")
+    console.print(
+        f"resident memory after 1 min of simulation {after_one:.1f} MiB, after 10 min {after_ten:.1f} MiB"
+    )
 
 
 if __name__ == "__main__":

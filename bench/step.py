@@ -36,8 +36,12 @@ def main() -> None:
         "message: joint_states": messages.joint_states,
         "message: tactile/points": messages.points,
         "message: markers": markers,
-        "messages: every array": lambda snapshot: [messages.array(k, snapshot) for k in range(len(messages.tokens))],
-        "messages: every wrench": lambda snapshot: [messages.wrench(k, snapshot) for k in range(len(messages.tokens))],
+        "messages: every array": lambda snapshot: [
+            messages.array(k, snapshot) for k in range(len(messages.tokens))
+        ],
+        "messages: every wrench": lambda snapshot: [
+            messages.wrench(k, snapshot) for k in range(len(messages.tokens))
+        ],
     }
     spent: dict[str, float] = defaultdict(float)
     contacts = 0
@@ -58,7 +62,9 @@ def main() -> None:
         spent["physics"] += between - began + time.perf_counter() - resumed
         contacts += len(snapshot.contacts)
 
-    table = Table(title=f"infant: {len(simulation.skin.positions)} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps")
+    table = Table(
+        title=f"infant: {len(simulation.skin.positions)} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps"
+    )
     table.add_column("part")
     table.add_column("µs", justify="right")
     table.add_column("of physics", justify="right")

@@ -38,7 +38,11 @@ class Commander:
     """
 
     def __init__(
-        self, model: mujoco.MjModel, names: Names, gains: Mapping[str, Mapping[str, float]], where: str = "gains"
+        self,
+        model: mujoco.MjModel,
+        names: Names,
+        gains: Mapping[str, Mapping[str, float]],
+        where: str = "gains",
     ):
         """gains: ``kp`` and ``kd`` by joint name or shell pattern; where: how errors call that table.
 

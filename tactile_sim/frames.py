@@ -36,7 +36,11 @@ def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def relative_poses(
-    positions: np.ndarray, quaternions: np.ndarray, rotations: np.ndarray, child: np.ndarray, parent: np.ndarray
+    positions: np.ndarray,
+    quaternions: np.ndarray,
+    rotations: np.ndarray,
+    child: np.ndarray,
+    parent: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Poses of bodies in their parents' frames.
 
@@ -48,4 +52,3 @@ def relative_poses(
         np.einsum("nji,nj->ni", rotations[parent], offset),
         multiply(conjugate(quaternions[parent]), quaternions[child]),
     )
-

@@ -215,7 +215,9 @@ class Snapshot:
     def sense(self, touch_function: str | None = None) -> np.ndarray:
         """(taxels, channels) readings of this very step; by default with the configured touch function."""
         skin = self.simulation.settings.skin
-        return self.simulation.skin.sense(self.loads, touch_function or skin.touch_function, skin.response_function)
+        return self.simulation.skin.sense(
+            self.loads, touch_function or skin.touch_function, skin.response_function
+        )
 
     @cached_property
     def taxels(self) -> np.ndarray:

@@ -17,7 +17,9 @@ FLIGHT = 0.25
 class Thrower:
     """Throws the free bodies named ``ball`` or ``ball_...`` in turn, each along a parabola to a skin body."""
 
-    def __init__(self, free_bodies: list[tuple[str, int]], targets: list[int], gravity: np.ndarray, seed: int):
+    def __init__(
+        self, free_bodies: list[tuple[str, int]], targets: list[int], gravity: np.ndarray, seed: int
+    ):
         """free_bodies: names and ids; targets: ids of the bodies with skin; gravity (3,) [m/s²]."""
         self._gravity = gravity
         self._targets = targets

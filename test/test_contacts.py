@@ -23,7 +23,9 @@ def pile(cone: str, condim: int) -> MujocoEngine:
         BODY.format(x=0.07 * (k % 3), y=0.06 * (k % 2), z=0.1 + 0.11 * k, kind=kinds[k % 5], condim=condim)
         for k in range(10)
     )
-    engine = MujocoEngine(mujoco.MjModel.from_xml_string(PILE.format(cone=cone, condim=condim, bodies=bodies)))
+    engine = MujocoEngine(
+        mujoco.MjModel.from_xml_string(PILE.format(cone=cone, condim=condim, bodies=bodies))
+    )
     engine.step(250)
     engine.forward()
     return engine

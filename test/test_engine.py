@@ -84,7 +84,13 @@ def test_a_free_body_spins_about_the_world_axis_it_is_told():
     engine = arm()
     body = engine.model.body("free").id
     half = np.sqrt(0.5)
-    engine.set_free_body(body, np.array([0, 0, 5.0]), np.array([half, half, 0, 0]), np.array([1.0, 2, 3]), np.array([0, 0, 4.0]))
+    engine.set_free_body(
+        body,
+        np.array([0, 0, 5.0]),
+        np.array([half, half, 0, 0]),
+        np.array([1.0, 2, 3]),
+        np.array([0, 0, 4.0]),
+    )
     engine.forward()
     velocity = np.zeros(6)
     mujoco.mj_objectVelocity(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, body, velocity, 0)

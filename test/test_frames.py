@@ -14,7 +14,9 @@ def random_quaternions(n: int, seed: int = 0) -> np.ndarray:
 
 def test_the_orders_of_quaternions_are_each_others_inverse():
     np.testing.assert_array_equal(to_xyzw([1.0, 2, 3, 4]), [2, 3, 4, 1])
-    np.testing.assert_array_equal(to_wxyz(to_xyzw(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4))
+    np.testing.assert_array_equal(
+        to_wxyz(to_xyzw(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4)
+    )
 
 
 def test_products_of_quaternions_are_products_of_rotations():

@@ -58,7 +58,12 @@ def running(tmp_path):
 
     def start(*streams, duration=None, **parameters):
         (tmp_path / "scene.xml").write_text(SCENE)
-        mapping = {"scene": "scene.xml", "real_time_factor": 0.0, "skin": {"scales": {"box": 0.05}}, **parameters}
+        mapping = {
+            "scene": "scene.xml",
+            "real_time_factor": 0.0,
+            "skin": {"scales": {"box": 0.05}},
+            **parameters,
+        }
         ears = Ears(*streams)
         runner = Runner(Simulation(config.from_mapping(mapping, tmp_path, "test")), ears)
         thread = threading.Thread(target=runner.run, args=(duration,), daemon=True)
@@ -138,7 +143,9 @@ def test_no_stamp_is_sent_twice_with_different_states(running):
     runner, ears = running("tactile", start_paused=True)
 
     def lift():
-        runner.simulation.set_body_state("box", np.array([0, 0, 1.0]), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
+        runner.simulation.set_body_state(
+            "box", np.array([0, 0, 1.0]), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3)
+        )
 
     steps(runner, 3)
     runner.call(lambda: runner.interfere(lift)).result(10)

@@ -29,7 +29,9 @@ def simulate(tmp_path):
     def make(**parameters) -> Simulation:
         (tmp_path / "scene.xml").write_text(SCENE)
         skin = {"scales": {"box": 0.02}} | parameters.pop("skin", {})
-        return Simulation(config.from_mapping({"scene": "scene.xml", "skin": skin, **parameters}, tmp_path, "test"))
+        return Simulation(
+            config.from_mapping({"scene": "scene.xml", "skin": skin, **parameters}, tmp_path, "test")
+        )
 
     return make
 

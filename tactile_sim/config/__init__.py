@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
-from tactile_sim.config.mapping import from_mapping, nest
+from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import resolve_scales
 from tactile_sim.config.settings import (
@@ -34,7 +34,6 @@ __all__ = [
     "from_mapping",
     "load",
     "match",
-    "nest",
     "resolve_scales",
 ]
 

@@ -53,30 +53,6 @@ def from_mapping(
     return _build(Settings, "", values, base=base, source=source)
 
 
-def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """ROS parameters (``{"skin.scales.left.palm": 0.02}``) nested; names with dots stay whole."""
-    nested: dict[str, Any] = {}
-    for name, value in flat.items():
-        *path, last = _split(name)
-        level = nested
-        for part in path:
-            level = level.setdefault(part, {})
-        level[last] = value
-    return nested
-
-
-def _split(name: str) -> list[str]:
-    for table in TABLES:
-        if name.startswith(table + "."):
-            return [*table.split("."), name[len(table) + 1 :]]
-    for record in RECORDS:
-        entry, _, key = name.removeprefix(record + ".").rpartition(".")
-        if name.startswith(record + ".") and entry:
-            return [record, entry, key]
-    group, _, key = name.partition(".")
-    return [group, key] if group in _GROUPS and key else [name]
-
-
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{source}: the configuration has to be a mapping, but is {shown(mapping)}")

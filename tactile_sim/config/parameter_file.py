@@ -39,8 +39,8 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
     Raises:
         ConfigError: the file is missing, unreadable, not UTF-8, not a parameter file, or not for this node.
     """
-    sections = _Reader(_text(path, source), source).sections()
-    matching = [parameters for name, parameters in sections.items() if _applies(name, node)]
+    sections = read_sections(path, source)
+    matching = [parameters for name, parameters in sections.items() if applies(name, node)]
     if not matching:
         there = f"only for {', '.join(map(repr, sections))}" if sections else "nothing at all"
         raise ConfigError(
@@ -48,6 +48,11 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
             f" write them below '/**:' and, one level deeper, '{_NODE_LEVEL}:'"
         )
     return {name: value for parameters in matching for name, value in parameters.items()}
+
+
+def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
+    """The parameters of every section of a file, by the section's name. Raises ConfigError."""
+    return _Reader(_text(path, source), source).sections()
 
 
 def scalar(text: str) -> bool | int | float | str:
@@ -92,7 +97,7 @@ def _text(path: Path, source: str) -> str:
         raise ConfigError(f"{source}: cannot be read: {error.strerror or error}") from None
 
 
-def _applies(section: str, node: str) -> bool:
+def applies(section: str, node: str) -> bool:
     """Whether a section of that name is for the node: ``*`` stands for one token, ``**`` for any number."""
     name = section if section.startswith("/") else "/" + section
     pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")

@@ -31,7 +31,10 @@ class Markers:
         header = {"stamp": snapshot.stamp, "frame_id": self._world}
         starts, vectors, colors = self._contact_arrows(snapshot)
         net_starts, net_vectors = self._net_arrows(snapshot)
-        starts, vectors = np.vstack([starts, net_starts]), np.vstack([vectors, net_vectors]) * settings.force_scale
+        starts, vectors = (
+            np.vstack([starts, net_starts]),
+            np.vstack([vectors, net_vectors]) * settings.force_scale,
+        )
         colors = np.vstack([colors, np.tile(YELLOW, (len(net_starts), 1))])
         long = np.linalg.norm(vectors, axis=1) > SHORTEST
         starts, vectors, colors = starts[long], vectors[long], colors[long]
@@ -41,7 +44,11 @@ class Markers:
         self._arrows = arrows
         gone = max(0, before - arrows)
         width = settings.contact_radius
-        actions = [Marker.ADD if len(contacts) else Marker.DELETE, *[Marker.ADD] * arrows, *[Marker.DELETE] * gone]
+        actions = [
+            Marker.ADD if len(contacts) else Marker.DELETE,
+            *[Marker.ADD] * arrows,
+            *[Marker.DELETE] * gone,
+        ]
         markers = cdr.Columns(
             header={"stamp": snapshot.stamp, "frame_id": self._world},
             ns=["contact_points", *["forces"] * (arrows + gone)],
@@ -49,9 +56,15 @@ class Markers:
             type=[Marker.SPHERE_LIST, *[Marker.ARROW] * (arrows + gone)],
             action=actions,
             pose={"orientation": _NO_TURN},
-            scale=np.vstack([[2 * width] * 3, np.tile([0.6 * width, 1.5 * width, 2.0 * width], (arrows + gone, 1))]),
+            scale=np.vstack(
+                [[2 * width] * 3, np.tile([0.6 * width, 1.5 * width, 2.0 * width], (arrows + gone, 1))]
+            ),
             color=np.vstack([WHITE, colors, np.tile(WHITE, (gone, 1))]),
-            points=[contacts.position, *np.stack([starts, starts + vectors], axis=1), *[np.empty((0, 3))] * gone],
+            points=[
+                contacts.position,
+                *np.stack([starts, starts + vectors], axis=1),
+                *[np.empty((0, 3))] * gone,
+            ],
         )
         return cdr.encode(MarkerArray, {"markers": markers})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from types import SimpleNamespace
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -44,7 +43,9 @@ class Messages:
         self.body_frames = [self.frames[body.body_id] for body in skin.bodies]
         self.tokens = [topic_token(name) for name in self.body_names]
         self._counts = np.array([body.stop - body.start for body in skin.bodies], np.uint32)
-        self._layout_id = zlib.crc32(b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()]))
+        self._layout_id = zlib.crc32(
+            b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()])
+        )
 
         # One entry more than there are ids: the last stands for -1, a flex.
         self._names_by_body = np.array([*names.bodies, ""], object)
@@ -61,7 +62,12 @@ class Messages:
         taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
         self._points = taxels
         self._point_fields = [
-            {"name": name, "offset": POINT.fields[name][1], "datatype": _POINT_TYPES[POINT.fields[name][0].str], "count": 1}
+            {
+                "name": name,
+                "offset": POINT.fields[name][1],
+                "datatype": _POINT_TYPES[POINT.fields[name][0].str],
+                "count": 1,
+            }
             for name in POINT.names
         ]
 
@@ -85,7 +91,9 @@ class Messages:
         model = self._simulation.engine.model
         return self._transforms(stamp, self._fixed, model.body_pos[self._fixed], model.body_quat[self._fixed])
 
-    def _transforms(self, stamp: int, bodies: np.ndarray, positions: np.ndarray, quaternions: np.ndarray) -> bytes:
+    def _transforms(
+        self, stamp: int, bodies: np.ndarray, positions: np.ndarray, quaternions: np.ndarray
+    ) -> bytes:
         parents = self._simulation.engine.model.body_parentid[bodies]
         transforms = cdr.Columns(
             header=cdr.Columns(
@@ -122,35 +130,28 @@ class Messages:
     def array(self, index: int, snapshot: Snapshot) -> bytes:
         """``tactile/<body>/array`` of one skin body."""
         body = self._simulation.skin.bodies[index]
-        quantity = self._quantity()
-        frame = self.world if quantity.world else self.body_frames[index]
         return cdr.encode(
             TactileArray,
             {
-                "header": {"stamp": snapshot.stamp, "frame_id": frame},
+                "header": {"stamp": snapshot.stamp, "frame_id": self._vector_frames()[index]},
                 "layout_id": self._layout_id,
                 "body": self.body_names[index],
-                "quantity": quantity.name,
-                "unit": quantity.unit,
+                **self._quantity(),
                 "taxel_count": int(self._counts[index]),
-                "channels": quantity.channels,
                 "data": snapshot.taxels32[body.start : body.stop].ravel(),
             },
         )
 
     def frame(self, snapshot: Snapshot) -> bytes:
         """``tactile/frame``"""
-        quantity = self._quantity()
         return cdr.encode(
             TactileFrame,
             {
                 "header": {"stamp": snapshot.stamp, "frame_id": self.world},
                 "layout_id": self._layout_id,
-                "quantity": quantity.name,
-                "unit": quantity.unit,
-                "channels": quantity.channels,
+                **self._quantity(),
                 "bodies": self.body_names,
-                "frame_ids": [self.world] * len(self.tokens) if quantity.world else self.body_frames,
+                "frame_ids": self._vector_frames(),
                 "taxel_counts": self._counts,
                 "data": snapshot.taxels32.ravel(),
             },
@@ -182,10 +183,16 @@ class Messages:
             },
         )
 
-    def _quantity(self) -> SimpleNamespace:
+    def _quantity(self) -> dict[str, object]:
+        """What the taxels tell at present."""
         name = self._simulation.settings.skin.touch_function
-        channels, unit = TOUCH_FUNCTIONS[name]
-        return SimpleNamespace(name=name, channels=channels, unit=unit, world=name == "force_vector_global")
+        function = TOUCH_FUNCTIONS[name]
+        return {"quantity": name, "unit": function.unit, "channels": function.channels}
+
+    def _vector_frames(self) -> list[str]:
+        """The frame of each skin body's vectors."""
+        in_world = self._simulation.settings.skin.touch_function == "force_vector_global"
+        return [self.world] * len(self.body_frames) if in_world else self.body_frames
 
     # -- contacts and joints ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import config
+from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.ros import parameters
 from tactile_sim.ros.commands import Commands
@@ -26,7 +27,9 @@ from tactile_sim.simulation import Simulation
 NAME = "tactile_sim"
 
 
-def run(config_file: str | Path | None, duration: float | None = None, ros_args: list[str] | None = None) -> int:
+def run(
+    config_file: str | Path | None, duration: float | None = None, ros_args: list[str] | None = None
+) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
     Args:
@@ -39,9 +42,10 @@ def run(config_file: str | Path | None, duration: float | None = None, ros_args:
     """
     arguments = list(ros_args or [])
     if config_file is not None:
-        path = config.find(config_file)
-        config.load(config_file)
-        arguments = ["--params-file", str(path), *arguments]
+        arguments = ["--params-file", str(config.find(config_file)), *arguments]
+    for file in parameters.parameter_files(arguments):
+        # rcl says less of what is wrong with a file, and takes some wrong ones.
+        read_sections(file, str(file))
     try:
         rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
         node = Node(NAME, automatically_declare_parameters_from_overrides=True)
@@ -75,7 +79,9 @@ def _spin(node: Node, arguments: list[str], duration: float | None) -> None:
         signal.signal(number, lambda *_: runner.stop())
     listener.start()
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
-    node.get_logger().info(f"{settings.scene}: {taxels} taxels on {bodies} bodies, {1 / simulation.engine.timestep:g} steps/s")
+    node.get_logger().info(
+        f"{settings.scene}: {taxels} taxels on {bodies} bodies, {1 / simulation.engine.timestep:g} steps/s"
+    )
     try:
         runner.run(duration)
     finally:

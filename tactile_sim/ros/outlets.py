@@ -32,7 +32,9 @@ class Outlets:
         self._node = node
         self._outlets: dict[str, list[Outlet]] = {}
         self._overridden = [
-            name.split(".")[1] for name in node.get_parameters_by_prefix("") if name.startswith("qos_overrides.")
+            name.split(".")[1]
+            for name in node.get_parameters_by_prefix("")
+            if name.startswith("qos_overrides.")
         ]
         self._heard: set[str] = set()
         self._newcomers: set[str] = set()

@@ -11,8 +11,8 @@ from rclpy.parameter import Parameter
 
 from tactile_sim import config
 from tactile_sim.config import KEYS, Settings
-from tactile_sim.config.parameter_file import read
-from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.config.parameter_file import applies, read_sections
+from tactile_sim.errors import TactileSimError
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
@@ -31,17 +31,13 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
     base, source = None, "parameters"
     for file in parameter_files(arguments):
         source = str(file)
-        if _sets_scene(file, node.get_fully_qualified_name()):
-            base = file.resolve().parent
-    return config.from_mapping(config.nest(values), base, source)
-
-
-def _sets_scene(file: Path, node: str) -> bool:
-    try:
-        return "scene" in read(file, str(file), node)
-    except ConfigError:
-        # A file for other nodes, which rcl has passed over as well.
-        return False
+        sections = read_sections(file, source)
+        if any(
+            "scene" in keys and applies(name, node.get_fully_qualified_name())
+            for name, keys in sections.items()
+        ):
+            base = file.absolute().parent
+    return config.from_mapping(values, base, source)
 
 
 def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) -> None:

@@ -73,7 +73,8 @@ class Services:
         pose = np.array([position.x, position.y, position.z])
         quaternion = to_wxyz(np.array([orientation.x, orientation.y, orientation.z, orientation.w]))
         linear, angular = (
-            np.array([vector.x, vector.y, vector.z]) for vector in (request.twist.linear, request.twist.angular)
+            np.array([vector.x, vector.y, vector.z])
+            for vector in (request.twist.linear, request.twist.angular)
         )
 
         def work() -> str:

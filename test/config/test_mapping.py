@@ -55,16 +55,6 @@ def test_keys_may_be_nested_or_dotted():
     assert nested.gains == {"left.elbow": {"kp": 1.0}}
 
 
-def test_flat_parameters_nest_without_cutting_names():
-    flat = {"scene": "a", "skin.scales.left.palm": 1, "rates.tf": 2, "gains.left.elbow.kp": 3}
-    assert config.nest(flat) == {
-        "scene": "a",
-        "skin": {"scales": {"left.palm": 1}},
-        "rates": {"tf": 2},
-        "gains": {"left.elbow": {"kp": 3}},
-    }
-
-
 def test_parameters_that_every_node_has_are_passed_over():
     extra = {
         "use_sim_time": True,

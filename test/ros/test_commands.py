@@ -122,7 +122,10 @@ def test_bad_requests_are_refused_with_the_reason(ros, parameters):
         assert not answer.success
         assert reason in answer.message
     step = ros.call(Step, "/tactile_sim/step", steps=3)
-    assert (step.success, step.message) == (False, "cannot step while running: pause first, or set lockstep: true")
+    assert (step.success, step.message) == (
+        False,
+        "cannot step while running: pause first, or set lockstep: true",
+    )
     reset = ros.call(Reset, "/tactile_sim/reset", keyframe="home")
     assert (reset.success, reset.message) == (False, "no keyframe 'home' in the scene; there are none")
     before = stamp(joints[-1])
@@ -145,7 +148,9 @@ def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
     process = ros.run(**parameters)
     wait_for(lambda: reports and joints)
     twist = Twist(linear=Vector3(x=1e12))
-    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="ball", pose=pose(), twist=twist).success
+    assert ros.call(
+        SetBodyState, "/tactile_sim/set_body_state", body="ball", pose=pose(), twist=twist
+    ).success
     wait_for(lambda: bytes(reports[-1].status.level) == DiagnosticStatus.ERROR, "the report")
     assert "the physics broke: bad velocity" in reports[-1].status.message[0]
     refused = ros.call(SetBool, "/tactile_sim/pause", data=False)
@@ -194,7 +199,9 @@ def set_parameter(ros, name, value):
     kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
     parameter = Parameter(
         name=name,
-        value=ParameterValue(type=getattr(ParameterType, f"PARAMETER_{kind.upper()}"), **{f"{kind}_value": value}),
+        value=ParameterValue(
+            type=getattr(ParameterType, f"PARAMETER_{kind.upper()}"), **{f"{kind}_value": value}
+        ),
     )
     return ros.call(SetParameters, "/tactile_sim/set_parameters", parameters=[parameter]).results[0]
 

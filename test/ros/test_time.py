@@ -56,7 +56,9 @@ def test_one_stamp_is_one_state(ros, arm, integrator):
     wait_for(lambda: stamp(joints[-1]) >= 10**9 and stamp(contacts[-1]) >= 10**9)
     by_time = {stamp(message): message for message in joints}
     touched = {stamp(message): message for message in contacts}
-    poses = {m.transforms.header.stamp.sec[0] * 10**9 + m.transforms.header.stamp.nanosec[0]: m for m in transforms}
+    poses = {
+        m.transforms.header.stamp.sec[0] * 10**9 + m.transforms.header.stamp.nanosec[0]: m for m in transforms
+    }
     assert len(by_time) > 490
     fastest, hits = 0.0, 0
     for time, state in by_time.items():
@@ -136,7 +138,9 @@ def test_a_state_set_while_time_stands_is_shown_under_a_stamp_of_its_own(ros):
     wait_for(lambda: transforms)
     pose = Pose(orientation=Quaternion(x=1.0))
     pose.position.z = 3.0
-    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()).success
+    assert ros.call(
+        SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()
+    ).success
 
     def height(message):
         return message.transforms.transform.translation[message.transforms.child_frame_id.index("cube")][2]
@@ -188,7 +192,9 @@ def test_built_in_motion_repeats_itself_whoever_listens(ros):
     runs = []
     for crowd in (False, True):
         frames = []
-        subscription = ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 1000, raw=True)
+        subscription = ros.node.create_subscription(
+            TactileFrame, "tactile/frame", frames.append, 1000, raw=True
+        )
         if crowd:
             heard = [ros.listen(PointCloud2, "tactile/points"), ros.listen(ContactWrenchArray, "contacts")]
         process = ros.start("run", "infant", "--ros-args", "-p", "start_paused:=true")

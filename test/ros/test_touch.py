@@ -51,7 +51,9 @@ def stamped(messages):
     """TF messages by their stamp, in the form of messages with a header."""
     for message in messages:
         message.header = type(message)(
-            stamp=type(message)(sec=message.transforms.header.stamp.sec[0], nanosec=message.transforms.header.stamp.nanosec[0])
+            stamp=type(message)(
+                sec=message.transforms.header.stamp.sec[0], nanosec=message.transforms.header.stamp.nanosec[0]
+            )
         )
     return messages
 
