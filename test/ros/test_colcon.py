@@ -1,0 +1,99 @@
+"""The ROS way: ``colcon build``, then ``source install/setup.bash`` and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("colcon_core", reason="colcon is not installed: run make setup")
+pytest.importorskip("ament_package", reason="ROS 2 is not installed: run make setup")
+
+ROOT = Path(__file__).parents[2]
+USER = {  # a C++ package that depends on ours
+    "package.xml": """
+<package format="3">
+  <name>user</name><version>0.0.0</version><description>Uses the messages.</description>
+  <maintainer email="user@example.com">user</maintainer><license>Apache-2.0</license>
+  <buildtool_depend>ament_cmake</buildtool_depend><depend>tactile_sim</depend>
+  <export><build_type>ament_cmake</build_type></export>
+</package>""",
+    "CMakeLists.txt": """
+cmake_minimum_required(VERSION 3.21)
+project(user CXX)
+find_package(ament_cmake REQUIRED)
+find_package(tactile_sim REQUIRED)
+add_executable(user main.cpp)
+ament_target_dependencies(user tactile_sim)
+install(TARGETS user DESTINATION lib/user)
+ament_package()""",
+    "main.cpp": """
+#include <iostream>
+#include "tactile_sim/msg/tactile_frame.hpp"
+#include "tactile_sim/srv/set_body_state.hpp"
+int main() {
+  tactile_sim::msg::TactileFrame frame;
+  frame.data.resize(3);
+  tactile_sim::srv::SetBodyState::Request request;
+  std::cout << frame.data.size() << request.body << std::endl;
+}""",
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workspace")
+    (folder / "user").mkdir()
+    for name, text in USER.items():
+        (folder / "user" / name).write_text(text.lstrip())
+    result = subprocess.run(
+        [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base-paths", ROOT, folder / "user",
+         "--cmake-args", f"-DPython3_EXECUTABLE={sys.executable}", "-DBUILD_TESTING=OFF"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def sourced(workspace, command):
+    """Runs a command line in a shell that has sourced the workspace and knows nothing else of ours."""
+    environment = {
+        "HOME": str(workspace),
+        "PATH": os.defpath,
+        "ROS_DOMAIN_ID": str(1 + os.getpid() % 100),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    }
+    return subprocess.run(
+        ["bash", "-c", f"source install/setup.bash && cd / && {command}"],
+        cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", ["", "--ros-args -r __ns:=/left"])
+def test_the_node_runs(workspace, options):
+    result = sourced(workspace, f"tactile_sim run touch_cube --duration 0.1 {options}")
+    assert result.returncode == 0, result.stderr
+    assert "taxels" in result.stdout + result.stderr
+
+
+def test_the_executable_of_ros2_run_takes_a_parameter_file(workspace):
+    prefix = workspace / "install/tactile_sim"
+    result = sourced(
+        workspace,
+        f"timeout --preserve-status --signal INT 5 {prefix}/lib/tactile_sim/sim --ros-args"
+        f" --params-file {prefix}/share/tactile_sim/config/touch_cube.yaml",
+    )
+    assert result.returncode == 0, result.stderr
+    assert "taxels" in result.stdout + result.stderr
+
+
+def test_the_python_package_is_linked_not_copied(workspace):
+    (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/simulation.py")
+    assert module.is_symlink()
+    assert module.resolve() == ROOT / "tactile_sim/simulation.py"
+
+
+def test_messages_are_usable_from_cpp(workspace):
+    result = sourced(workspace, f"{workspace}/install/user/lib/user/user")
+    assert (result.returncode, result.stdout) == (0, "3\n"), result.stderr
