@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import select
-import sys
 import termios
 import tty
 from collections import deque
@@ -21,9 +20,11 @@ from rich.text import Text
 
 WINDOW = 2.0  # s of wall time over which rates are taken
 PEAK_WINDOW = 1.0  # s of wall time that a peak stays visible: an impact is over in milliseconds
-BAR_WIDTH = 30  # columns
+STDIN = 0  # its file descriptor
+BAR_WIDTH = 24  # columns
 PLAIN_BAR_WIDTH = 20  # columns
 PLAIN_ROWS = 20
+HEADINGS = ("net [N]", "taxels [N]", "1 s peak [N]")
 
 
 @dataclass
@@ -31,7 +32,8 @@ class State:
     """What was heard of the simulation so far. Times are wall seconds of one monotonic clock."""
 
     bodies: Sequence[str] = ()
-    forces: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) net force [N], latest
+    net: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) magnitude of the net force [N]
+    sums: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) of the taxels' magnitudes [N]
     contacts: int | None = None
     time: float | None = None  # simulation time [s]
     paused: bool = False
@@ -53,9 +55,9 @@ class State:
             channels: numbers per taxel.
         """
         self.bodies = bodies
-        self.forces = net_forces(counts, data, channels)
+        self.net, self.sums = forces(counts, data, channels)
         self.frames += 1
-        self._peaks.append((now, self.forces))
+        self._peaks.append((now, self.sums))
         while self._peaks[0][0] < now - PEAK_WINDOW:
             self._peaks.popleft()
 
@@ -72,9 +74,9 @@ class State:
 
     @property
     def peaks(self) -> np.ndarray:
-        """(bodies,) largest net force of the last second [N]."""
-        recent = [forces for _, forces in self._peaks if len(forces) == len(self.bodies)]
-        return np.max(recent, axis=0) if recent else self.forces
+        """(bodies,) largest sum of the last second [N]."""
+        recent = [sums for _, sums in self._peaks if len(sums) == len(self.bodies)]
+        return np.max(recent, axis=0) if recent else self.sums
 
     @property
     def real_time_factor(self) -> float:
@@ -93,12 +95,24 @@ class State:
         return (last[column] - first[column]) / (last[0] - first[0])
 
 
-def net_forces(counts: np.ndarray, data: np.ndarray, channels: int) -> np.ndarray:
-    """(B,) magnitude of each body's summed force [N], from the (sum of counts * channels,) taxel forces."""
-    per_taxel = np.asarray(data, dtype=np.float64).reshape(-1, channels)
-    running = np.vstack((np.zeros((1, channels)), np.cumsum(per_taxel, axis=0)))
+def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
+    """How strongly each of B bodies is touched.
+
+    Args:
+        counts: (B,) taxels per body.
+        data: (sum of counts * channels,) taxel forces [N], body after body, taxel-major.
+        channels: numbers per taxel.
+
+    Returns:
+        (B,) magnitude of the net force [N], where a push and what withstands it cancel, and (B,) sum of the
+        taxels' magnitudes [N], where they do not.
+    """
+    vectors = np.asarray(data, dtype=np.float64).reshape(-1, channels)
+    columns = np.column_stack((vectors, np.linalg.norm(vectors, axis=1)))
+    running = np.vstack((np.zeros(channels + 1), np.cumsum(columns, axis=0)))
     ends = np.cumsum(counts)
-    return np.linalg.norm(running[ends] - running[ends - counts], axis=1)
+    totals = running[ends] - running[ends - counts]
+    return np.linalg.norm(totals[:, :-1], axis=1), totals[:, -1]
 
 
 def full_scale(force: float) -> float:
@@ -119,50 +133,59 @@ class View:
 
     def table(self, state: State, height: int, footer: str = "") -> RenderableType:
         """The live table, at most ``height`` lines high."""
-        lines = [f"[bold]{self.title}[/]   {self._status(state)}"]
+        head = [Text(self.title, "bold"), Text(self._status(state))]
         if state.complaint:
-            lines.append(f"[yellow]{state.complaint}[/]")
-        room = max(1, height - len(lines) - len(self.hints) - bool(footer) - 6)
+            head.append(Text(state.complaint, "yellow"))
+        room = max(1, height - len(head) - len(self.hints) - bool(footer) - 6)
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("body")
-        table.add_column("force [N]", justify="right", min_width=9)
-        table.add_column("peak 1 s", justify="right", min_width=9)
-        table.add_column(f"0 to {self.scale:g} N", width=BAR_WIDTH)
-        table.add_column("")
+        for heading in HEADINGS:
+            table.add_column(heading, justify="right", min_width=len(heading))
+        table.add_column(f"taxels, 0 to {self.scale:g} N", width=BAR_WIDTH)
+        table.add_column("", no_wrap=True)
         order = self._order(state)
         for i in order[:room]:
-            force, name = state.forces[i], state.bodies[i]
+            force, name = state.sums[i], state.bodies[i]
             colour = "red" if force > self.scale else "green"
             bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color=colour)
-            table.add_row(name, f"{force:.2f}", f"{state.peaks[i]:.2f}", bar, self._weight(name))
+            table.add_row(Text(name), *self._numbers(state, i), bar, self._weight(name))
         rest = len(order) - room
-        parts: list[RenderableType] = [Text.from_markup("\n".join(lines)), Text(), table]
+        parts: list[RenderableType] = [*head, Text(), table]
         if rest > 0:
             parts.append(Text(f"... and {rest} more bodies", style="dim"))
         parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in self.hints)]
         if footer:
-            parts.append(Text.from_markup(footer))
+            parts.append(Text(footer))
         return Group(*parts)
 
     def plain(self, state: State) -> str:
-        """The same as text for a pipe or a file: the bodies that feel something, or the first if none does."""
+        """The same as text for a pipe: the bodies that feel something, or the first if none does."""
         lines = [self._status(state)]
         if state.complaint:
             lines.append(f"  {state.complaint}")
         width = max(map(len, state.bodies), default=0)
+        lines.append("  ".join((" " * (width + 2), *HEADINGS)))
         order = self._order(state)
-        for i in [i for i in order[:PLAIN_ROWS] if state.forces[i] > 0] or order[:1]:
-            force, name = state.forces[i], state.bodies[i]
-            bar = ("#" * round(min(force / self.scale, 1.0) * PLAIN_BAR_WIDTH)).ljust(PLAIN_BAR_WIDTH)
-            lines.append(f"  {name:<{width}} {force:9.3f} N  {bar}  {self._weight(name)}".rstrip())
+        for i in [i for i in order[:PLAIN_ROWS] if state.sums[i] > 0] or order[:1]:
+            name = state.bodies[i]
+            numbers = [
+                text.rjust(len(title)) for text, title in zip(self._numbers(state, i), HEADINGS, strict=True)
+            ]
+            bar = "#" * round(min(state.sums[i] / self.scale, 1.0) * PLAIN_BAR_WIDTH)
+            parts = f"  {name:<{width}}", *numbers, bar.ljust(PLAIN_BAR_WIDTH), self._weight(name)
+            lines.append("  ".join(parts).rstrip())
         return "\n".join(lines)
+
+    def _numbers(self, state: State, i: int) -> list[str]:
+        """What stands under the headings."""
+        return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
     def _order(self, state: State) -> list[int]:
         """Bodies by falling peak, so that rows do not jump about with every message."""
         return sorted(range(len(state.bodies)), key=lambda i: (-round(float(state.peaks[i]), 1), i))
 
     def _weight(self, name: str) -> str:
-        return f"(weight {self.weights[name]:.3f} N)" if name in self.weights else ""
+        return f"weight {self.weights[name]:.3f} N" if name in self.weights else ""
 
     def _status(self, state: State) -> str:
         if not state.heard:
@@ -178,18 +201,25 @@ class View:
 class Keys:
     """Single key presses of the terminal, without Enter and without echo, inside a ``with`` block."""
 
+    @staticmethod
+    def ours() -> bool:
+        """Whether the terminal's keys come to this process: a job in the background would be stopped."""
+        try:
+            return os.tcgetpgrp(STDIN) == os.getpgrp()
+        except OSError:  # no terminal
+            return False
+
     def __enter__(self) -> Keys:
-        self._fd = sys.stdin.fileno()
-        self._saved = termios.tcgetattr(self._fd)
-        tty.setcbreak(self._fd)
+        self._saved = termios.tcgetattr(STDIN)
+        tty.setcbreak(STDIN)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
+        termios.tcsetattr(STDIN, termios.TCSADRAIN, self._saved)
 
     def read(self) -> str:
         """The key pressed since the last call; empty where there was none."""
-        ready, _, _ = select.select([self._fd], [], [], 0.0)
-        return os.read(self._fd, 1).decode(errors="replace") if ready else ""
+        ready, _, _ = select.select([STDIN], [], [], 0.0)
+        return os.read(STDIN, 1).decode(errors="replace") if ready else ""

@@ -10,9 +10,7 @@ import pytest
 from tactile_sim.cli import main, split_ros_arguments
 
 COMMANDS = ["run", "demo", "info", "check", "record", "bag", "bench"]
-WITHOUT_ROS = (
-    "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
-)
+WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
 
 
 def command_without_ros(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -41,10 +39,16 @@ def test_each_command_explains_itself(command, capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fly"], ["info"], ["run", "a", "--duration", "0"], ["demo", "a", "--duration", "x"],
-     ["info", "touch_cube", "--ros-args", "-p", "a:=b"]],
+    [
+        [],
+        ["fly"],
+        ["info"],
+        ["run", "a", "--duration", "0"],
+        ["demo", "a", "--duration", "x"],
+        ["info", "touch_cube", "--ros-args", "-p", "a:=b"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_bad_usage_ends_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
@@ -130,8 +134,12 @@ def test_a_reader_that_goes_away_is_no_error():
     os.close(reading)
     done = subprocess.run(
         [sys.executable, "-m", "tactile_sim", "check", "touch_cube"],
-        stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, cwd=Path(__file__).parent.parent,
-    )  # fmt: skip
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        cwd=Path(__file__).parent.parent,
+    )
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 REFRESH = 0.1  # s of wall time between two pictures of the live table
 PLAIN_REFRESH = 1.0  # s between two tables in a pipe
 DOMAINS = 101  # ROS domains above it have ports that Linux hands out to others
-FOOTER = "[bold]space[/] throw a ball  [bold]p[/] pause  [bold]r[/] reset  [bold]s[/] step  [bold]q[/] quit  "
+FOOTER = "space throw a ball   p pause   r reset   s step   q quit   "
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -60,8 +60,11 @@ def main(args: argparse.Namespace) -> int:
     view = View(f"tactile_sim {args.config}", weights, full_scale(heaviest), _hints())
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Child("run", args.config) as node, Monitor() as monitor:
-            return _watch(node, monitor, view, args.duration)
+        with (
+            Child("run", args.config, "--ros-args", "-p", "start_paused:=true") as node,
+            Monitor() as monitor,
+        ):
+            return _watch(node, monitor, view, args.duration, begin=not settings.start_paused)
     except KeyboardInterrupt:
         return 0
 
@@ -101,20 +104,25 @@ def free_domain() -> int:
 def _hints() -> list[str]:
     """Where else to look; the address of the web view will stand here too."""
     return [
-        "topics: tactile/frame, tactile/<body>/array, tactile/<body>/wrench, contacts, /tf, markers",
+        "topics: tactile/frame, tactile/<body>/array, contacts, /tf, markers",
         f"from another terminal: source tools/env.bash; export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}",
     ]
 
 
-def _watch(node: Child, monitor: Monitor, view: View, duration: float | None) -> int:
-    """Show the state until there is a reason to end. Returns the exit code."""
+def _watch(node: Child, monitor: Monitor, view: View, duration: float | None, begin: bool) -> int:
+    """Show the state until there is a reason to end. Returns the exit code.
+
+    The node starts paused, so that nothing happens before it can be seen; ``begin`` then lets time run.
+    """
     end: float | None = None
     with _display(view) as show, _keys(monitor) as obey:
         while node.returncode is None:
             monitor.spin(REFRESH)
             now = time.monotonic()
-            if end is None and duration and monitor.state.heard:
-                end = now + duration
+            if end is None and monitor.ready:
+                end = now + (duration or math.inf)
+                if begin:
+                    monitor.pause(False)
             if not obey() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
@@ -155,10 +163,15 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 @contextmanager
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     """A function that does what the pressed key says; False when that is to quit. No terminal, no keys."""
-    if not sys.stdin.isatty() or os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp():
+    if not Keys.ours():
         yield lambda: True
         return
-    actions = {" ": monitor.throw, "p": monitor.pause, "r": monitor.reset, "s": monitor.step}
+    actions = {
+        " ": monitor.throw,
+        "p": lambda: monitor.pause(not monitor.state.paused),
+        "r": monitor.reset,
+        "s": monitor.step,
+    }
     with Keys() as keys:
 
         def obey() -> bool:

@@ -43,6 +43,11 @@ class Monitor:
             for name, kind in {"throw": Trigger, "pause": SetBool, "reset": Reset, "step": Step}.items()
         }
 
+    @property
+    def ready(self) -> bool:
+        """Whether the simulation is heard and listens."""
+        return self.state.heard and all(client.service_is_ready() for client in self._clients.values())
+
     def spin(self, duration: float) -> None:
         """Take what comes within so much wall time [s]."""
         end = time.monotonic() + duration
@@ -55,9 +60,8 @@ class Monitor:
         """Ask for a ball at the skin."""
         self._call("throw", Trigger.Request())
 
-    def pause(self) -> None:
+    def pause(self, wanted: bool) -> None:
         """Ask for a pause, or for its end."""
-        wanted = not self.state.paused
 
         def done() -> None:
             self.state.paused = wanted
