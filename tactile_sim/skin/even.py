@@ -35,13 +35,14 @@ def cover(shape: Shape, spacing: float) -> Surface:
 def _box(shape: Shape, spacing: float) -> Surface:
     """A grid on each face that shares the taxels of edges and corners with its neighbours."""
     n = _box_intervals(2 * shape.size / spacing)
+    stride = np.array([(n[1] + 1) * (n[2] + 1), n[2] + 1, 1])
     keys, normals, areas, quads = [], [], [], []
     for axis, side in product(range(3), (0, 1)):
         u, v = (axis + 1) % 3, (axis + 2) % 3
         ijk = np.empty((n[u] + 1, n[v] + 1, 3), np.int64)
         ijk[..., axis] = side * n[axis]
         ijk[..., u], ijk[..., v] = np.indices(ijk.shape[:2])
-        key = np.ravel_multi_index(np.moveaxis(ijk, -1, 0), n + 1)
+        key = ijk @ stride
         keys.append(key.ravel())
         normals.append(np.tile((2 * side - 1) * np.eye(3)[axis], (key.size, 1)))
         # A taxel has a quarter of each quad that it is a corner of.

@@ -116,6 +116,10 @@ def nearest_taxels(body, point, normal, positions, normals, spacings, grids):
     for m in range(len(body)):
         b = body[m]
         x, y, z = point[m]
+        if not abs(x) + abs(y) + abs(z) < 1e100:
+            # Where physics blew up, no taxel is nearer than another.
+            out[m] = grids.order[grids.first[grids.base[b]]]
+            continue
         reach = 2.0 * spacings[b]
         radius = spacings[b]
         while True:

@@ -112,8 +112,8 @@ class Shape:
                 names = Names(model)
                 raise SceneError(
                     f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: the mesh of its "
-                    f"geom {names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness, or use a "
-                    "thin box"
+                    f"geom {names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness, or "
+                    "use a thin box"
                 ) from None
             size = np.ptp(hull.vertices, axis=0) / 2
         rotation = np.empty(9)
