@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 
 def to_xyzw(quaternions: np.ndarray) -> np.ndarray:
@@ -15,40 +16,27 @@ def to_wxyz(quaternions: np.ndarray) -> np.ndarray:
     return np.roll(quaternions, 1, axis=-1)
 
 
-def conjugate(quaternions: np.ndarray) -> np.ndarray:
-    """(..., 4) wxyz: the opposite rotations of unit quaternions."""
-    return quaternions * np.array([1.0, -1.0, -1.0, -1.0])
-
-
-def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(..., 4) wxyz: rotations b followed by a."""
-    aw, ax, ay, az = np.moveaxis(np.asarray(a), -1, 0)
-    bw, bx, by, bz = np.moveaxis(np.asarray(b), -1, 0)
-    return np.stack(
-        [
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ],
-        axis=-1,
-    )
-
-
+@njit(cache=True)
 def relative_poses(
-    positions: np.ndarray,
-    quaternions: np.ndarray,
-    rotations: np.ndarray,
-    child: np.ndarray,
-    parent: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+    positions: np.ndarray, quaternions: np.ndarray, rotations: np.ndarray, child: np.ndarray, parent: np.ndarray
+) -> np.ndarray:
     """Poses of bodies in their parents' frames.
 
     positions (nbody, 3) [m], quaternions (nbody, 4) wxyz and rotations (nbody, 3, 3) of all bodies in the
-    world; child and parent (n,) body ids. Returns positions (n, 3) and quaternions (n, 4) wxyz.
+    world; child (n,) body ids; parent (nbody,) ids of all bodies' parents. Returns (n, 7): position [m] and quaternion xyzw.
     """
-    offset = positions[child] - positions[parent]
-    return (
-        np.einsum("nji,nj->ni", rotations[parent], offset),
-        multiply(conjugate(quaternions[parent]), quaternions[child]),
-    )
+    poses = np.empty((len(child), 7))
+    for n in range(len(child)):
+        c, p = child[n], parent[child[n]]
+        for i in range(3):
+            poses[n, i] = 0.0
+            for j in range(3):
+                poses[n, i] += rotations[p, j, i] * (positions[c, j] - positions[p, j])
+        # The parent's rotation back, after the child's.
+        aw, ax, ay, az = quaternions[p, 0], -quaternions[p, 1], -quaternions[p, 2], -quaternions[p, 3]
+        bw, bx, by, bz = quaternions[c, 0], quaternions[c, 1], quaternions[c, 2], quaternions[c, 3]
+        poses[n, 3] = aw * bx + ax * bw + ay * bz - az * by
+        poses[n, 4] = aw * by - ax * bz + ay * bw + az * bx
+        poses[n, 5] = aw * bz + ax * by - ay * bx + az * bw
+        poses[n, 6] = aw * bw - ax * bx - ay * by - az * bz
+    return poses

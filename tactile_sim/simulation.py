@@ -198,13 +198,9 @@ class Snapshot:
     @cached_property
     def contacts(self) -> Contacts:
         """The contacts to report; with ``contacts: skin`` those that touch a skin, a lone skin being second."""
-        contacts = self.all_contacts
         if self.simulation.settings.contacts == "all":
-            return contacts
-        sensing = self.simulation.sensing[contacts.bodies]
-        contacts = contacts.select(sensing.any(axis=1))
-        sensing = self.simulation.sensing[contacts.bodies]
-        return contacts.flipped(sensing[:, 0] & ~sensing[:, 1])
+            return self.all_contacts
+        return self.all_contacts.touching(self.simulation.sensing)
 
     @cached_property
     def loads(self) -> Loads:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -40,45 +40,36 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.distance)
 
-    def select(self, keep: np.ndarray) -> Contacts:
-        """Those contacts that a mask (n,) or an array of indices names."""
-        return Contacts(*(getattr(self, field.name)[keep] for field in fields(self)))
+    @staticmethod
+    def empty(n: int) -> Contacts:
+        """Room for n contacts."""
+        shapes = ((3,), (3, 3), (), (2,), (2,), (6,), (6,), (3,))
+        kinds = (float, float, float, np.int32, np.int32, float, float, float)
+        return Contacts(*(np.empty((n, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)))
 
-    def flipped(self, swap: np.ndarray) -> Contacts:
-        """The same contacts, told from the other side where the mask (n,) says so.
+    def first(self, n: int) -> Contacts:
+        """The first n of them."""
+        return self if n == len(self) else Contacts(*(array[:n] for array in self.arrays()))
 
-        The normal and the second tangent turn round, so that the frame stays right-handed.
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All fields in their order."""
+        return tuple(vars(self).values())
+
+    def touching(self, sensing: np.ndarray) -> Contacts:
+        """Those that touch a sensing body, told so that a lone sensing body is the second.
+
+        sensing: (nbody + 1,) mask of bodies; its last entry stands for body -1. A contact told from its other
+        side has its normal and second tangent turned round, so that the frame stays right-handed.
         """
-        turn = np.where(swap[:, None], [-1.0, 1.0, -1.0], 1.0)
-        opposite = np.where(swap, -1.0, 1.0)[:, None]
-        # Opposite wrench along turned axes: only the parts along the first tangent change their sign.
-        components = np.tile(opposite * turn, 2)
-        return Contacts(
-            self.position,
-            self.frame * turn[:, :, None],
-            self.distance,
-            np.where(swap[:, None], self.geoms[:, ::-1], self.geoms),
-            np.where(swap[:, None], self.bodies[:, ::-1], self.bodies),
-            self.wrench * components,
-            self.wrench_world * opposite,
-            self.relative_velocity * opposite,
-        )
+        out = Contacts.empty(len(self))
+        return out.first(_touching(sensing, self.arrays(), out.arrays()))
 
 
 def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
     """The contacts of MuJoCo's data, whose positions, velocities and constraint forces are of one state."""
     contact = data.contact
     n = data.ncon
-    out = Contacts(
-        np.empty((n, 3)),
-        np.empty((n, 3, 3)),
-        np.empty(n),
-        np.empty((n, 2), np.int32),
-        np.empty((n, 2), np.int32),
-        np.empty((n, 6)),
-        np.empty((n, 6)),
-        np.empty((n, 3)),
-    )
+    out = Contacts.empty(n)
     count = _read(
         contact.pos,
         contact.frame,
@@ -93,16 +84,39 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
         model.body_rootid,
         data.cvel,
         data.subtree_com,
-        out.position,
-        out.frame,
-        out.distance,
-        out.geoms,
-        out.bodies,
-        out.wrench,
-        out.wrench_world,
-        out.relative_velocity,
+        *out.arrays(),
     )
-    return out if count == n else out.select(slice(count))
+    return out.first(count)
+
+
+@njit(cache=True)
+def _touching(sensing, contacts, out):
+    position, frame, distance, geoms, bodies, wrench, wrench_world, velocity = contacts
+    o_position, o_frame, o_distance, o_geoms, o_bodies, o_wrench, o_world, o_velocity = out
+    count = 0
+    for c in range(len(distance)):
+        first, second = sensing[bodies[c, 0]], sensing[bodies[c, 1]]
+        if not (first or second):
+            continue
+        swap = first and not second
+        sign = -1.0 if swap else 1.0
+        o_position[count] = position[c]
+        o_distance[count] = distance[c]
+        for side in range(2):
+            o_geoms[count, side] = geoms[c, 1 - side if swap else side]
+            o_bodies[count, side] = bodies[c, 1 - side if swap else side]
+        for axis in range(3):
+            turn = sign if axis != 1 else 1.0
+            # The opposite wrench along turned axes: only the parts along the first tangent change their sign.
+            o_wrench[count, axis] = sign * turn * wrench[c, axis]
+            o_wrench[count, 3 + axis] = sign * turn * wrench[c, 3 + axis]
+            for i in range(3):
+                o_frame[count, axis, i] = turn * frame[c, axis, i]
+            o_world[count, axis] = sign * wrench_world[c, axis]
+            o_world[count, 3 + axis] = sign * wrench_world[c, 3 + axis]
+            o_velocity[count, axis] = sign * velocity[c, axis]
+        count += 1
+    return count
 
 
 @njit(cache=True)

@@ -14,9 +14,9 @@ from tactile_sim.errors import EngineError, suggest
 mujoco.set_mju_user_warning(logging.getLogger("tactile_sim.mujoco").warning)
 
 _STABILITY_WARNINGS = {
-    mujoco.mjtWarning.mjWARN_BADQPOS: "position",
-    mujoco.mjtWarning.mjWARN_BADQVEL: "velocity",
-    mujoco.mjtWarning.mjWARN_BADQACC: "acceleration",
+    int(mujoco.mjtWarning.mjWARN_BADQPOS): "position",
+    int(mujoco.mjtWarning.mjWARN_BADQVEL): "velocity",
+    int(mujoco.mjtWarning.mjWARN_BADQACC): "acceleration",
 }
 
 
@@ -36,6 +36,7 @@ class MujocoEngine:
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model = model
         self.data = mujoco.MjData(model)
+        self._warnings = self.data.warning.number
         self.timestep = float(model.opt.timestep)
         """[s]"""
         self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -70,12 +71,13 @@ class MujocoEngine:
 
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
-        if not any(self.data.warning[warning].number for warning in _STABILITY_WARNINGS):
+        counts = self._warnings.tolist()
+        if not any(counts[warning] for warning in _STABILITY_WARNINGS):
             return None
         # A bad number spreads: what has been bad the longest was the first.
-        warning = max(_STABILITY_WARNINGS, key=lambda warning: self.data.warning[warning].number)
-        state = self.data.warning[warning]
-        place = f" of {self._degree_of_freedom(warning, state.lastinfo)}" if state.number == 1 else ""
+        warning = max(_STABILITY_WARNINGS, key=counts.__getitem__)
+        last = self.data.warning[warning].lastinfo
+        place = f" of {self._degree_of_freedom(warning, last)}" if counts[warning] == 1 else ""
         return f"bad {_STABILITY_WARNINGS[warning]}{place}"
 
     def reset(self, keyframe: str | None = None) -> None:

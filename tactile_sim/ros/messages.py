@@ -56,6 +56,7 @@ class Messages:
             bodies = simulation.engine.free_bodies
         fixed = (model.body_jntnum[bodies] == 0) & (model.body_mocapid[bodies] < 0)
         self._moving, self._fixed = bodies[~fixed], bodies[fixed]
+        self._moving_frames = self._frames_of(self._moving)
 
         taxels = np.zeros(len(skin.positions), POINT)
         taxels["body"] = skin.body_index
@@ -80,28 +81,30 @@ class Messages:
     def transforms(self, snapshot: Snapshot) -> bytes:
         """``/tf``: moving bodies in the frames of their parents in the model."""
         engine = self._simulation.engine
-        parents = engine.model.body_parentid[self._moving]
-        positions, quaternions = relative_poses(
-            engine.body_positions, engine.body_quaternions, engine.body_rotations, self._moving, parents
+        poses = relative_poses(
+            engine.body_positions,
+            engine.body_quaternions,
+            engine.body_rotations,
+            self._moving,
+            engine.model.body_parentid,
         )
-        return self._transforms(snapshot.stamp, self._moving, positions, quaternions)
+        return self._transforms(snapshot.stamp, self._moving_frames, poses)
 
     def static_transforms(self, stamp: int) -> bytes:
         """``/tf_static``: bodies without a joint."""
         model = self._simulation.engine.model
-        return self._transforms(stamp, self._fixed, model.body_pos[self._fixed], model.body_quat[self._fixed])
+        poses = np.hstack([model.body_pos, to_xyzw(model.body_quat)])[self._fixed]
+        return self._transforms(stamp, self._frames_of(self._fixed), poses)
 
-    def _transforms(
-        self, stamp: int, bodies: np.ndarray, positions: np.ndarray, quaternions: np.ndarray
-    ) -> bytes:
+    def _frames_of(self, bodies: np.ndarray) -> tuple[list[str], list[str]]:
+        """The frames of bodies' parents, and their own."""
         parents = self._simulation.engine.model.body_parentid[bodies]
-        transforms = cdr.Columns(
-            header=cdr.Columns(
-                stamp=np.full(len(bodies), stamp), frame_id=[self.frames[parent] for parent in parents]
-            ),
-            child_frame_id=[self.frames[body] for body in bodies],
-            transform=np.hstack([positions, to_xyzw(quaternions)]),
-        )
+        return [self.frames[parent] for parent in parents], [self.frames[body] for body in bodies]
+
+    @staticmethod
+    def _transforms(stamp: int, frames: tuple[list[str], list[str]], poses: np.ndarray) -> bytes:
+        header = {"stamp": stamp, "frame_id": frames[0]}
+        transforms = cdr.Columns(header=header, child_frame_id=frames[1], transform=poses)
         return cdr.encode(TFMessage, {"transforms": transforms})
 
     # -- the skin ---------------------------------------------------------------------------------------------

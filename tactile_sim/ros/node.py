@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -46,6 +47,8 @@ def run(
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
         read_sections(file, str(file))
+    # Sent by a thread of the middleware, so that a listener never holds up the physics.
+    os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     try:
         rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
         node = Node(NAME, automatically_declare_parameters_from_overrides=True)
