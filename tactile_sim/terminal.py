@@ -116,8 +116,8 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
 
 
 def full_scale(force: float) -> float:
-    """A round force [N], 1, 2 or 5 times a power of ten, at least half as much again as the given one."""
-    wanted = max(1.5 * force, 1e-3)
+    """A round force [N], 1, 2 or 5 times a power of ten, above the given one by a fifth or more."""
+    wanted = max(1.2 * force, 1e-3)
     decade = 10.0 ** math.floor(math.log10(wanted))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1 - 1e-9))
 

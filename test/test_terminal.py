@@ -45,7 +45,9 @@ def test_rates_are_taken_over_the_last_two_seconds():
     assert state.frame_rate == pytest.approx(30)
 
 
-@pytest.mark.parametrize(("force", "scale"), [(9.81, 20), (1.0, 2), (3.0, 5), (80.0, 200), (0.0, 0.001)])
+@pytest.mark.parametrize(
+    ("force", "scale"), [(9.81, 20), (1.0, 2), (4.0, 5), (4.5, 10), (80.0, 100), (0.0, 0.001)]
+)
 def test_a_full_bar_is_a_round_force_above_the_weight(force, scale):
     assert full_scale(force) == pytest.approx(scale)
 

@@ -55,9 +55,8 @@ def main(args: argparse.Namespace) -> int:
     os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain()))
     from tactile_sim.ros.monitor import Monitor  # reads the environment set above
 
-    weights = free_weights(model)
-    heaviest = max(weights.values(), default=weight(model, 0))
-    view = View(f"tactile_sim {args.config}", weights, full_scale(heaviest), _hints())
+    alone, heaviest = weights(model)
+    view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest), _hints())
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with (
@@ -69,19 +68,20 @@ def main(args: argparse.Namespace) -> int:
         return 0
 
 
-def weight(model: mujoco.MjModel, body: int) -> float:
-    """Weight of a body with all that hangs on it [N]."""
-    return float(model.body_subtreemass[body] * np.linalg.norm(model.opt.gravity))
+def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
+    """Weights [N] to measure forces by.
 
-
-def free_weights(model: mujoco.MjModel) -> dict[str, float]:
-    """Weights [N] by name of the bodies that a free joint carries and that carry none themselves.
-
-    At rest on something a skin over the whole of such a body feels its weight.
+    Returns:
+        Those of free bodies that carry no other, by name: at rest on something, a skin all over such a body
+        feels it. And that of the heaviest free body with all it carries; if none is free, of what moves.
     """
+    gravity = float(np.linalg.norm(model.opt.gravity))
     free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
     names = Names(model)
-    return {names.bodies[body]: weight(model, body) for body in free if body not in model.body_parentid}
+    carried = model.body_subtreemass * gravity
+    alone = {names.bodies[body]: float(carried[body]) for body in free if body not in model.body_parentid}
+    moving = model.body_mass[model.body_weldid != 0].sum() * gravity
+    return alone, float(max(carried[free], default=moving))
 
 
 def free_domain() -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.commands.child import Child
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import BagError, CommandError
 
 RECORDER_PATIENCE = 60.0  # s until the recorder must be up
 
@@ -29,7 +29,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--record", metavar="BAG", help="record all topics into a new bag (MCAP)")
     parser.add_argument(
-        "--web", action=argparse.BooleanOptionalAction, help="a view in the browser; not in this version"
+        "--web",
+        action=argparse.BooleanOptionalAction,
+        help="a view in the browser; not available yet in this version",
     )
     parser.set_defaults(ros_args=[])
 
@@ -53,8 +55,10 @@ def _recorder(bag: str) -> Iterator[None]:
     with Child("record", bag) as child:
         if not child.wait_for("recording", RECORDER_PATIENCE):
             said = " ".join(child.last_lines[-1:]).removeprefix("tactile_sim: error: ")
-            raise CommandError(f"the recorder did not start: {said or 'no answer'}")
+            raise BagError(f"the recorder did not start: {said or 'no answer'}")
         yield
-        if child.returncode is not None:
-            print("tactile_sim: error: the recorder ended before the node:", file=sys.stderr)
-            print(*child.last_lines, sep="\n", file=sys.stderr)
+        early = child.returncode is not None
+    said = " ".join(child.last_lines[-1:]).removeprefix("tactile_sim: error: ")
+    if early:
+        raise BagError(f"the recorder ended before the node: {said}")
+    print(said, file=sys.stderr)

@@ -1,0 +1,57 @@
+"""The command ``run``: the node for a while, with a recorder beside it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="the command runs the ROS node")
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    from tactile_sim.commands.demo import free_domain
+
+    environment = {
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_DOMAIN_ID": str(free_domain()),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "tactile_sim", "run", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | environment,
+        timeout=120,
+    )
+
+
+def test_a_run_with_a_recorder_leaves_a_whole_bag(tmp_path):
+    from tactile_sim import bag
+
+    done = run("touch_cube", "--duration", "1.5", "--record", str(tmp_path / "fall"))
+    assert done.returncode == 0, done.stderr
+    stamps = bag.read(tmp_path / "fall", ["/tactile/frame"])["/tactile/frame"].stamps
+    assert set(np.diff(stamps)) == {10_000_000}  # 100 Hz without a gap
+    assert stamps[-1] >= 1_480_000_000
+
+
+def test_a_recorder_that_cannot_start_keeps_the_node_from_starting(tmp_path):
+    (tmp_path / "there").mkdir()
+    done = run("touch_cube", "--duration", "1", "--record", str(tmp_path / "there"))
+    assert done.returncode == 2
+    assert done.stderr.startswith("tactile_sim: error: the recorder did not start: ")
+    assert str(tmp_path / "there") in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_ros_arguments_reach_the_node():
+    done = run("touch_cube", "--duration", "0.1", "--ros-args", "-p", "skin.touch_functio:=normal")
+    assert done.returncode == 2
+    assert "skin.touch_function" in done.stderr
+    assert "Traceback" not in done.stderr
