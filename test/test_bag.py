@@ -317,8 +317,7 @@ def test_what_is_no_bag_is_refused_in_one_line(tmp_path, capsys, command, what):
     assert not list(tmp_path.glob("*.npz"))
 
 
-def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
+def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys):
     write_frames(tmp_path / "b")
     assert main(["bag", "info", str(tmp_path / "b")]) == 0
     said = capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from tactile_sim.commands import new_parser
@@ -54,7 +55,7 @@ def _info(args: argparse.Namespace) -> int:
     for name, topic in sorted(found.topics.items()):
         rate = f"{topic.rate:.1f}" if topic.rate else ""
         table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 160)  # in a pipe a row stays one line
     console.print(table)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(

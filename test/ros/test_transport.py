@@ -1,0 +1,69 @@
+"""Fast DDS with room for a whole skin."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from tactile_sim.ros.transport import SEGMENT_BYTES, roomy  # noqa: E402
+
+NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
+SEGMENTS = """
+import re, rclpy
+from contextlib import nullcontext
+from tactile_sim.ros.transport import roomy
+with roomy() if {roomy} else nullcontext():
+    rclpy.init()
+    node = rclpy.create_node("n")
+sizes = re.findall(r"^([0-9a-f]+)-([0-9a-f]+).*/fastrtps_[0-9a-f]+$", open("/proc/self/maps").read(), re.M)
+print(max(int(stop, 16) - int(start, 16) for start, stop in sizes))
+"""
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch, tmp_path):
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.skipif(
+    "fastrtps" not in os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp"),
+    reason="another middleware is chosen",
+)
+def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
+    environment = os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": "76"}
+    sizes = []
+    for wanted in (True, False):
+        done = subprocess.run(
+            [sys.executable, "-c", SEGMENTS.format(roomy=wanted)],
+            env=environment, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        sizes.append(int(done.stdout))
+    assert sizes[0] >= SEGMENT_BYTES > sizes[1]
+
+
+def test_the_environment_is_as_before_and_the_file_gone():
+    before = dict(os.environ)
+    with roomy():
+        file = os.environ[NAMES[0]]
+        assert os.path.isfile(file)
+    assert dict(os.environ) == before and not os.path.exists(file)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_user_configures_is_left_alone(monkeypatch, name):
+    monkeypatch.setenv(name, "mine")
+    before = dict(os.environ)
+    with roomy():
+        assert dict(os.environ) == before
+
+
+def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
+    (tmp_path / "DEFAULT_FASTRTPS_PROFILES.xml").touch()
+    with roomy():
+        assert NAMES[0] not in os.environ
