@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.commands.child import Child
 from tactile_sim.errors import BagError, CommandError
 
+RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds
 RECORDER_PATIENCE = 60.0  # s until the recorder must be up
 
 
@@ -45,8 +46,10 @@ def main(args: argparse.Namespace) -> int:
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
 
-    with _recorder(args.record) if args.record else nullcontext():
+    if not args.record:
         return node.run(args.config, args.duration, args.ros_args)
+    with _recorder(args.record):
+        return node.run(args.config, args.duration, args.ros_args, depth=RECORDED_DEPTH)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.ros import parameters
 from tactile_sim.ros.commands import Commands
+from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.services import Services
 from tactile_sim.runner import Runner
@@ -29,7 +30,10 @@ NAME = "tactile_sim"
 
 
 def run(
-    config_file: str | Path | None, duration: float | None = None, ros_args: list[str] | None = None
+    config_file: str | Path | None,
+    duration: float | None = None,
+    ros_args: list[str] | None = None,
+    depth: int = DEPTH,
 ) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
@@ -37,6 +41,7 @@ def run(
         config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
         duration: simulation time [s] after which the node ends by itself.
         ros_args: what follows ``--ros-args``.
+        depth: how many messages of a topic wait for a listener who is late.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -55,20 +60,20 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration)
+        _spin(node, arguments, duration, depth)
     finally:
         node.destroy_node()
         rclpy.shutdown()
     return 0
 
 
-def _spin(node: Node, arguments: list[str], duration: float | None) -> None:
+def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) -> None:
     settings = parameters.read_settings(node, arguments)
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
     simulation = Simulation(settings)
-    publishers = Publishers(node, simulation)
+    publishers = Publishers(node, simulation, depth)
     runner = publishers.runner = Runner(simulation, publishers)
     Commands(node, runner)
     Services(node, runner)
@@ -88,6 +93,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None) -> None:
     try:
         runner.run(duration)
     finally:
+        publishers.flush()
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)
 
@@ -111,3 +117,5 @@ def main(arguments: list[str] | None = None) -> int:
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130

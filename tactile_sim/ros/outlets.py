@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-RELIABLE = QoSProfile(depth=10)
+DEPTH = 10
+"""Messages of a topic that wait for a listener who is late."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 REFRESH = 0.05
 """The middleware is asked for listeners this often [s of wall time]."""
@@ -28,8 +30,9 @@ class Outlet:
 class Outlets:
     """All topics that follow the simulation, by stream. Nothing is made for a topic that nobody hears."""
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node, depth: int = DEPTH):
         self._node = node
+        self._reliable = QoSProfile(depth=depth)
         self._outlets: dict[str, list[Outlet]] = {}
         self._overridden = [
             name.split(".")[1]
@@ -40,7 +43,7 @@ class Outlets:
         self._newcomers: set[str] = set()
         self._refreshed = 0.0
 
-    def publisher(self, message_type: type, topic: str, qos: QoSProfile = RELIABLE):
+    def publisher(self, message_type: type, topic: str, qos: QoSProfile):
         """An ordinary publisher; its QoS may be overridden by parameters, as rclpy has it."""
         options = None
         if self._node.resolve_topic_name(topic) in self._overridden:
@@ -49,7 +52,7 @@ class Outlets:
 
     def add(self, stream: str, message_type: type, topic: str, make: Callable) -> None:
         """A topic whose messages ``make(snapshot) -> bytes`` gives."""
-        outlet = Outlet(self.publisher(message_type, topic), stream, make)
+        outlet = Outlet(self.publisher(message_type, topic, self._reliable), stream, make)
         self._outlets.setdefault(stream, []).append(outlet)
 
     def heard(self) -> set[str]:
@@ -69,6 +72,14 @@ class Outlets:
         for outlet in self._outlets.get(stream, ()):
             if outlet.listeners:
                 outlet.publisher.publish(outlet.make(snapshot))
+
+    def flush(self) -> None:
+        """Waits until all that was sent has arrived, at most a second in all."""
+        end = time.monotonic() + 1.0
+        for outlets in self._outlets.values():
+            for outlet in outlets:
+                if outlet.listeners:
+                    outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
 
     def _refresh(self) -> None:
         self._refreshed = time.monotonic()

@@ -17,7 +17,7 @@ from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import LATCHED, Outlets
+from tactile_sim.ros.outlets import DEPTH, LATCHED, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.runner import Runner, Status
 from tactile_sim.simulation import Simulation, Snapshot
@@ -29,11 +29,11 @@ FIRST = ("clock", "tf")
 class Publishers:
     """The output of the loop: snapshots become messages of those topics that somebody hears."""
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
         self._node = node
         self._simulation = simulation
         self._messages = messages = Messages(simulation)
-        self._outlets = outlets = Outlets(node)
+        self._outlets = outlets = Outlets(node, depth)
         self._senders = Senders(node)
         self._status: Status | None = None
         self.runner: Runner | None = None
@@ -90,6 +90,10 @@ class Publishers:
             self._outlets.send(stream, snapshot)
         for stream in sorted(streams.difference(FIRST)):
             self._outlets.send(stream, snapshot)
+
+    def flush(self) -> None:
+        """Waits until all that was sent has arrived, but not for those who stand still."""
+        self._outlets.flush()
 
     def warn(self, message: str) -> None:
         """Tells the user of a refused command, once a second at most."""

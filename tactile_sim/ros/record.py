@@ -98,8 +98,11 @@ def _close(bag: BagWriter) -> None:
 class _Topic:
     """A subscription, where its messages go, and whether any were missed."""
 
-    def __init__(self, subscription: Subscription, message_type: Any, channel: int) -> None:
+    def __init__(
+        self, subscription: Subscription, message_type: Any, channel: int, lasting: bool
+    ) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel
+        self.lasting = lasting
         self.kind = of_class(message_type)
         self.count = self.missed = self.last = 0
         self.numbered = True  # one publisher, so that its numbers show a gap
@@ -127,6 +130,7 @@ class Recorder:
         self._topics: dict[str, _Topic] = {}
         self._refused: set[str] = set()
         self._latest = 0
+        self._stamped = False  # whether a stamp was seen
         self._early: list[tuple[int, _Topic, bytes]] = []  # came before any stamp
         self._early_since = 0.0
 
@@ -167,7 +171,7 @@ class Recorder:
             durability=DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE,
         )
         subscription = self._node.create_subscription(message_type, name, lambda _: None, profile, raw=True)
-        self._topics[name] = _Topic(subscription, message_type, channel)
+        self._topics[name] = _Topic(subscription, message_type, channel, lasting)
 
     def take(self) -> int:
         """Write all that came, in the order in which it was sent; returns how many messages that were."""
@@ -176,14 +180,17 @@ class Recorder:
         for message in taken:
             _, topic, data = message
             stamp = stamp_of(topic.kind, data)
-            if stamp:
+            if stamp == 0 and topic.lasting:
+                stamp = None  # a thing of no time, such as a drawing of the scene
+            if stamp is not None:
+                self._stamped = True
                 self._latest = max(self._latest, stamp)
                 self.release()
-            elif not self._latest:
+            elif not self._stamped:
                 self._early_since = self._early_since if self._early else time.monotonic()
                 self._early.append(message)
                 continue
-            self._bag.write(topic.channel, stamp or self._latest, data)
+            self._bag.write(topic.channel, self._latest if stamp is None else stamp, data)
             topic.count += 1
         if self._early and time.monotonic() - self._early_since > HOLD:
             self.release()

@@ -1,9 +1,10 @@
 """Room in Fast DDS for a whole skin at once, so that reliable topics are.
 
-A step of a large skin is a hundred messages and half a megabyte within a millisecond. Fast DDS's shared memory
-has room for as much; what does not fit is dropped, and asked for again only at the next heartbeat, 3 s later,
-when a writer that keeps ten messages has long forgotten it. Measured with 100 topics in bursts of 20 messages on
-a busy machine: of 60,000 messages some 2,000 were lost in each run; with these settings none in five runs of six.
+A step of a large skin is a hundred messages and half a megabyte within a millisecond. Fast DDS's shared
+memory has room for as much; what does not fit is dropped, and asked for again only at the next heartbeat, 3 s
+later, when a writer that keeps ten messages has long forgotten it. Measured with 100 topics in bursts of 20
+messages on a busy machine: of 60,000 messages some 2,000 were lost in each run; with these settings none in
+five runs of six.
 """
 
 from __future__ import annotations
