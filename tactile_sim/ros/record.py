@@ -98,9 +98,7 @@ def _close(bag: BagWriter) -> None:
 class _Topic:
     """A subscription, where its messages go, and whether any were missed."""
 
-    def __init__(
-        self, subscription: Subscription, message_type: Any, channel: int, lasting: bool
-    ) -> None:
+    def __init__(self, subscription: Subscription, message_type: Any, channel: int, lasting: bool) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel
         self.lasting = lasting
         self.kind = of_class(message_type)
