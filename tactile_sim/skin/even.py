@@ -2,10 +2,10 @@
 
 Measured over random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its
 nearest neighbour, over the spacing, lies within 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on
-ellipsoids, 0.8 to 1.15 on boxes and hulls, 0.68 to 1.25 on cylinders. What is thinner than the spacing has
-taxels on both sides, as near to each other as it is thin; what is smaller than the spacing has four to eight.
-The number of taxels is that of spacings² in the area, within 3 % where that is over 500. The same geom always
-gets the same taxels.
+ellipsoids, 0.8 to 1.15 on boxes and hulls (down to 0.55 at a hull's acute edges), 0.68 to 1.25 on cylinders.
+What is thinner than the spacing has taxels on both sides, as near to each other as it is thin; what is smaller
+than the spacing has six to eight. The number of taxels is that of spacings² in the area, within 3 % where that
+is over 500 and nothing is thinner than the spacing. The same geom always gets the same taxels.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tactile_sim.skin.triangulate import triangulate, zip_rings
 
 GOLDEN = (np.sqrt(5) - 1) / 2
 """Turns from one point of a spiral to the next; the most irrational number keeps any two of them apart."""
-FEWEST = 4
-"""Taxels on a geom smaller than the spacing: the fewest that close a mesh."""
+FEWEST = 6
+"""Taxels on a geom smaller than the spacing, so that one faces each way."""
 
 
 def cover(shape: Shape, spacing: float) -> Surface:
@@ -218,6 +218,8 @@ PLACE: dict[str, Callable[[Shape, float], Surface]] = {
 def _relaxed(start: np.ndarray, area: float, project: Callable) -> Surface:
     positions, normals = relax(start, float(np.sqrt(area / len(start))), project)
     triangles = triangulate(positions, normals)
+    if len(triangles) == 0:
+        return Surface(positions, normals, np.full(len(positions), area / len(positions)), triangles)
     a, b, c = np.moveaxis(positions[triangles], 1, 0)
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
     areas = np.bincount(triangles.ravel(), np.repeat(third, 3), minlength=len(positions))

@@ -18,7 +18,7 @@ class Surface:
     areas: np.ndarray
     """(n,) of the part of the surface that each taxel stands for [m2]."""
     triangles: np.ndarray
-    """(t, 3) indices of taxels, wound outward; closed, or none where there are under four taxels."""
+    """(t, 3) indices of taxels, wound outward; closed, or none where all lie in one plane."""
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 FLAT = 1e-9
 """Two angles that sum to π within this [rad] leave an edge as it is."""
@@ -13,18 +13,21 @@ FLAT = 1e-9
 def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """Triangles (t, 3) over points (n, 3) that lie on a convex surface around their mean, wound outward.
 
+    There are none where all the points lie in one plane.
+
     Seen from inside, a convex surface is a sphere, and there the convex hull of the points is a closed mesh
     of all of them. Edges are then flipped until that mesh is Delaunay on the surface itself (Lawson's
     algorithm).
     """
-    if len(positions) < 4:
-        return np.empty((0, 3), np.int64)
     rays = positions - positions.mean(axis=0)
     # A long or flat body is first stretched to a round one; straight lines stay straight.
     spread, axes = np.linalg.eigh(rays.T @ rays)
     sphere = rays @ axes / np.sqrt(np.maximum(spread, 1e-12 * spread[2]))
     sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
-    hull = ConvexHull(sphere)
+    try:
+        hull = ConvexHull(sphere)
+    except QhullError:
+        return np.empty((0, 3), np.int64)
     triangles, across = hull.simplices.astype(np.int64), hull.neighbors.astype(np.int64)
     a, b, c = np.moveaxis(rays[triangles], 1, 0)
     inward = np.einsum("ij,ij->i", np.cross(a, b), c) < 0

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial import ConvexHull, cKDTree
 
 from tactile_sim.skin import Skin
+from tactile_sim.skin.triangulate import triangulate
 
 RNG = np.random.default_rng(7)
 PEBBLE = RNG.normal(size=(60, 3)) * [0.1, 0.06, 0.04]
@@ -147,7 +148,7 @@ def test_a_geom_smaller_than_the_spacing_has_a_few_taxels_on_its_surface(kind):
     size = np.array([0.03, 0.02, 0.04])
     model = one_geom(kind, size)
     skin = Skin(model, {1: 1.0})
-    assert 4 <= len(skin.positions) <= 8
+    assert 6 <= len(skin.positions) <= 8
     assert np.abs(GEOMETRY[kind][0](in_geom(model, skin.positions), size)).max() < 1e-8
     assert len(skin.bodies[0].triangles) >= 4
 
@@ -180,6 +181,11 @@ def test_the_skin_of_a_mesh_is_what_mujoco_collides(limit):
         data.mocap_pos[0] = skin.positions[taxel] + 0.01 * skin.normals[taxel]
         mujoco.mj_kinematics(model, data)
         assert mujoco.mj_geomDistance(model, data, 0, 1, 1.0, None) == pytest.approx(0.009, abs=1e-6)
+
+
+def test_points_in_one_plane_make_no_closed_mesh_and_no_error():
+    square = np.array([[1.0, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]])
+    assert len(triangulate(square, np.tile([0.0, 0, 1], (4, 1)))) == 0
 
 
 def test_the_same_geom_gives_the_same_taxels():
