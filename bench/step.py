@@ -22,6 +22,7 @@ WARM_UP = 200
 
 
 def main() -> None:
+    """Measure and print."""
     simulation = Simulation(config.load("infant"))
     messages = Messages(simulation)
     markers = Markers(simulation, messages.world)
@@ -62,9 +63,8 @@ def main() -> None:
         spent["physics"] += between - began + time.perf_counter() - resumed
         contacts += len(snapshot.contacts)
 
-    table = Table(
-        title=f"infant: {len(simulation.skin.positions)} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps"
-    )
+    taxels = len(simulation.skin.positions)
+    table = Table(title=f"infant: {taxels} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps")
     table.add_column("part")
     table.add_column("µs", justify="right")
     table.add_column("of physics", justify="right")

@@ -16,4 +16,12 @@ from tactile_sim.errors import (  # noqa: E402
 
 __version__ = "0.1.0"
 
-__all__ = ["BagError", "CommandError", "ConfigError", "EngineError", "SceneError", "TactileSimError", "__version__"]
+__all__ = [
+    "BagError",
+    "CommandError",
+    "ConfigError",
+    "EngineError",
+    "SceneError",
+    "TactileSimError",
+    "__version__",
+]

@@ -18,7 +18,7 @@ _FIELDS = ("position", "velocity", "effort")
 
 @dataclass(frozen=True)
 class JointCommand:
-    """What a JointState message asks for: each array empty or as long as ``name``, NaN leaves a joint alone."""
+    """What a JointState asks for: each array empty or as long as ``name``; NaN leaves a joint alone."""
 
     name: Sequence[str]
     position: np.ndarray

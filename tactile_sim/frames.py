@@ -18,12 +18,17 @@ def to_wxyz(quaternions: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def relative_poses(
-    positions: np.ndarray, quaternions: np.ndarray, rotations: np.ndarray, child: np.ndarray, parent: np.ndarray
+    positions: np.ndarray,
+    quaternions: np.ndarray,
+    rotations: np.ndarray,
+    child: np.ndarray,
+    parent: np.ndarray,
 ) -> np.ndarray:
     """Poses of bodies in their parents' frames.
 
     positions (nbody, 3) [m], quaternions (nbody, 4) wxyz and rotations (nbody, 3, 3) of all bodies in the
-    world; child (n,) body ids; parent (nbody,) ids of all bodies' parents. Returns (n, 7): position [m] and quaternion xyzw.
+    world; child (n,) body ids; parent (nbody,) ids of all bodies' parents. Returns (n, 7): position [m] and
+    quaternion xyzw.
     """
     poses = np.empty((len(child), 7))
     for n in range(len(child)):

@@ -94,7 +94,7 @@ class Runner:
         self._told = (0, 0)
         """Missed deadlines and refused commands at the last status."""
 
-    # -- from other threads -----------------------------------------------------------------------------------
+    # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
         """Lets work be done between two steps. What it refuses is counted and told to the user."""
@@ -131,7 +131,7 @@ class Runner:
         self._stopping.set()
         self._mail.put(lambda: None)
 
-    # -- in the thread of the loop ----------------------------------------------------------------------------
+    # -- in the thread of the loop ---------------------------------------------------------------------------
 
     def run(self, duration: float | None = None) -> None:
         """Steps until ``stop``, or until a simulation time [s]."""
@@ -162,7 +162,7 @@ class Runner:
         self.paused = paused
 
     def request_steps(self, steps: int, done: Future) -> None:
-        """Lets time go on by a number of steps while it stands; ``done`` gives the stamp [ns] then reached."""
+        """Lets standing time go on by some steps; ``done`` gives the stamp [ns] then reached."""
         if not self._standing():
             raise CommandError("cannot step while running: pause first, or set lockstep: true")
         if steps < 1:

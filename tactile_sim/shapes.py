@@ -9,7 +9,7 @@ import trimesh
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (v, 3) [m] and triangles (t, 3) of a capsule along z, centred as MuJoCo has it."""
-    # trimesh's capsule starts at its lower hemisphere's centre in some versions: its bounds say where it lies.
+    # Versions of trimesh put a capsule's origin at different places: its bounds say where it lies.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
     return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
 

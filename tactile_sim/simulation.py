@@ -51,6 +51,8 @@ class Simulation:
         self.tare: np.ndarray | None = None
         """(taxels, channels) readings that count as zero."""
         self.step = 0
+        self._commanded: float | None = None
+        """When the last command came [s]; None before the first."""
         self._motion_steps = max(1, round(MOTION_INTERVAL / self.engine.timestep))
         self._started()
         self._warm_up()
@@ -65,7 +67,7 @@ class Simulation:
         """The same in integer nanoseconds."""
         return round(self.step * self.engine.timestep * 1e9)
 
-    # -- going on ---------------------------------------------------------------------------------------------
+    # -- going on --------------------------------------------------------------------------------------------
 
     def steps_alone(self) -> int:
         """How many steps the engine may take in one go before something here needs a hand in it."""
@@ -77,7 +79,7 @@ class Simulation:
 
     def prepare(self) -> None:
         """Lets motion and commands act on the coming step."""
-        if self.moving and (self.step - self._start) % self._motion_steps == 0:
+        if self.motion and self.moving and (self.step - self._start) % self._motion_steps == 0:
             self.engine.data.ctrl[:] = self.motion.control(self.engine.time)
         timeout = self.settings.command_timeout
         if timeout and self._commanded is not None and self.time - self._commanded > timeout:
@@ -99,7 +101,7 @@ class Simulation:
         self.engine.step(n)
         self.step += n
 
-    # -- commands ---------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------
 
     @property
     def moving(self) -> bool:
@@ -172,7 +174,7 @@ class Simulation:
 
     def _started(self) -> None:
         self._start = self.step
-        self._commanded: float | None = None
+        self._commanded = None
         self._rest_controls = self.engine.data.ctrl.copy()
 
     def _rest(self) -> None:
@@ -183,7 +185,7 @@ class Simulation:
 
 
 class Snapshot:
-    """One instant. All that it gives belongs to the state at ``stamp`` and is computed when first asked for."""
+    """One instant: all that it gives belongs to the state at ``stamp``, and is computed when asked for."""
 
     def __init__(self, simulation: Simulation):
         self.simulation = simulation
@@ -197,7 +199,7 @@ class Snapshot:
 
     @cached_property
     def contacts(self) -> Contacts:
-        """The contacts to report; with ``contacts: skin`` those that touch a skin, a lone skin being second."""
+        """The contacts to report: all, or those that touch a skin, a lone skin being second."""
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)

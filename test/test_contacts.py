@@ -109,7 +109,8 @@ def test_a_contact_with_a_flex_has_no_geom_on_that_side():
     model = mujoco.MjModel.from_xml_string("""
     <mujoco><option solver="CG" timestep=".001"/><worldbody>
       <geom type="sphere" size=".1"/>
-      <flexcomp type="grid" count="6 6 1" spacing=".05 .05 .05" pos="0 0 .11" mass=".2" name="cloth" dim="2" radius=".01">
+      <flexcomp type="grid" count="6 6 1" spacing=".05 .05 .05" pos="0 0 .11"
+        mass=".2" name="cloth" dim="2" radius=".01">
         <edge equality="true"/><contact selfcollide="none"/></flexcomp>
     </worldbody></mujoco>""")
     engine = MujocoEngine(model)

@@ -125,7 +125,7 @@ class MujocoEngine:
         joint = self.model.body_jntadr[body]
         if body not in self.free_bodies:
             raise EngineError(
-                f"body {self.model.body(body).name!r} has no free joint: only a free body can be put somewhere"
+                f"{self.model.body(body).name!r} has no free joint; only a free body can be put somewhere"
             )
         quaternion = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
         q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]

@@ -28,7 +28,6 @@ class Markers:
     def __call__(self, snapshot: Snapshot) -> bytes:
         settings = self._simulation.settings.markers
         contacts = snapshot.contacts
-        header = {"stamp": snapshot.stamp, "frame_id": self._world}
         starts, vectors, colors = self._contact_arrows(snapshot)
         net_starts, net_vectors = self._net_arrows(snapshot)
         starts, vectors = (
@@ -69,7 +68,7 @@ class Markers:
         return cdr.encode(MarkerArray, {"markers": markers})
 
     def _contact_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Starts, force vectors (world, on the second body) and colours of the three parts of each contact."""
+        """Starts, forces on the second body and colours of the three parts of each contact, world."""
         contacts = snapshot.contacts
         parts = contacts.wrench[:, :3, None] * contacts.frame
         colors = np.tile([GREEN, RED, BLUE], (len(contacts), 1))

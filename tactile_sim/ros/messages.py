@@ -17,16 +17,20 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
+_POINT_FIELDS = [
+    *((name, 4 * k, "<f4", PointField.FLOAT32) for k, name in enumerate("x y z intensity fx fy fz".split())),
+    ("body", 28, "<u2", PointField.UINT16),
+    ("taxel", 32, "<u4", PointField.UINT32),
+]
 POINT = np.dtype(
     {
-        "names": ["x", "y", "z", "intensity", "fx", "fy", "fz", "body", "taxel"],
-        "formats": ["<f4"] * 7 + ["<u2", "<u4"],
-        "offsets": [0, 4, 8, 12, 16, 20, 24, 28, 32],
+        "names": [name for name, *_ in _POINT_FIELDS],
+        "formats": [form for _, _, form, _ in _POINT_FIELDS],
+        "offsets": [offset for _, offset, *_ in _POINT_FIELDS],
         "itemsize": 36,
     }
 )
 """A taxel in ``tactile/points``."""
-_POINT_TYPES = {"<f4": PointField.FLOAT32, "<u2": PointField.UINT16, "<u4": PointField.UINT32}
 
 
 class Messages:
@@ -63,16 +67,11 @@ class Messages:
         taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
         self._points = taxels
         self._point_fields = [
-            {
-                "name": name,
-                "offset": POINT.fields[name][1],
-                "datatype": _POINT_TYPES[POINT.fields[name][0].str],
-                "count": 1,
-            }
-            for name in POINT.names
+            {"name": name, "offset": offset, "datatype": kind, "count": 1}
+            for name, offset, _, kind in _POINT_FIELDS
         ]
 
-    # -- time and frames --------------------------------------------------------------------------------------
+    # -- time and frames -------------------------------------------------------------------------------------
 
     def clock(self, snapshot: Snapshot) -> bytes:
         """``/clock``"""
@@ -107,7 +106,7 @@ class Messages:
         transforms = cdr.Columns(header=header, child_frame_id=frames[1], transform=poses)
         return cdr.encode(TFMessage, {"transforms": transforms})
 
-    # -- the skin ---------------------------------------------------------------------------------------------
+    # -- the skin --------------------------------------------------------------------------------------------
 
     def layout(self, index: int, stamp: int) -> bytes:
         """``tactile/<body>/layout`` of one skin body."""
@@ -197,7 +196,7 @@ class Messages:
         in_world = self._simulation.settings.skin.touch_function == "force_vector_global"
         return [self.world] * len(self.body_frames) if in_world else self.body_frames
 
-    # -- contacts and joints ----------------------------------------------------------------------------------
+    # -- contacts and joints ---------------------------------------------------------------------------------
 
     def contacts(self, snapshot: Snapshot) -> bytes:
         """``contacts``"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -23,6 +22,7 @@ from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.services import Services
+from tactile_sim.ros.transport import roomy
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 
@@ -52,11 +52,10 @@ def run(
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
         read_sections(file, str(file))
-    # Sent by a thread of the middleware, so that a listener never holds up the physics.
-    os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     try:
-        rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
-        node = Node(NAME, automatically_declare_parameters_from_overrides=True)
+        with roomy():
+            rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
+            node = Node(NAME, automatically_declare_parameters_from_overrides=True)
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
@@ -74,7 +73,8 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
         node.set_parameters([Parameter("use_sim_time", value=False)])
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    runner = publishers.runner = Runner(simulation, publishers)
+    runner = Runner(simulation, publishers)
+    publishers.tell_of(runner)
     Commands(node, runner)
     Services(node, runner)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -27,7 +28,8 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
 
     A relative scene counts from the last parameter file that sets ``scene``. Raises ConfigError.
     """
-    values = {name: parameter.value for name, parameter in node.get_parameters_by_prefix("").items()}
+    given: Mapping[str, Any] = node.get_parameters_by_prefix("")
+    values = {name: parameter.value for name, parameter in given.items()}
     base, source = None, "parameters"
     for file in parameter_files(arguments):
         source = str(file)

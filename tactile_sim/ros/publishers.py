@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2
 from tf2_msgs.msg import TFMessage
@@ -35,9 +37,7 @@ class Publishers:
         self._messages = messages = Messages(simulation)
         self._outlets = outlets = Outlets(node, depth)
         self._senders = Senders(node)
-        self._status: Status | None = None
-        self.runner: Runner | None = None
-        """Whose status the diagnostics tell; set before the loop starts."""
+        self._status: Callable[[], Status]
 
         if simulation.settings.rates.clock:
             outlets.add("clock", Clock, "/clock", messages.clock)
@@ -54,10 +54,14 @@ class Publishers:
         outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
         self._send_lasting()
 
+    def tell_of(self, runner: Runner) -> None:
+        """Whose status the diagnostics tell; to be said before the loop starts."""
+        self._status = runner.status
+
     def _send_lasting(self) -> None:
         """What is sent once and kept for those who come later."""
         messages, simulation = self._messages, self._simulation
-        self._lasting = []
+        self._lasting: list[Publisher] = []
         for k, body in enumerate(messages.tokens):
             self._keep(TactileLayout, f"tactile/{body}/layout", messages.layout(k, simulation.stamp))
         scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
@@ -70,7 +74,7 @@ class Publishers:
         publisher.publish(data)
         self._lasting.append(publisher)
 
-    # -- the loop's output ------------------------------------------------------------------------------------
+    # -- the loop's output -----------------------------------------------------------------------------------
 
     def heard(self) -> set[str]:
         """Streams that somebody listens to."""
@@ -86,9 +90,7 @@ class Publishers:
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
-        for stream in FIRST:
-            self._outlets.send(stream, snapshot)
-        for stream in sorted(streams.difference(FIRST)):
+        for stream in (*FIRST, *sorted(streams.difference(FIRST))):
             self._outlets.send(stream, snapshot)
 
     def flush(self) -> None:
@@ -105,8 +107,9 @@ class Publishers:
         self._outlets.send("diagnostics", _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
+        scene = self._simulation.settings.scene
         name = self._node.get_fully_qualified_name().lstrip("/")
-        return diagnostics(name, self._simulation.settings.scene, self.runner.status(), snapshot.stamp)
+        return diagnostics(name, scene, self._status(), snapshot.stamp)
 
 
 class _Instant:

@@ -18,7 +18,9 @@ FEWEST = 8
 class Skeleton:
     """All elements of a sequence with their texts in place, and where their numbers go."""
 
-    def __init__(self, segments: tuple[Segment, ...], texts: tuple[tuple[str, ...], ...], count: int, start: int):
+    def __init__(
+        self, segments: tuple[Segment, ...], texts: tuple[tuple[str, ...], ...], count: int, start: int
+    ) -> None:
         pieces: Parts = [bytes(start)]
         position = start
         places: list[list[int]] = [

@@ -18,18 +18,19 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
+from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
-
-from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
-  <body name="arm"><joint name="hinge" axis="0 0 1" damping="1"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body>
-  <body name="slider" pos="0 0 1"><joint name="rail" type="slide" axis="1 0 0"/><geom type="box" size=".05 .05 .05"/></body>
+  <body name="arm"><joint name="hinge" axis="0 0 1" damping="1"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body>
+  <body name="slider" pos="0 0 1"><joint name="rail" type="slide" axis="1 0 0"/>
+    <geom type="box" size=".05 .05 .05"/></body>
   <body name="ball" pos="0 1 1"><freejoint/><geom size=".05" density="500"/></body>
 </worldbody><actuator><position joint="hinge" kp="20" kv="1"/></actuator></mujoco>"""
 SKIN = {"scales": {"arm": 0.03}}

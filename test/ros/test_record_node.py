@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rostest import PATIENCE, stamp  # noqa: E402
+from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 SECONDS = 10
 RATES = {"tactile/frame": 100, "contacts": 100, "joint_states": 100, "markers": 30, "tactile/points": 30}

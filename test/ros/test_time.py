@@ -10,14 +10,13 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
+from rostest import stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
-from visualization_msgs.msg import MarkerArray  # noqa: E402
-
-from rostest import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 ARM = """
 <mujoco><option integrator="{integrator}" timestep="0.002"/><worldbody>
@@ -153,62 +152,66 @@ def test_a_state_set_while_time_stands_is_shown_under_a_stamp_of_its_own(ros):
     assert all(len(heights) == 1 for heights in times.values())
 
 
+def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
+    """The frames of 200 steps under a controller in this process; with ``crowd`` others listen too."""
+    process = ros.run(scene=scene, skin=SKIN, lockstep=True)
+    frames: list[bytes] = []
+    joints: list[JointState] = []
+    subscriptions = [
+        ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 10, raw=True),
+        ros.node.create_subscription(JointState, "joint_states", joints.append, 10),
+    ]
+    if crowd:
+        ros.listen(PointCloud2, "tactile/points")
+        ros.listen(MarkerArray, "markers")
+        ros.listen(ContactWrenchArray, "contacts")
+    commands = ros.node.create_publisher(JointState, "joint_commands", QoSProfile(depth=10))
+    wait_for(lambda: joints and frames and commands.get_subscription_count() == 1)
+
+    def time() -> int:
+        return joints[-1].header.stamp.sec * 10**9 + joints[-1].header.stamp.nanosec
+
+    for step in range(200):
+        effort = 3.0 * (-0.3 - joints[-1].position[0]) - 0.4 * joints[-1].velocity[0]
+        command = JointState(name=["shoulder", "elbow"], effort=[effort, np.nan])
+        command.position = [np.nan, 0.4 * np.sin(0.05 * step)]
+        commands.publish(command)
+        wait_for(lambda wanted=(step + 1) * 2_000_000: time() == wanted)
+    wait_for(lambda: len(set(frames)) >= 201)
+    for subscription in subscriptions:
+        ros.node.destroy_subscription(subscription)
+    ros.node.destroy_publisher(commands)
+    ros.output(process)
+    return list(dict.fromkeys(frames))
+
+
 def test_in_lockstep_each_command_is_a_step_and_the_run_can_be_repeated(ros, arm):
-    """A controller in this process closes the loop; the second time somebody else listens too."""
-    runs = []
-    for crowd in (False, True):
-        process = ros.run(scene=arm(), skin=SKIN, lockstep=True)
-        frames, joints = [], []
-        subscriptions = [
-            ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 10, raw=True),
-            ros.node.create_subscription(JointState, "joint_states", joints.append, 10),
-        ]
-        if crowd:
-            ros.listen(PointCloud2, "tactile/points")
-            ros.listen(MarkerArray, "markers")
-            ros.listen(ContactWrenchArray, "contacts")
-        commands = ros.node.create_publisher(JointState, "joint_commands", QoSProfile(depth=10))
-        wait_for(lambda: joints and frames and commands.get_subscription_count() == 1)
-        for step in range(200):
-            state = joints[-1]
-            effort = 3.0 * (-0.3 - state.position[0]) - 0.4 * state.velocity[0]
-            command = JointState(name=["shoulder", "elbow"], effort=[effort, np.nan])
-            command.position = [np.nan, 0.4 * np.sin(0.05 * step)]
-            commands.publish(command)
-            wanted = (step + 1) * 2_000_000
-            wait_for(lambda: joints[-1].header.stamp.sec * 10**9 + joints[-1].header.stamp.nanosec == wanted)
-        wait_for(lambda: frames[-1] == frames[-1] and len({bytes(frame) for frame in frames}) >= 201)
-        unique = {bytes(frame) for frame in frames}
-        runs.append(sorted(unique, key=lambda data: (data[4:8][::-1], data[8:12][::-1])))
-        for subscription in subscriptions:
-            ros.node.destroy_subscription(subscription)
-        ros.node.destroy_publisher(commands)
-        ros.output(process)
-    assert len(runs[0]) == 201
-    assert runs[0] == runs[1]
+    alone, in_company = (closed_loop(ros, arm(), crowd) for crowd in (False, True))
+    assert len(alone) == 201
+    assert alone == in_company
+
+
+def motion(ros, crowd: bool) -> list[bytes]:
+    """The frames of 2 s of the infant's built-in motion."""
+    frames: list[bytes] = []
+    qos = QoSProfile(depth=1000)
+    subscription = ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, qos, raw=True)
+    kinds = {"tactile/points": PointCloud2, "contacts": ContactWrenchArray} if crowd else {}
+    others = [ros.listen(kind, topic) for topic, kind in kinds.items()]
+    process = ros.start("run", "infant", "--ros-args", "-p", "start_paused:=true")
+    wait_for(lambda: frames, "the first state")
+    assert ros.call(Step, "/tactile_sim/step", steps=1000).success
+    wait_for(lambda: len(set(frames)) >= 201, "200 frames")
+    assert all(others)
+    ros.output(process)
+    ros.node.destroy_subscription(subscription)
+    return list(dict.fromkeys(frames))
 
 
 def test_built_in_motion_repeats_itself_whoever_listens(ros):
-    runs = []
-    for crowd in (False, True):
-        frames = []
-        subscription = ros.node.create_subscription(
-            TactileFrame, "tactile/frame", frames.append, 1000, raw=True
-        )
-        if crowd:
-            heard = [ros.listen(PointCloud2, "tactile/points"), ros.listen(ContactWrenchArray, "contacts")]
-        process = ros.start("run", "infant", "--ros-args", "-p", "start_paused:=true")
-        wait_for(lambda: frames, "the first state")
-        assert ros.call(Step, "/tactile_sim/step", steps=1000).success
-        runs.append(frames)
-        if crowd:
-            assert all(heard)
-        wait_for(lambda: len(frames) >= 201, f"200 frames, got {len(frames)}")
-        ros.output(process)
-        ros.node.destroy_subscription(subscription)
-    first, second = ({bytes(frame) for frame in frames} for frames in runs)
-    assert len(first) == 201
-    assert first == second
+    alone, in_company = (motion(ros, crowd) for crowd in (False, True))
+    assert len(alone) == 201
+    assert alone == in_company
 
 
 def test_the_tare_makes_the_present_touch_zero(ros):

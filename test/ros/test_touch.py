@@ -8,12 +8,11 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3, WrenchStamped  # noqa: E402
-from scipy.spatial.transform import Rotation  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
-
 from rostest import stamp, wait_for  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState, Step  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
 
 G = 9.81
 BOX_MASS, BALL_MASS = 2.0, 0.5
