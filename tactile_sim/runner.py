@@ -126,6 +126,20 @@ class Runner:
                 self._mail.put(answer)
         return future
 
+    def steps(self, count: int) -> Future:
+        """Lets standing time go on by some steps; the future gives the stamp [ns] then reached."""
+        done: Future = Future()
+
+        def begin() -> None:
+            try:
+                self.request_steps(count, done)
+            except TactileSimError as error:
+                done.set_exception(error)
+
+        asked = self.call(begin)
+        # Where the loop has ended, nothing will begin.
+        return asked if asked.done() and asked.exception() else done
+
     def stop(self) -> None:
         """Ends ``run`` after the step under way. May be called from a signal handler."""
         self._stopping.set()

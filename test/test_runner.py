@@ -81,16 +81,7 @@ def running(tmp_path):
 
 
 def steps(runner, count):
-    done = Future()
-
-    def begin():
-        try:
-            runner.request_steps(count, done)
-        except CommandError as error:
-            done.set_exception(error)
-
-    runner.call(begin)
-    return done.result(20)
+    return runner.steps(count).result(20)
 
 
 def test_streams_are_sent_at_their_rates_and_only_if_heard(running):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import rclpy
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -80,7 +80,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
 
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
-    executor = MultiThreadedExecutor(num_threads=3)
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -98,7 +98,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
         listener.join(timeout=1.0)
 
 
-def _listen(executor: MultiThreadedExecutor) -> None:
+def _listen(executor: SingleThreadedExecutor) -> None:
     try:
         executor.spin()
     except ExternalShutdownException:

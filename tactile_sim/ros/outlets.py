@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -48,7 +49,11 @@ class Outlets:
         options = None
         if self._node.resolve_topic_name(topic) in self._overridden:
             options = QoSOverridingOptions.with_default_policies()
-        return self._node.create_publisher(message_type, topic, qos, qos_overriding_options=options)
+        # rclpy's own callbacks for events would keep its executor busy with every publisher at every message.
+        events = PublisherEventCallbacks(use_default_callbacks=False)
+        return self._node.create_publisher(
+            message_type, topic, qos, event_callbacks=events, qos_overriding_options=options
+        )
 
     def add(self, stream: str, message_type: type, topic: str, make: Callable) -> None:
         """A topic whose messages ``make(snapshot) -> bytes`` gives."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
@@ -19,13 +19,16 @@ from tactile_sim.srv import Reset, SetBodyState, Step
 
 
 class Services:
-    """``~/reset``, ``~/pause``, ``~/step``, ``~/set_body_state``, ``~/throw`` and ``~/tare``."""
+    """``~/reset``, ``~/pause``, ``~/step``, ``~/set_body_state``, ``~/throw`` and ``~/tare``.
+
+    A callback hands its work to the loop and gives a future; the answer goes out when that is done. So a long
+    ``~/step`` keeps neither the next request nor a command waiting.
+    """
 
     def __init__(self, node: Node, runner: Runner):
         self._runner = runner
         self._simulation = runner.simulation
-        # A long ~/step must not keep ~/pause waiting.
-        group = ReentrantCallbackGroup()
+        self._future: Future
         for service_type, name, callback in (
             (Reset, "~/reset", self._reset),
             (SetBool, "~/pause", self._pause),
@@ -34,41 +37,48 @@ class Services:
             (Trigger, "~/throw", self._throw),
             (Trigger, "~/tare", self._tare),
         ):
-            node.create_service(service_type, name, callback, callback_group=group)
+            service = node.create_service(service_type, name, partial(self._take, callback))
+            # rclpy sends what the callback returns at once; here it is sent when the promise is kept.
+            service.send_response = partial(self._send, service.send_response)
 
-    def _reset(self, request: Reset.Request, response: Reset.Response) -> Reset.Response:
+    def _take(self, callback: Callable[[Any], Future], request: Any, response: Any) -> Any:
+        self._future = callback(request)
+        return response
+
+    def _send(self, send: Callable[[Any, Any], None], response: Any, header: Any) -> None:
+        def answer(future: Future) -> None:
+            try:
+                result = future.result()
+                response.success = True
+                if isinstance(response, Step.Response):
+                    seconds, nanoseconds = divmod(result, 10**9)
+                    response.time = Time(sec=seconds, nanosec=nanoseconds)
+                    result = f"now at {result * 1e-9:.9g} s"
+                response.message = result
+            except TactileSimError as error:
+                response.success, response.message = False, str(error)
+            send(response, header)
+
+        self._future.add_done_callback(answer)
+
+    def _reset(self, request: Reset.Request) -> Future:
         def work() -> str:
             self._runner.interfere(lambda: self._simulation.reset(request.keyframe or None), mends=True)
             return f"reset to keyframe {request.keyframe!r}" if request.keyframe else "reset"
 
-        return self._answer(response, self._runner.call(work))
+        return self._runner.call(work)
 
-    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    def _pause(self, request: SetBool.Request) -> Future:
         def work() -> str:
             self._runner.pause(request.data)
             return "paused" if request.data else "running"
 
-        return self._answer(response, self._runner.call(work))
+        return self._runner.call(work)
 
-    def _step(self, request: Step.Request, response: Step.Response) -> Step.Response:
-        done: Future = Future()
+    def _step(self, request: Step.Request) -> Future:
+        return self._runner.steps(request.steps)
 
-        def begin() -> None:
-            try:
-                self._runner.request_steps(request.steps, done)
-            except TactileSimError as error:
-                done.set_exception(error)
-
-        self._runner.call(begin)
-        response = self._answer(response, done, lambda stamp: f"now at {stamp * 1e-9:.9g} s")
-        if response.success:
-            seconds, nanoseconds = divmod(done.result(), 10**9)
-            response.time = Time(sec=seconds, nanosec=nanoseconds)
-        return response
-
-    def _set_body_state(
-        self, request: SetBodyState.Request, response: SetBodyState.Response
-    ) -> SetBodyState.Response:
+    def _set_body_state(self, request: SetBodyState.Request) -> Future:
         position, orientation = request.pose.position, request.pose.orientation
         pose = np.array([position.x, position.y, position.z])
         quaternion = to_wxyz(np.array([orientation.x, orientation.y, orientation.z, orientation.w]))
@@ -83,24 +93,10 @@ class Services:
             )
             return f"body {request.body!r} is set"
 
-        return self._answer(response, self._runner.call(work))
+        return self._runner.call(work)
 
-    def _throw(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        def work() -> str:
-            return f"threw {self._runner.interfere(self._simulation.throw)!r}"
+    def _throw(self, request: Trigger.Request) -> Future:
+        return self._runner.call(lambda: f"threw {self._runner.interfere(self._simulation.throw)!r}")
 
-        return self._answer(response, self._runner.call(work))
-
-    def _tare(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        work = self._simulation.take_tare
-        return self._answer(response, self._runner.call(lambda: self._runner.interfere(work)))
-
-    @staticmethod
-    def _answer(response: Any, future: Future, message: Callable[[Any], str] = str) -> Any:
-        """Waits for the loop and fills success and message."""
-        try:
-            response.message = message(future.result())
-            response.success = True
-        except TactileSimError as error:
-            response.success, response.message = False, str(error)
-        return response
+    def _tare(self, request: Trigger.Request) -> Future:
+        return self._runner.call(lambda: self._runner.interfere(self._simulation.take_tare))
