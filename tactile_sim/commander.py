@@ -65,13 +65,7 @@ class Commander:
     def release(self) -> None:
         """Forgets all commands."""
         self._targets = {field: np.full(len(self._joints), np.nan) for field in _FIELDS}
-        nobody = np.zeros(len(self._joints), bool)
-        self._holds, self._tracks, self._forced = nobody, nobody, nobody
-
-    @property
-    def every_step(self) -> bool:
-        """Whether the command acts through forces that must be renewed at each step."""
-        return bool(self._forced.any())
+        self._choose()
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
         """The raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
@@ -128,10 +122,24 @@ class Commander:
                 actuators = self._actuators[field][direct]
                 # An actuator's length is its gear times the joint's coordinate.
                 data.ctrl[actuators] = targets[field][direct] * self._model.actuator_gear[actuators, 0]
+        self._choose()
+
+    def yield_to(self, controls: np.ndarray, data: mujoco.MjData) -> None:
+        """Forgets what was asked of the joints behind the raw controls of a mask (nu,)."""
+        joints = np.any([(own >= 0) & controls[own] for own in self._actuators.values()], axis=0)
+        for target in self._targets.values():
+            target[joints] = np.nan
+        data.qfrc_applied[self.dofs[joints]] = 0.0
+        self._choose()
+
+    def _choose(self) -> None:
+        """Which joints are held or tracked by feedback, and on which a force acts."""
         servo = self._actuators["position"] >= 0
         self._holds = ~np.isnan(self._targets["position"]) & ~servo
         self._tracks = ~np.isnan(self._targets["velocity"]) & ~servo & (self._actuators["velocity"] < 0)
         self._forced = self._holds | self._tracks | ~np.isnan(self._targets["effort"])
+        self.every_step = bool(self._forced.any())
+        """Whether commands act through forces that must be renewed at each step."""
 
     def apply(self, data: mujoco.MjData) -> None:
         """Lets efforts and feedback act on the coming step."""
@@ -158,8 +166,12 @@ class Commander:
             joint = index.get(int(model.actuator_trnid[a, 0]))
             if joint is None or model.actuator_trntype[a] != mujoco.mjtTrn.mjTRN_JOINT:
                 continue
-            if model.actuator_gaintype[a] != mujoco.mjtGain.mjGAIN_FIXED or model.actuator_gainprm[a, 0] == 0:
+            if model.actuator_gaintype[a] != mujoco.mjtGain.mjGAIN_FIXED:
                 continue
+            if model.actuator_gainprm[a, 0] == 0 or model.actuator_gear[a, 0] == 0:
+                continue
+            if model.actuator_dyntype[a] == mujoco.mjtDyn.mjDYN_INTEGRATOR:
+                continue  # its control is neither position nor velocity nor effort
             if model.actuator_biastype[a] == mujoco.mjtBias.mjBIAS_NONE:
                 field = "effort"
             elif model.actuator_biasprm[a, 1] != 0:

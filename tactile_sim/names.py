@@ -38,6 +38,11 @@ class Names:
         given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
         self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
         self._ids[word] |= {name: i for i, name in enumerate(given) if name}
+        if word in ("body", "joint") and len(self._ids[word]) < len(made):
+            twice = next(name for i, name in enumerate(made) if not given[i] and name in given)
+            raise SceneError(
+                f"an unnamed {word} of the scene is called {twice!r}, as another one is; give it a name"
+            )
         return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.mailbox import Mailbox
 from tactile_sim.pace import Pace
 from tactile_sim.schedule import Schedule
 from tactile_sim.simulation import Simulation, Snapshot
@@ -48,14 +48,17 @@ class Output(Protocol):
     def heard(self) -> set[str]:
         """Streams that somebody listens to."""
 
-    def newcomers(self) -> set[str]:
-        """Streams that got a new listener since the last call."""
+    def newcomers(self) -> bool:
+        """Whether a topic got a new listener since it was last sent."""
 
     def commanded(self) -> bool:
         """Whether somebody may send commands, so that each step should look for them."""
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant to those who listen to the streams."""
+
+    def greet(self, snapshot: Snapshot) -> None:
+        """Sends one instant to those topics that got a new listener since they were last sent."""
 
     def warn(self, message: str) -> None:
         """Tells the user of a refused command."""
@@ -77,7 +80,9 @@ class Runner:
         settings = simulation.settings
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
-        self._mail: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._mail = Mailbox()
+        self._commands: deque[Callable[[], None]] = deque()
+        """In lock-step: commands that wait for a step of their own."""
         self._owed: deque[tuple[int, Future]] = deque()
         """Steps still to be taken while time stands still otherwise: the last step of each request."""
         self._pace = Pace(settings.real_time_factor)
@@ -86,8 +91,6 @@ class Runner:
         """The last step that has been sent as a whole."""
         self._show_next = True
         self._stopping = threading.Event()
-        self._closing = threading.Lock()
-        self._closed = False
         self._fault: str | None = None
         self._refused = 0
         self._last_refusal = ""
@@ -107,43 +110,27 @@ class Runner:
                 self._last_refusal = str(error)
                 self.output.warn(str(error))
 
-        self._mail.put(guarded)
+        self._mail.post(guarded)
 
     def call(self, work: Callable[[], Any]) -> Future:
         """Lets work be done between two steps; the future gives its result or its error."""
-        future: Future = Future()
-
-        def answer() -> None:
-            try:
-                future.set_result(work())
-            except TactileSimError as error:
-                future.set_exception(error)
-
-        with self._closing:
-            if self._closed:
-                future.set_exception(CommandError("the simulation has ended"))
-            else:
-                self._mail.put(answer)
-        return future
+        return self._mail.call(work)
 
     def steps(self, count: int) -> Future:
         """Lets standing time go on by some steps; the future gives the stamp [ns] then reached."""
         done: Future = Future()
 
-        def begin() -> None:
-            try:
-                self.request_steps(count, done)
-            except TactileSimError as error:
+        def pass_on(asked: Future) -> None:
+            if error := asked.exception():
                 done.set_exception(error)
 
-        asked = self.call(begin)
-        # Where the loop has ended, nothing will begin.
-        return asked if asked.done() and asked.exception() else done
+        self.call(lambda: self.request_steps(count, done)).add_done_callback(pass_on)
+        return done
 
     def stop(self) -> None:
         """Ends ``run`` after the step under way. May be called from a signal handler."""
         self._stopping.set()
-        self._mail.put(lambda: None)
+        self._mail.post(lambda: None)
 
     # -- in the thread of the loop ---------------------------------------------------------------------------
 
@@ -153,18 +140,19 @@ class Runner:
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
             while not self._stopping.is_set() and (last is None or self.simulation.step < last):
-                self._read_mail()
+                self._mail.read()
+                if self._commands and not (self._owed or self.paused):
+                    self._commands.popleft()()
+                    self.request_steps(1, Future())
                 if self._standing() and not self._owed:
                     self._stand()
                 elif not self._standing() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
-                    self._read_mail(wait)
+                    self._mail.read(wait)
                 else:
                     self._go(last)
         finally:
             # Whoever still waits for an answer gets one.
-            with self._closing:
-                self._closed = True
-            self._read_mail()
+            self._mail.close()
             self._refuse_owed("the simulation ends")
 
     def pause(self, paused: bool) -> None:
@@ -186,11 +174,12 @@ class Runner:
         self._owed.append((owed + steps, done))
 
     def command(self, work: Callable[[], None]) -> None:
-        """Lets a command act; in lock-step time then goes on by one step."""
+        """Lets a command act; in lock-step on a step of its own, for which time then goes on."""
         self._check_fault()
-        work()
-        if self.lockstep and not self.paused:
-            self.request_steps(1, Future())
+        if self.lockstep:
+            self._commands.append(work)
+        else:
+            work()
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
         """Lets something change the state from outside the physics; the new state is then shown.
@@ -203,6 +192,7 @@ class Runner:
         result = work()
         if mends:
             self._fault = None
+            self._commands.clear()
         if self.simulation.step == self._shown:
             self.simulation.step += 1
             self._owed = deque((end + 1, done) for end, done in self._owed)
@@ -213,11 +203,7 @@ class Runner:
     def update(self, settings: Settings) -> None:
         """Takes over settings that may change while running."""
         simulation = self.simulation
-        if settings.skin.touch_function != simulation.settings.skin.touch_function:
-            simulation.tare = None
-        simulation.settings = settings
-        if simulation.sampling:
-            simulation.sampling.clear()
+        simulation.update(settings)
         self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
         if settings.real_time_factor != self._pace.factor:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
@@ -240,56 +226,41 @@ class Runner:
     def _standing(self) -> bool:
         return self.paused or self.lockstep or self._fault is not None
 
-    def _read_mail(self, wait: float = 0.0) -> None:
-        try:
-            work = self._mail.get(timeout=wait) if wait else self._mail.get_nowait()
-            while True:
-                work()
-                work = self._mail.get_nowait()
-        except Empty:
-            pass
-
     def _stand(self) -> None:
         """Time stands: the present state is sent when it is new, or to whoever newly listens."""
-        if self._fault is None:
-            newcomers = self.output.newcomers()
-            if self._show_next:
-                self._show(self.output.heard())
-            elif newcomers:
-                self._show(newcomers)
-        self._read_mail(IDLE)
+        if self._fault is None and (self._show_next or self.output.newcomers()):
+            self._show(self.output.heard())
+        self._mail.read(IDLE)
 
     def _show(self, streams: set[str]) -> None:
-        """Sends the present state without going on."""
+        """Sends the present state without going on; where it has been sent before, to newcomers only."""
         self.simulation.prepare()
         snapshot = self.simulation.observe()
         if self._broke():
             return
-        if self.simulation.sampling and self.simulation.sampling.empty:
-            self.simulation.sampling.add(snapshot.sense())
-        self.output.publish(snapshot, streams)
+        if self.simulation.step == self._shown:
+            self.output.greet(snapshot)
+        else:
+            self.output.publish(snapshot, streams)
         self._shown = self.simulation.step
         self._show_next = False
 
     def _go(self, last: int | None) -> None:
         """Takes the next step, or as many as pass before something is due."""
         simulation = self.simulation
-        step, sampling = simulation.step, simulation.sampling
+        step = simulation.step
         heard = self.output.heard()
         due = self._schedule.due(step)
         streams = heard if self._show_next else set() if step == self._shown else due & heard
+        self._show_next = False
         simulation.prepare()
-        if streams or sampling:
+        if streams or simulation.sampling:
             snapshot = simulation.observe()
             if self._broke():
                 return
-            if sampling:
-                sampling.add(snapshot.sense())
             if streams:
                 self.output.publish(snapshot, streams)
-                self._show_next = False
-            if sampling and "tactile" in due:
-                sampling.clear()
+            simulation.remember(snapshot, "tactile" in due)
             simulation.advance()
         else:
             simulation.skip(self._batch(heard, last))
@@ -316,6 +287,7 @@ class Runner:
                 "time stands still until ~/reset. A smaller timestep or softer contacts may help",
                 self.simulation.stamp,
             )
+            self._commands.clear()
             self._refuse_owed("the physics broke: " + fault)
         return fault is not None
 

@@ -17,22 +17,20 @@ class Sampling:
         """Starts a new interval."""
         self._steps = 0
 
-    @property
-    def empty(self) -> bool:
-        """Whether the interval has no step yet."""
-        return self._steps == 0
-
     def add(self, reading: np.ndarray) -> None:
-        """Takes the reading (taxels, channels) of one step."""
-        if self._steps == 0:
-            self._value = reading.copy()
-        elif self.mode == "mean":
-            self._value += reading
-        else:
-            stronger = (reading**2).sum(axis=1) > (self._value**2).sum(axis=1)
-            self._value[stronger] = reading[stronger]
+        """Takes the reading (taxels, channels) of one step into the interval."""
+        self._value = self._with(reading)
         self._steps += 1
 
-    def value(self) -> np.ndarray:
-        """The reading (taxels, channels) of the interval; of at least one step."""
-        return self._value / self._steps if self.mode == "mean" else self._value.copy()
+    def value(self, reading: np.ndarray) -> np.ndarray:
+        """The reading (taxels, channels) of the interval that the present one ends."""
+        value = self._with(reading)
+        return value / (self._steps + 1) if self.mode == "mean" else value
+
+    def _with(self, reading: np.ndarray) -> np.ndarray:
+        if self._steps == 0:
+            return reading
+        if self.mode == "mean":
+            return self._value + reading
+        stronger = (reading**2).sum(axis=1) > (self._value**2).sum(axis=1)
+        return np.where(stronger[:, None], reading, self._value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from tactile_sim.commander import Commander
 from tactile_sim.config import Settings, resolve_scales
 from tactile_sim.engines import Contacts, MujocoEngine
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
@@ -34,6 +35,14 @@ class Simulation:
         model = load_model(settings.scene, base=settings.base, source=settings.source)
         self.engine = MujocoEngine(model)
         self.names = Names(model)
+        bodies = [settings.frame_prefix + name for name in self.names.bodies[1:]]
+        self.frames = [settings.world_frame, *bodies]
+        """The TF frame of each body, by id."""
+        if settings.world_frame in bodies:
+            raise ConfigError(
+                f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
+                " give the world another name, or the bodies a frame_prefix"
+            )
         self.skin = Skin(model, resolve_scales(settings, model, self.names))
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
@@ -43,7 +52,7 @@ class Simulation:
         self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
-            [body.body_id for body in self.skin.bodies if body.body_id],
+            [body.body_id for body in self.skin.bodies],
             model.opt.gravity,
             settings.seed,
         )
@@ -51,8 +60,12 @@ class Simulation:
         self.tare: np.ndarray | None = None
         """(taxels, channels) readings that count as zero."""
         self.step = 0
-        self._commanded: float | None = None
-        """When the last command came [s]; None before the first."""
+        self._taken = 0
+        """Steps since the reset."""
+        self._commanded = False
+        """Whether a command came since the reset."""
+        self._rest_at = 0
+        """In steps since the reset: when the actuators go to rest; 0 for never."""
         self._motion_steps = max(1, round(MOTION_INTERVAL / self.engine.timestep))
         self._started()
         self._warm_up()
@@ -74,15 +87,14 @@ class Simulation:
         if self.sampling or self.commander.every_step:
             return 1
         if self.moving:
-            return self._motion_steps - (self.step - self._start) % self._motion_steps
-        return 1 << 30
+            return self._motion_steps - self._taken % self._motion_steps
+        return max(1, self._rest_at - self._taken) if self._rest_at else 1 << 30
 
     def prepare(self) -> None:
         """Lets motion and commands act on the coming step."""
-        if self.motion and self.moving and (self.step - self._start) % self._motion_steps == 0:
+        if self.motion and self.moving and self._taken % self._motion_steps == 0:
             self.engine.data.ctrl[:] = self.motion.control(self.engine.time)
-        timeout = self.settings.command_timeout
-        if timeout and self._commanded is not None and self.time - self._commanded > timeout:
+        if self._rest_at and self._taken >= self._rest_at:
             self._rest()
         self.commander.apply(self.engine.data)
 
@@ -95,29 +107,40 @@ class Simulation:
         """Goes from the observed instant to the next."""
         self.engine.integrate()
         self.step += 1
+        self._taken += 1
 
     def skip(self, n: int) -> None:
         """Goes n steps on without a look; at most ``steps_alone()``."""
         self.engine.step(n)
         self.step += n
+        self._taken += n
+
+    def remember(self, snapshot: Snapshot, sent: bool) -> None:
+        """Keeps what has memory; ``sent``: whether the tactile messages of this instant are due."""
+        if self.sampling:
+            if sent:
+                self.sampling.clear()
+            else:
+                self.sampling.add(snapshot.sense())
 
     # -- commands --------------------------------------------------------------------------------------------
 
     @property
     def moving(self) -> bool:
         """Whether built-in motion is on: until the first command from outside."""
-        return self.motion is not None and self._commanded is None
+        return self.motion is not None and not self._commanded
 
     def command_joints(self, targets: dict[str, np.ndarray]) -> None:
         """Takes over targets that ``commander.check`` gave."""
         self.commander.accept(targets, self.engine.data)
-        self._commanded = self.time
+        self._obeyed()
 
     def command_controls(self, controls: np.ndarray) -> None:
         """Takes over a raw actuator vector (nu,) that ``commander.check_controls`` gave."""
         spoken = ~np.isnan(controls)
+        self.commander.yield_to(spoken, self.engine.data)
         self.engine.data.ctrl[spoken] = controls[spoken]
-        self._commanded = self.time
+        self._obeyed()
 
     def reset(self, keyframe: str | None = None) -> None:
         """Puts the state, random numbers, motion and commands back to the start; the tare stays.
@@ -136,9 +159,11 @@ class Simulation:
     ) -> None:
         """Puts a free body somewhere: position [m], quaternion wxyz, velocities [m/s], [rad/s], in the world.
 
-        Raises CommandError, SceneError or EngineError, and then changes nothing.
+        Raises CommandError or SceneError, and then changes nothing.
         """
         body_id = self.names.body_id(body)
+        if body_id not in self.engine.free_bodies:
+            raise CommandError(f"body {body!r} has no free joint; only a free body can be put somewhere")
         values = np.concatenate([position, quaternion, linear, angular])
         if not np.isfinite(values).all():
             raise CommandError(f"set_body_state of body {body!r}: pose and twist must be finite numbers")
@@ -158,8 +183,19 @@ class Simulation:
     def take_tare(self) -> str:
         """Lets the readings of the present instant count as zero from now on."""
         self.prepare()
-        self.tare = self.observe().sense()
+        reading = self.observe().sense()
+        if fault := self.fault():
+            raise CommandError(f"cannot tare: {fault}")
+        self.tare = reading
         return "tared"
+
+    def update(self, settings: Settings) -> None:
+        """Takes over live settings; with readings of another kind tare and sampling start anew."""
+        before, self.settings = self.settings, settings
+        if settings.skin.touch_function != before.skin.touch_function:
+            self.tare = None
+            if self.sampling:
+                self.sampling.clear()
 
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
@@ -173,12 +209,19 @@ class Simulation:
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
 
     def _started(self) -> None:
-        self._start = self.step
-        self._commanded = None
+        self._taken = 0
+        self._commanded = False
+        self._rest_at = 0
         self._rest_controls = self.engine.data.ctrl.copy()
+
+    def _obeyed(self) -> None:
+        self._commanded = True
+        timeout = self.settings.command_timeout
+        self._rest_at = self._taken + math.ceil(timeout / self.engine.timestep) if timeout else 0
 
     def _rest(self) -> None:
         """No command came for too long: controls as after the reset, no forces."""
+        self._rest_at = 0
         self.commander.release()
         self.engine.data.ctrl[:] = self._rest_controls
         self.engine.data.qfrc_applied[:] = 0.0
@@ -221,7 +264,7 @@ class Snapshot:
     def taxels(self) -> np.ndarray:
         """(taxels, channels) readings as they are published: sampled and tared."""
         sampling, tare = self.simulation.sampling, self.simulation.tare
-        reading = sampling.value() if sampling else self.sense()
+        reading = sampling.value(self.sense()) if sampling else self.sense()
         return reading if tare is None else reading - tare
 
     @cached_property

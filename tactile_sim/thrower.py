@@ -22,9 +22,10 @@ class Thrower:
     ):
         """free_bodies: names and ids; targets: ids of the bodies with skin; gravity (3,) [m/s²]."""
         self._gravity = gravity
-        self._targets = targets
         self._seed = seed
         self._balls = [(name, body) for name, body in free_bodies if re.fullmatch(r"ball(_.*)?", name)]
+        balls = {body for _, body in self._balls}
+        self._targets = [body for body in targets if body and body not in balls]
         self.restart()
 
     def restart(self) -> None:

@@ -98,12 +98,6 @@ def test_a_free_body_spins_about_the_world_axis_it_is_told():
     np.testing.assert_allclose(engine.body_positions[body], [0, 0, 5])
 
 
-def test_a_body_without_a_free_joint_stays_where_it_is():
-    engine = arm()
-    with pytest.raises(EngineError, match="'lower' has no free joint"):
-        engine.set_free_body(2, np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
-
-
 def test_broken_physics_is_told_with_the_joint_and_not_restarted_in_silence():
     engine = arm()
     assert engine.fault() is None

@@ -42,11 +42,12 @@ def test_names_lead_back_to_ids():
     assert NAMES.keyframe_id("home") == 1
 
 
-def test_a_name_that_was_given_wins_over_one_that_was_made():
+def test_a_name_that_was_given_must_not_be_one_that_is_made():
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><body><geom size=".1"/></body><body name="body1"/></worldbody></mujoco>'
     )
-    assert Names(model).body_id("body1") == 2
+    with pytest.raises(SceneError, match="unnamed body .* 'body1'.*give it a name"):
+        Names(model)
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():

@@ -24,7 +24,7 @@ class Ears:
 
     def __init__(self, *streams: str):
         self.streams = set(streams)
-        self.new: set[str] = set()
+        self.new = False
         self.sent: list[tuple[int, set[str], float]] = []
         self.said: list[str] = []
 
@@ -32,8 +32,11 @@ class Ears:
         return self.streams
 
     def newcomers(self):
-        new, self.new = self.new, set()
-        return new
+        return self.new
+
+    def greet(self, snapshot):
+        self.new = False
+        self.publish(snapshot, {"greeting"})
 
     def commanded(self):
         return False
@@ -117,9 +120,9 @@ def test_after_a_pause_the_present_is_sent_once_and_newcomers_get_it_too(running
     stamp = ears.sent[-1][0]
     time.sleep(0.2)
     assert len(ears.sent) == count
-    ears.new = {"tactile"}
+    ears.new = True
     time.sleep(0.2)
-    assert [entry[:2] for entry in ears.sent[count:]] == [(stamp, {"tactile"})]
+    assert [entry[:2] for entry in ears.sent[count:]] == [(stamp, {"greeting"})]
 
 
 def test_steps_are_exact_and_end_with_everything_sent(running):
@@ -150,12 +153,14 @@ def test_no_stamp_is_sent_twice_with_different_states(running):
     assert {1.0, 0.2} <= set().union(*heights.values())
 
 
-def test_in_lockstep_a_command_is_a_step(running):
+def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(running):
     runner, ears = running("tactile", lockstep=True)
+    seen = []
     for _ in range(5):
-        runner.post(lambda: runner.command(lambda: None))
-    steps(runner, 1)
-    assert ears.stamps("tactile") == [2_000_000 * k for k in range(7)]
+        runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step)))
+    time.sleep(0.3)
+    assert seen == [0, 1, 2, 3, 4]
+    assert ears.stamps("tactile") == [2_000_000 * k for k in range(6)]
 
 
 def test_steps_while_running_are_refused(running):
@@ -193,6 +198,16 @@ def test_broken_physics_is_never_sent_and_a_reset_mends_it(running):
     runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
     assert steps(runner, 1) > 0
     assert len(ears.said) == 1
+
+
+def test_motion_and_state_are_the_same_after_a_reset_as_after_the_start(running):
+    runner, ears = running("tactile", start_paused=True, rates={"tactile": 500.0})
+    steps(runner, 40)
+    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+    steps(runner, 40)
+    heights = [height for *_, height in ears.sent]
+    assert len(heights) == 82
+    assert heights[:41] == heights[41:]
 
 
 def test_whoever_waits_is_answered_when_the_loop_ends(running):

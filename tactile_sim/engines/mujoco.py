@@ -119,14 +119,10 @@ class MujocoEngine:
     ) -> None:
         """Puts a body with a free joint somewhere.
 
-        position (3,) [m], quaternion (4,) wxyz, linear (3,) [m/s] and angular (3,) [rad/s] velocity, all in
-        the world. Raises EngineError where the body has no free joint.
+        body: one of ``free_bodies``; position (3,) [m], quaternion (4,) wxyz, linear (3,) [m/s] and angular
+        (3,) [rad/s] velocity, all in the world.
         """
         joint = self.model.body_jntadr[body]
-        if body not in self.free_bodies:
-            raise EngineError(
-                f"{self.model.body(body).name!r} has no free joint; only a free body can be put somewhere"
-            )
         quaternion = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
         q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
         self.data.qpos[q : q + 3] = position

@@ -14,6 +14,10 @@ WHITE, GREEN, RED, BLUE, YELLOW = np.array(
 SHORTEST = 1e-4
 """Arrows shorter than this [m] are not drawn."""
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
+_NOTHING = np.empty((0, 3))
+_BALL = (2.0, 2.0, 2.0)
+_SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
+"""Diameters of an arrow's shaft and head and length of its head, in radii of a contact point."""
 
 
 class Markers:
@@ -23,7 +27,6 @@ class Markers:
     def __init__(self, simulation: Simulation, world: str):
         self._simulation = simulation
         self._world = world
-        self._arrows = 0
 
     def __call__(self, snapshot: Snapshot) -> bytes:
         settings = self._simulation.settings.markers
@@ -38,32 +41,20 @@ class Markers:
         long = np.linalg.norm(vectors, axis=1) > SHORTEST
         starts, vectors, colors = starts[long], vectors[long], colors[long]
 
-        # Arrows of the last message that have no successor are taken away.
-        arrows, before = len(starts), self._arrows
-        self._arrows = arrows
-        gone = max(0, before - arrows)
+        arrows, points = len(starts), int(len(contacts) > 0)
         width = settings.contact_radius
-        actions = [
-            Marker.ADD if len(contacts) else Marker.DELETE,
-            *[Marker.ADD] * arrows,
-            *[Marker.DELETE] * gone,
-        ]
+        # What was drawn before goes away as the new comes, so that nothing outlives its contact.
+        kinds = [Marker.ARROW] + [Marker.SPHERE_LIST] * points + [Marker.ARROW] * arrows
         markers = cdr.Columns(
             header={"stamp": snapshot.stamp, "frame_id": self._world},
-            ns=["contact_points", *["forces"] * (arrows + gone)],
-            id=np.concatenate([[0], np.arange(arrows + gone)]),
-            type=[Marker.SPHERE_LIST, *[Marker.ARROW] * (arrows + gone)],
-            action=actions,
+            ns=["", *["contact_points"] * points, *["forces"] * arrows],
+            id=np.concatenate([np.zeros(1 + points, int), np.arange(arrows)]),
+            type=kinds,
+            action=[Marker.DELETEALL] + [Marker.ADD] * (points + arrows),
             pose={"orientation": _NO_TURN},
-            scale=np.vstack(
-                [[2 * width] * 3, np.tile([0.6 * width, 1.5 * width, 2.0 * width], (arrows + gone, 1))]
-            ),
-            color=np.vstack([WHITE, colors, np.tile(WHITE, (gone, 1))]),
-            points=[
-                contacts.position,
-                *np.stack([starts, starts + vectors], axis=1),
-                *[np.empty((0, 3))] * gone,
-            ],
+            scale=width * np.array([_BALL, *[_BALL] * points, *[_SHAFT_AND_HEAD] * arrows]),
+            color=np.vstack([np.tile(WHITE, (1 + points, 1)), colors]),
+            points=[_NOTHING, *[contacts.position] * points, *np.stack([starts, starts + vectors], axis=1)],
         )
         return cdr.encode(MarkerArray, {"markers": markers})
 

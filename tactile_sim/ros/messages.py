@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from numba import njit
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
@@ -41,8 +42,7 @@ class Messages:
         self._simulation = simulation
         self.world = settings.world_frame
         names = simulation.names
-        self.frames = [self.world] + [settings.frame_prefix + name for name in names.bodies[1:]]
-        """The frame of each body, by id."""
+        self.frames = simulation.frames
         self.body_names = [names.bodies[body.body_id] for body in skin.bodies]
         self.body_frames = [self.frames[body.body_id] for body in skin.bodies]
         self.tokens = [topic_token(name) for name in self.body_names]
@@ -166,11 +166,11 @@ class Messages:
 
     def points(self, snapshot: Snapshot) -> bytes:
         """``tactile/points``: intensity is the magnitude of the force [N]."""
-        points, forces = self._points, snapshot.forces_world
-        for k, axis in enumerate("xyz"):
-            points[axis] = snapshot.taxel_positions_world[:, k]
-            points["f" + axis] = forces[:, k]
-        points["intensity"] = np.sqrt(np.einsum("ij,ij->i", forces, forces))
+        points = self._points
+        # All fields are four bytes wide or padded to it.
+        _fill_points(
+            points.view("<f4").reshape(len(points), -1), snapshot.taxel_positions_world, snapshot.forces_world
+        )
         return cdr.encode(
             PointCloud2,
             {
@@ -237,3 +237,14 @@ class Messages:
                 "effort": effort,
             },
         )
+
+
+@njit(cache=True)
+def _fill_points(rows: np.ndarray, positions: np.ndarray, forces: np.ndarray) -> None:
+    for n in range(len(rows)):
+        square = 0.0
+        for i in range(3):
+            rows[n, i] = positions[n, i]
+            rows[n, 4 + i] = forces[n, i]
+            square += forces[n, i] ** 2
+        rows[n, 3] = np.sqrt(square)

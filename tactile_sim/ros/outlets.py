@@ -26,6 +26,14 @@ class Outlet:
         self.stream = stream
         self.make = make
         self.listeners = 0
+        self.has_newcomers = False
+        """Whether somebody listens who has not been sent anything yet."""
+
+    def send(self, snapshot) -> None:
+        """Sends one instant, if anybody listens."""
+        if self.listeners:
+            self.publisher.publish(self.make(snapshot))
+            self.has_newcomers = False
 
 
 class Outlets:
@@ -41,7 +49,6 @@ class Outlets:
             if name.startswith("qos_overrides.")
         ]
         self._heard: set[str] = set()
-        self._newcomers: set[str] = set()
         self._refreshed = 0.0
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile):
@@ -66,17 +73,15 @@ class Outlets:
             self._refresh()
         return self._heard
 
-    def newcomers(self) -> set[str]:
-        """Streams that got a new listener since the last call."""
+    def newcomers(self) -> list[Outlet]:
+        """Topics that got a new listener since they were last sent."""
         self._refresh()
-        newcomers, self._newcomers = self._newcomers, set()
-        return newcomers
+        return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
     def send(self, stream: str, snapshot) -> None:
         """Sends the topics of one stream to those who listen."""
         for outlet in self._outlets.get(stream, ()):
-            if outlet.listeners:
-                outlet.publisher.publish(outlet.make(snapshot))
+            outlet.send(snapshot)
 
     def flush(self) -> None:
         """Waits until all that was sent has arrived, at most a second in all."""
@@ -92,8 +97,7 @@ class Outlets:
         for stream, outlets in self._outlets.items():
             for outlet in outlets:
                 listeners = outlet.publisher.get_subscription_count()
-                if listeners > outlet.listeners:
-                    self._newcomers.add(stream)
+                outlet.has_newcomers |= listeners > outlet.listeners
                 outlet.listeners = listeners
                 if listeners:
                     self._heard.add(stream)

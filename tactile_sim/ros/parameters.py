@@ -30,16 +30,13 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
     """
     given: Mapping[str, Any] = node.get_parameters_by_prefix("")
     values = {name: parameter.value for name, parameter in given.items()}
-    base, source = None, "parameters"
+    base, source, scene = None, "parameters", None
     for file in parameter_files(arguments):
-        source = str(file)
-        sections = read_sections(file, source)
-        if any(
-            "scene" in keys and applies(name, node.get_fully_qualified_name())
-            for name, keys in sections.items()
-        ):
-            base = file.absolute().parent
-    return config.from_mapping(values, base, source)
+        for name, keys in read_sections(file, str(file)).items():
+            if applies(name, node.get_fully_qualified_name()) and "scene" in keys:
+                base, source, scene = file.absolute().parent, str(file), keys["scene"]
+    # A scene from elsewhere, such as -p scene:=..., has no file to count from.
+    return config.from_mapping(values, base if values.get("scene") == scene else None, source)
 
 
 def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) -> None:
@@ -61,7 +58,7 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
         wanted = current
         try:
             for parameter in parameters:
-                if not parameter.name.startswith("qos_overrides.") and parameter.name != "use_sim_time":
+                if not parameter.name.startswith("qos_overrides."):
                     wanted = wanted.replace(parameter.name, parameter.value)
         except TactileSimError as error:
             return SetParametersResult(successful=False, reason=str(error))

@@ -39,8 +39,7 @@ class Publishers:
         self._senders = Senders(node)
         self._status: Callable[[], Status]
 
-        if simulation.settings.rates.clock:
-            outlets.add("clock", Clock, "/clock", messages.clock)
+        outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
             outlets.add("tf", TFMessage, "/tf", messages.transforms)
         for k, body in enumerate(messages.tokens):
@@ -80,9 +79,9 @@ class Publishers:
         """Streams that somebody listens to."""
         return self._outlets.heard()
 
-    def newcomers(self) -> set[str]:
-        """Streams that got a new listener since the last call."""
-        return self._outlets.newcomers()
+    def newcomers(self) -> bool:
+        """Whether a topic got a new listener since it was last sent."""
+        return bool(self._outlets.newcomers())
 
     def commanded(self) -> bool:
         """Whether somebody may send commands."""
@@ -91,7 +90,17 @@ class Publishers:
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
         for stream in (*FIRST, *sorted(streams.difference(FIRST))):
-            self._outlets.send(stream, snapshot)
+            if self._on(stream):
+                self._outlets.send(stream, snapshot)
+
+    def greet(self, snapshot: Snapshot) -> None:
+        """Sends one instant to those topics that got a new listener since they were last sent."""
+        for outlet in self._outlets.newcomers():
+            if self._on(outlet.stream):
+                outlet.send(snapshot)
+
+    def _on(self, stream: str) -> bool:
+        return getattr(self._simulation.settings.rates, stream) > 0.0
 
     def flush(self) -> None:
         """Waits until all that was sent has arrived, but not for those who stand still."""
@@ -104,7 +113,9 @@ class Publishers:
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke."""
         self._node.get_logger().error(message)
-        self._outlets.send("diagnostics", _Instant(stamp))
+        for stream in ("clock", "diagnostics"):
+            if self._on(stream):
+                self._outlets.send(stream, _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene

@@ -140,7 +140,7 @@ class Recorder:
             if name in self._topics or name in self._refused or (self._wanted and name not in self._wanted):
                 continue
             publishers = self._node.get_publishers_info_by_topic(name)
-            if not publishers or (not self._wanted and any(p.startswith("_") for p in name.split("/"))):
+            if not publishers or (not self._wanted and name.startswith("/_")):
                 continue
             try:
                 if len(types) > 1:

@@ -39,7 +39,7 @@ class Services:
         ):
             service = node.create_service(service_type, name, partial(self._take, callback))
             # rclpy sends what the callback returns at once; here it is sent when the promise is kept.
-            service.send_response = partial(self._send, service.send_response)
+            service.send_response = partial(self._send, service.send_response)  # type: ignore[method-assign]
 
     def _take(self, callback: Callable[[Any], Future], request: Any, response: Any) -> Any:
         self._future = callback(request)
