@@ -13,6 +13,8 @@ from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
+LARGEST = 1e10
+"""From here on MuJoCo takes a number for a sign that the simulation is unstable (mjMAXVAL)."""
 _FIELDS = ("position", "velocity", "effort")
 
 
@@ -72,8 +74,10 @@ class Commander:
         values = np.asarray(controls, float)
         if values.shape != (self._model.nu,):
             raise CommandError(f"ctrl has {values.size} values; the scene has {self._model.nu} actuators")
-        if np.isinf(values).any():
-            raise CommandError(f"ctrl[{int(np.argmax(np.isinf(values)))}] is infinite")
+        huge = np.abs(values) >= LARGEST
+        if huge.any():
+            k = int(np.argmax(huge))
+            raise CommandError(f"ctrl[{k}] is {values[k]:g}; it must be finite and below {LARGEST:g}")
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
@@ -93,9 +97,13 @@ class Commander:
                     f"joint_commands: {field} has {len(values)} values for {len(where)} names; "
                     "it must be empty or as long"
                 )
-            if np.isinf(values).any():
-                name = command.name[int(np.argmax(np.isinf(values)))]
-                raise CommandError(f"joint_commands: {field} of joint {name!r} is infinite")
+            huge = np.abs(values) >= LARGEST
+            if huge.any():
+                k = int(np.argmax(huge))
+                raise CommandError(
+                    f"joint_commands: {field} of joint {command.name[k]!r} is {values[k]:g}; "
+                    f"it must be finite and below {LARGEST:g}"
+                )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):
                 targets[field][where] = values

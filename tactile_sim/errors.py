@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class TactileSimError(Exception):
@@ -43,3 +44,12 @@ def suggest(name: str, valid: Iterable[str], limit: int = 8) -> str:
         return "; there are none"
     more = f", ... ({len(names)} in all)" if len(names) > limit else ""
     return f"; there are: {', '.join(names[:limit])}{more}"
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Puts the place in front of scene errors from inside: they know the thing, but not who asked for it."""
+    try:
+        yield
+    except SceneError as error:
+        raise SceneError(f"{where}: {error}") from None

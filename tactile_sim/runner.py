@@ -159,6 +159,8 @@ class Runner:
         """Stops or restarts time. Raises CommandError where the physics is broken."""
         if not paused:
             self._check_fault()
+        else:
+            self._refuse_owed("~/pause stopped them")
         self._pace.anchor(self.simulation.time)
         self._show_next |= paused
         self.paused = paused
@@ -193,6 +195,7 @@ class Runner:
         if mends:
             self._fault = None
             self._commands.clear()
+            self._refuse_owed("~/reset stopped them")
         if self.simulation.step == self._shown:
             self.simulation.step += 1
             self._owed = deque((end + 1, done) for end, done in self._owed)

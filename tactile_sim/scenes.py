@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import xml.etree.ElementTree as ElementTree
@@ -36,9 +37,12 @@ def load_model(scene: str | Path, base: Path | None = None, source: str | None =
     path = find_scene(scene, base, source)
     spec = load_spec(path)
     try:
-        return spec.compile()
+        model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise _refused(path, error) from None
+    if not 0.0 < model.opt.timestep < math.inf:
+        raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
+    return model
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tactile_sim.commander import Commander
+from tactile_sim.commander import LARGEST, Commander
 from tactile_sim.config import Settings, resolve_scales
 from tactile_sim.engines import Contacts, MujocoEngine
-from tactile_sim.errors import CommandError, ConfigError
+from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
@@ -43,13 +43,15 @@ class Simulation:
                 f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
                 " give the world another name, or the bodies a frame_prefix"
             )
-        self.skin = Skin(model, resolve_scales(settings, model, self.names))
+        with located(f"{settings.source}: skin.scales"):
+            self.skin = Skin(model, resolve_scales(settings, model, self.names))
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[[body.body_id for body in self.skin.bodies]] = True
         self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
         keyframes, period = settings.motion.keyframes, settings.motion.period
-        self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
+        with located(f"{settings.source}: motion.keyframes"):
+            self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
             [body.body_id for body in self.skin.bodies],
@@ -165,8 +167,10 @@ class Simulation:
         if body_id not in self.engine.free_bodies:
             raise CommandError(f"body {body!r} has no free joint; only a free body can be put somewhere")
         values = np.concatenate([position, quaternion, linear, angular])
-        if not np.isfinite(values).all():
-            raise CommandError(f"set_body_state of body {body!r}: pose and twist must be finite numbers")
+        if not (np.abs(values) < LARGEST).all():
+            raise CommandError(
+                f"set_body_state of body {body!r}: pose and twist must be finite numbers below {LARGEST:g}"
+            )
         if np.linalg.norm(quaternion) < 1e-6:
             raise CommandError(
                 f"set_body_state of body {body!r}: the orientation is all zeros; "

@@ -78,7 +78,8 @@ def test_nan_leaves_a_joint_alone(rig):
     [
         (command(["serwo"], [1]), "no joint 'serwo'; did you mean 'servo'"),
         (command(["servo"], [1, 2]), "position has 2 values for 1 names"),
-        (command(["servo"], [np.inf]), "position of joint 'servo' is infinite"),
+        (command(["servo"], [np.inf]), "position of joint 'servo' is inf; it must be finite"),
+        (command(["motor"], effort=[-1e300]), "effort of joint 'motor' is -1e\\+300; .* below 1e\\+10"),
         (command(["servo", "servo"], [1, 2]), "names joint 'servo' twice"),
         (command(["wheel"], [1]), "joint 'wheel' has no position actuator and no gain"),
         (command(["loose"], [1]), "no joint 'loose'"),
@@ -90,7 +91,7 @@ def test_bad_commands_are_refused_with_the_reason(rig, given, message):
 
 
 @pytest.mark.parametrize(
-    ("values", "message"), [([1.0], "1 values.*3 actuators"), ([1, np.inf, 0], r"ctrl\[1\] is infinite")]
+    ("values", "message"), [([1.0], "1 values.*3 actuators"), ([1, np.inf, 0], r"ctrl\[1\] is inf; it must be")]
 )
 def test_bad_controls_are_refused_with_the_reason(rig, values, message):
     with pytest.raises(CommandError, match=message):

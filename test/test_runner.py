@@ -163,6 +163,23 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
     assert ears.stamps("tactile") == [2_000_000 * k for k in range(6)]
 
 
+@pytest.mark.parametrize("stop", ["pause", "reset"])
+def test_many_steps_can_be_stopped(running, stop):
+    runner, _ = running("tactile", start_paused=True)
+    done = runner.steps(2**32 - 1)
+    time.sleep(0.1)
+    if stop == "pause":
+        runner.call(lambda: runner.pause(True)).result(10)
+    else:
+        runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+    with pytest.raises(CommandError, match=f"~/{stop} stopped them"):
+        done.result(10)
+    reached = runner.simulation.step
+    time.sleep(0.1)
+    assert runner.simulation.step == reached
+    assert steps(runner, 1) > 0
+
+
 def test_steps_while_running_are_refused(running):
     runner, _ = running(real_time_factor=1.0)
     with pytest.raises(CommandError, match="pause first"):

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,15 +58,15 @@ def main(args: argparse.Namespace) -> int:
 
     alone, heaviest = weights(model)
     view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest), _hints())
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with (
-            Child("run", args.config, "--ros-args", "-p", "start_paused:=true") as node,
-            Monitor() as monitor,
-        ):
-            return _watch(node, monitor, view, args.duration, begin=not settings.start_paused)
-    except KeyboardInterrupt:
-        return 0
+    # A flag, not an exception: one raised within a callback of ROS may be lost there.
+    interrupted = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: interrupted.set())
+    with (
+        Child("run", args.config, "--ros-args", "-p", "start_paused:=true") as node,
+        Monitor() as monitor,
+    ):
+        return _watch(node, monitor, view, args.duration, not settings.start_paused, interrupted)
 
 
 def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
@@ -109,7 +110,14 @@ def _hints() -> list[str]:
     ]
 
 
-def _watch(node: Child, monitor: Monitor, view: View, duration: float | None, begin: bool) -> int:
+def _watch(
+    node: Child,
+    monitor: Monitor,
+    view: View,
+    duration: float | None,
+    begin: bool,
+    interrupted: threading.Event,
+) -> int:
     """Show the state until there is a reason to end. Returns the exit code.
 
     The node starts paused, so that nothing happens before it can be seen; ``begin`` then lets time run.
@@ -123,7 +131,7 @@ def _watch(node: Child, monitor: Monitor, view: View, duration: float | None, be
                 end = now + (duration or math.inf)
                 if begin:
                     monitor.pause(False)
-            if not obey() or (end is not None and now >= end):
+            if interrupted.is_set() or not obey() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
             show(monitor, False)

@@ -111,6 +111,6 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._executor.shutdown()
+        self._executor.shutdown(timeout_sec=1.0)
         self._node.destroy_node()
         self._context.try_shutdown()

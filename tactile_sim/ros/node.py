@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -27,6 +28,8 @@ from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 
 NAME = "tactile_sim"
+DISCOVERY = 2.0
+"""After so long [s of wall time] the other nodes are known."""
 
 
 def run(
@@ -77,6 +80,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     publishers.tell_of(runner)
     Commands(node, runner)
     Services(node, runner)
+    _look_for_twins(node)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
 
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
@@ -96,6 +100,23 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
         publishers.flush()
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)
+
+
+def _look_for_twins(node: Node) -> None:
+    """Once the others are discovered, says so if one of them has this node's name and thus its topics."""
+
+    def look() -> None:
+        timer.cancel()
+        spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
+        if spaces.count(node.get_namespace()) > 1:
+            node.get_logger().warning(
+                f"another {node.get_fully_qualified_name()} is in this ROS domain and sends the same topics: "
+                "give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
+            )
+        elif len(spaces) > 1:
+            node.get_logger().warning("another tactile_sim sends /clock too: give one another ROS_DOMAIN_ID")
+
+    timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 def _listen(executor: SingleThreadedExecutor) -> None:

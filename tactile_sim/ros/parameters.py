@@ -35,6 +35,8 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
         for name, keys in read_sections(file, str(file)).items():
             if applies(name, node.get_fully_qualified_name()) and "scene" in keys:
                 base, source, scene = file.absolute().parent, str(file), keys["scene"]
+    if any(flag in ("-p", "--param") for flag in arguments):
+        source += " and the command line"
     # A scene from elsewhere, such as -p scene:=..., has no file to count from.
     return config.from_mapping(values, base if values.get("scene") == scene else None, source)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -26,6 +27,8 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
 """Sent before the others at every instant, so that nobody gets data of a time or frame not yet heard of."""
+WARN_EVERY = 1.0
+"""The same refusal is told this often [s of wall time]."""
 
 
 class Publishers:
@@ -38,6 +41,7 @@ class Publishers:
         self._outlets = outlets = Outlets(node, depth)
         self._senders = Senders(node)
         self._status: Callable[[], Status]
+        self._warned: dict[str, float] = {}
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -107,8 +111,12 @@ class Publishers:
         self._outlets.flush()
 
     def warn(self, message: str) -> None:
-        """Tells the user of a refused command, once a second at most."""
-        self._node.get_logger().warning(message, throttle_duration_sec=1.0)
+        """Tells the user of a refused command, of the same one once a second at most."""
+        now = time.monotonic()
+        self._warned = {text: when for text, when in self._warned.items() if now - when < WARN_EVERY}
+        if message not in self._warned:
+            self._warned[message] = now
+            self._node.get_logger().warning(message)
 
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke."""

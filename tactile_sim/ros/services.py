@@ -64,7 +64,8 @@ class Services:
     def _reset(self, request: Reset.Request) -> Future:
         def work() -> str:
             self._runner.interfere(lambda: self._simulation.reset(request.keyframe or None), mends=True)
-            return f"reset to keyframe {request.keyframe!r}" if request.keyframe else "reset"
+            done = f"reset to keyframe {request.keyframe!r}" if request.keyframe else "reset"
+            return done + ("; still paused" if self._runner.paused else "")
 
         return self._runner.call(work)
 
