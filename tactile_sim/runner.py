@@ -6,65 +6,20 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.mailbox import Mailbox
+from tactile_sim.output import Output, Status
 from tactile_sim.pace import Pace
 from tactile_sim.schedule import Schedule
-from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
 """While time stands still, new listeners are looked for this often [s of wall time]."""
 REACTION = 0.01
 """Requests wait at most about this long [s of simulation time] for the steps under way."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """How the loop is doing."""
-
-    real_time_factor: float
-    """Measured since the last status."""
-    wanted_factor: float
-    missed: int
-    """How often the machine was too slow and simulated time was given up."""
-    paused: bool
-    fault: str | None
-    """What broke the physics, until the next reset."""
-    late: bool
-    """Whether that happened since the last status."""
-    refused: int
-    """How many commands were refused since the last status."""
-    refused_in_all: int
-    last_refusal: str
-
-
-class Output(Protocol):
-    """Whoever publishes. Streams are named like the keys of ``rates``."""
-
-    def heard(self) -> set[str]:
-        """Streams that somebody listens to."""
-
-    def newcomers(self) -> bool:
-        """Whether a topic got a new listener since it was last sent."""
-
-    def commanded(self) -> bool:
-        """Whether somebody may send commands, so that each step should look for them."""
-
-    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Sends one instant to those who listen to the streams."""
-
-    def greet(self, snapshot: Snapshot) -> None:
-        """Sends one instant to those topics that got a new listener since they were last sent."""
-
-    def warn(self, message: str) -> None:
-        """Tells the user of a refused command."""
-
-    def fail(self, message: str, stamp: int) -> None:
-        """Tells the user that the physics broke at a time [ns]."""
 
 
 class Runner:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 
 import numpy as np
 
 from tactile_sim.commander import LARGEST, Commander
 from tactile_sim.config import Settings, resolve_scales
-from tactile_sim.engines import Contacts, MujocoEngine
+from tactile_sim.engines import MujocoEngine
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import load_model
-from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Skin
+from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
+from tactile_sim.snapshot import Snapshot
 from tactile_sim.thrower import Thrower
 
 MOTION_INTERVAL = 0.01
@@ -229,75 +229,3 @@ class Simulation:
         self.commander.release()
         self.engine.data.ctrl[:] = self._rest_controls
         self.engine.data.qfrc_applied[:] = 0.0
-
-
-class Snapshot:
-    """One instant: all that it gives belongs to the state at ``stamp``, and is computed when asked for."""
-
-    def __init__(self, simulation: Simulation):
-        self.simulation = simulation
-        self.stamp = simulation.stamp
-        """[ns]"""
-
-    @cached_property
-    def all_contacts(self) -> Contacts:
-        """Every contact that carries a force, as the engine names its sides."""
-        return self.simulation.engine.contacts()
-
-    @cached_property
-    def contacts(self) -> Contacts:
-        """The contacts to report: all, or those that touch a skin, a lone skin being second."""
-        if self.simulation.settings.contacts == "all":
-            return self.all_contacts
-        return self.all_contacts.touching(self.simulation.sensing)
-
-    @cached_property
-    def loads(self) -> Loads:
-        """What the contacts put on each skin."""
-        engine = self.simulation.engine
-        return self.simulation.skin.loads(self.all_contacts, engine.body_positions, engine.body_rotations)
-
-    def sense(self, touch_function: str | None = None) -> np.ndarray:
-        """(taxels, channels) readings of this very step; by default with the configured touch function."""
-        skin = self.simulation.settings.skin
-        return self.simulation.skin.sense(
-            self.loads, touch_function or skin.touch_function, skin.response_function
-        )
-
-    @cached_property
-    def taxels(self) -> np.ndarray:
-        """(taxels, channels) readings as they are published: sampled and tared."""
-        sampling, tare = self.simulation.sampling, self.simulation.tare
-        reading = sampling.value(self.sense()) if sampling else self.sense()
-        return reading if tare is None else reading - tare
-
-    @cached_property
-    def taxels32(self) -> np.ndarray:
-        """(taxels, channels) the same as float32, as they go on the wire."""
-        return self.taxels.astype(np.float32)
-
-    @cached_property
-    def forces_world(self) -> np.ndarray:
-        """(taxels, 3) forces in the world frame [N]."""
-        return self.sense("force_vector_global")
-
-    @cached_property
-    def taxel_positions_world(self) -> np.ndarray:
-        """(taxels, 3) in the world [m]."""
-        engine = self.simulation.engine
-        return self.simulation.skin.world(engine.body_positions, engine.body_rotations)
-
-    @cached_property
-    def wrenches(self) -> np.ndarray:
-        """(skin bodies, 6) net touch about each body's origin, in its frame [N, N m]."""
-        engine = self.simulation.engine
-        return self.simulation.skin.body_wrenches(
-            self.all_contacts, engine.body_positions, engine.body_rotations
-        )
-
-    @cached_property
-    def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and efforts of the hinge and slide joints, as ``commander.joint_names``."""
-        data, commander = self.simulation.engine.data, self.simulation.commander
-        effort = data.qfrc_actuator[commander.dofs] + data.qfrc_applied[commander.dofs]
-        return data.qpos[commander.qpos], data.qvel[commander.dofs], effort

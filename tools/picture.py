@@ -20,7 +20,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from tactile_sim import config
-from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
 
 NO_OPENGL = """picture.py cannot render: MuJoCo finds no OpenGL. Without a screen:
   sudo apt install libegl1 libgl1-mesa-dri    then  MUJOCO_GL=egl python tools/picture.py

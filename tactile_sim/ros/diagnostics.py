@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
+from tactile_sim.output import Status
 from tactile_sim.ros import cdr
-from tactile_sim.runner import Status
 
 
 def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:

@@ -6,7 +6,8 @@ import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
 from tactile_sim.ros import cdr
-from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
 
 WHITE, GREEN, RED, BLUE, YELLOW = np.array(
     [[1, 1, 1, 1], [0.1, 0.8, 0.2, 1], [0.9, 0.15, 0.1, 1], [0.15, 0.35, 1, 1], [1, 0.8, 0.1, 1]], float

@@ -16,14 +16,16 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.output import Status
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
-from tactile_sim.runner import Runner, Status
-from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.runner import Runner
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
 
 FIRST = ("clock", "tf")
 """Sent before the others at every instant, so that nobody gets data of a time or frame not yet heard of."""
