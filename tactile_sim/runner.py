@@ -223,9 +223,9 @@ class Runner:
         else:
             simulation.skip(self._batch(heard, last))
         if not self._broke() and self._owed and simulation.step >= self._owed[0][0]:
-            _, done = self._owed.popleft()
             self._show(heard)
-            done.set_result(simulation.stamp)
+            if not self._fault:
+                self._owed.popleft()[1].set_result(simulation.stamp)
 
     def _batch(self, heard: set[str], last: int | None) -> int:
         """How many steps pass before something is due."""
