@@ -1,0 +1,318 @@
+"""What RViz is given, contacts and the scene: by RViz's own rules and by the geometry."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
+from rostest import Ros, stamp, wait_for  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray  # noqa: E402
+from tactile_sim.srv import SetBodyState, Step  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+
+from tactile_sim.ros import cdr  # noqa: E402
+
+GREEN, RED, BLUE = (0.1, 0.8, 0.2), (0.9, 0.15, 0.1), (0.15, 0.35, 1.0)
+SHORT = 1e-4
+"""Arrows below this length [m] are left out."""
+
+
+def each(array) -> list[SimpleNamespace]:
+    """The markers of a message one by one."""
+    return [row(array.markers, k) for k in range(len(array.markers.id))]
+
+
+def row(columns, k: int) -> SimpleNamespace:
+    """One of many structs."""
+    fields = vars(columns).items()
+    return SimpleNamespace(
+        **{name: row(value, k) if isinstance(value, cdr.Columns) else value[k] for name, value in fields}
+    )
+
+
+def time_of(array) -> int:
+    """The stamp that all markers of a message bear [ns]."""
+    stamps = array.markers.header.stamp
+    [common] = set(cdr.nanoseconds(stamps.sec.astype(int), stamps.nanosec).tolist())
+    return common
+
+
+def rviz_takes(array) -> None:
+    """What RViz checks of a message (rviz_default_plugins, markers/marker_common.cpp)."""
+    added = [marker for marker in each(array) if marker.action == Marker.ADD]
+    keys = [(marker.ns, marker.id) for marker in added]
+    assert len(set(keys)) == len(keys)
+    for k, marker in enumerate(each(array)):
+        assert marker.action in (Marker.ADD, Marker.DELETEALL)
+        assert marker.action == Marker.ADD or k == 0  # a later one would delete what came before it
+    for marker in added:
+        assert marker.header.frame_id
+        assert (np.asarray(marker.scale) > 0).all()
+        assert marker.color[3] > 0
+        assert np.linalg.norm(marker.pose.orientation) == pytest.approx(1.0, abs=1e-6)
+        numbers = [marker.pose.position, marker.pose.orientation, marker.scale, marker.color, marker.points]
+        assert all(np.isfinite(number).all() for number in numbers)
+        assert len(marker.colors) in (0, len(marker.points))
+        match marker.type:
+            case Marker.SPHERE_LIST:
+                assert len(marker.points) > 0
+            case Marker.ARROW:
+                assert len(marker.points) == 2
+            case Marker.TRIANGLE_LIST:
+                assert len(marker.points) > 0 and len(marker.points) % 3 == 0
+            case _:
+                assert len(marker.points) == 0
+
+
+def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, dict, list]:
+    """Markers and contacts by stamp, and the scene's markers, of a shipped config that is stepped."""
+    markers = ros.listen(MarkerArray, "markers")
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
+    ros.start("run", config, "--ros-args", "-p", "start_paused:=true", "-p", "rates.markers:=100.0")
+    wait_for(lambda: markers and contacts and scene, "the first state")
+    for k in range(chunks):
+        # A publisher keeps 10 messages: as many at a time, so that none is lost on a busy machine.
+        answer = ros.call(Step, "/tactile_sim/step", steps=chunk)
+        assert answer.success
+        end = answer.time.sec * 10**9 + answer.time.nanosec
+        wait_for(lambda end=end: time_of(markers[-1]) == end == stamp(contacts[-1]), f"chunk {k}")
+    return {time_of(m): m for m in markers}, {stamp(c): c for c in contacts}, scene
+
+
+@pytest.fixture(scope="module", params=["touch_cube", "infant"])
+def shown(request, tmp_path_factory):
+    """One and a half seconds of a shipped config: markers and contacts by stamp, and the scene's markers."""
+    ros = Ros(tmp_path_factory.mktemp("shown"))
+    try:
+        yield run_stepwise(ros, request.param, chunk=50, chunks=15)
+    finally:
+        ros.close()
+
+
+def arrows(array, color) -> np.ndarray:
+    """Start and end of the contact arrows of one colour, (n, 2, 3) [m]."""
+    found = [m.points for m in each(array) if m.type == Marker.ARROW and np.allclose(m.color[:3], color)]
+    found = [points for points in found if len(points)]  # DELETEALL has none
+    return np.array(found).reshape(-1, 2, 3)
+
+
+def test_rviz_takes_every_message(shown):
+    markers, contacts, scene = shown
+    assert len(markers) == len(contacts) == 151
+    assert sum(len(array.markers.id) > 1 for array in markers.values()) > 50
+    for array in [*markers.values(), *scene]:
+        rviz_takes(array)
+
+
+def test_points_lie_and_arrows_stand_where_the_contacts_of_the_same_stamp_are(shown):
+    markers, contacts, _ = shown
+    compared = 0
+    for t, array in markers.items():
+        found = contacts[t].contacts
+        where = np.asarray(found.position).reshape(-1, 3)
+        spheres = [m.points for m in each(array) if m.type == Marker.SPHERE_LIST]
+        assert len(spheres) == int(len(where) > 0)
+        if len(where) == 0:
+            assert [m.action for m in each(array) if m.ns != "forces"] == [Marker.DELETEALL]
+            continue
+        np.testing.assert_array_equal(spheres[0], where)
+        axes = (found.normal, found.tangent1, found.tangent2)
+        for component, (axis, color) in enumerate(zip(axes, (GREEN, RED, BLUE), strict=True)):
+            vectors = 0.01 * np.asarray(found.contact_force)[:, component, None] * np.asarray(axis)
+            drawn = np.linalg.norm(vectors, axis=1) > SHORT
+            expected = np.stack([where, where + vectors], axis=1)[drawn]
+            np.testing.assert_allclose(arrows(array, color), expected, rtol=0, atol=1e-12)
+            compared += len(expected)
+    assert compared > 200
+
+
+def test_markers_go_when_their_contacts_do(ros):
+    markers = ros.listen(MarkerArray, "markers")
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
+    wait_for(lambda: markers)
+
+    def put(z: float):
+        """The markers when the cube is put at a height, one step on."""
+        before = time_of(markers[-1])
+        pose = Pose(position=Point(z=z), orientation=Quaternion(w=1.0))
+        put = {"body": "cube", "pose": pose, "twist": Twist()}
+        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **put).success
+        assert ros.call(Step, "/tactile_sim/step", steps=1).success
+        wait_for(lambda: time_of(markers[-1]) == before + 4_000_000)
+        return markers[-1]
+
+    touching = put(0.0999)
+    assert {m.type for m in each(touching) if m.action == Marker.ADD} >= {Marker.SPHERE_LIST, Marker.ARROW}
+    for _ in range(2):
+        lifted = put(0.4)
+        assert [marker.action for marker in each(lifted)] == [Marker.DELETEALL]
+        assert list(lifted.markers.header.frame_id) == ["world"]
+
+
+def test_the_length_of_arrows_can_be_set_while_it_runs(ros):
+    markers = ros.listen(MarkerArray, "markers")
+    contacts = ros.listen(ContactWrenchArray, "contacts")
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
+    wait_for(lambda: markers and contacts)
+    pose = Pose(position=Point(z=0.0999), orientation=Quaternion(w=1.0))
+    assert ros.call(
+        SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()
+    ).success
+
+    def set_scale(value: float):
+        scale = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+        answer = ros.call(SetParameters, "/tactile_sim/set_parameters",
+                          parameters=[Parameter(name="markers.force_scale", value=scale)])  # fmt: skip
+        return answer.results[0]
+
+    for scale in (0.01, 0.05):
+        assert set_scale(scale).successful
+        end = ros.call(Step, "/tactile_sim/step", steps=1).time.nanosec
+        wait_for(lambda end=end: time_of(markers[-1]) == end == stamp(contacts[-1]))
+        ends = arrows(markers[-1], GREEN)
+        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        normal = np.asarray(contacts[-1].contacts.contact_force)[:, 0]
+        assert len(lengths) >= 4
+        np.testing.assert_allclose(lengths, scale * normal, rtol=1e-9)
+    refused = set_scale(-1.0)
+    assert not refused.successful
+    assert "markers.force_scale" in refused.reason
+
+
+# -- the scene -----------------------------------------------------------------------------------------------
+
+# A wedge of unequal sides, its corner at the mesh file's origin: MuJoCo moves and turns meshes to their
+# principal axes, and the drawing has to end up where the file has it.
+WEDGE = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
+SCENE = f"""
+<mujoco>
+  <asset><mesh name="wedge" vertex="{" ".join(map(str, WEDGE.ravel()))}"/>
+    <material name="paint" rgba=".1 .2 .3 .5"/></asset>
+  <worldbody>
+    <geom name="endless" type="plane" size="0 0 1"/>
+    <geom name="floor" type="plane" size="2 3 1" pos="0 0 -.1"/>
+    <body name="parts" pos="0 0 1"><freejoint/>
+      <geom name="box" type="box" size=".1 .2 .3" pos="1 0 0" euler="0 0 90" material="paint"/>
+      <geom name="sphere" type="sphere" size=".1" pos="2 0 0" rgba="1 0 0 1"/>
+      <geom name="cylinder" type="cylinder" size=".1 .2" pos="3 0 0"/>
+      <geom name="ellipsoid" type="ellipsoid" size=".1 .2 .3" pos="4 0 0"/>
+      <geom name="capsule" type="capsule" size=".1" fromto="5 0 0 5.4 0 0"/>
+      <geom name="wedge" type="mesh" mesh="wedge" pos="6 0 0" euler="0 90 0"/>
+      <geom type="sphere" size=".05" pos="7 0 0"/>
+      <geom name="collision" type="sphere" size=".05" pos="8 0 0" group="3"/>
+      <geom name="air" type="sphere" size=".05" pos="9 0 0" rgba="1 1 1 0"/>
+    </body>
+    <body name="post" pos="0 5 0"><geom name="post" type="box" size=".1 .1 .5"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """The scene's markers by name, as a listener gets them who comes late, and the frames that TF has."""
+    ros = Ros(tmp_path_factory.mktemp("drawn"))
+    try:
+        (ros.folder / "scene.xml").write_text(SCENE)
+        moving = ros.listen(TFMessage, "/tf")
+        fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
+        ros.run(
+            scene=str(ros.folder / "scene.xml"), skin={"scales": {"parts": 0.1}}, start_paused=True,
+            frame_prefix="sim/", world_frame="map",
+        )  # fmt: skip
+        scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
+        wait_for(lambda: scene and moving and fixed)
+        frames = {"map", *moving[0].transforms.child_frame_id, *fixed[0].transforms.child_frame_id}
+        assert len(scene) == 1
+        yield each(scene[0]), frames, scene[0]
+    finally:
+        ros.close()
+
+
+@pytest.fixture
+def geoms(drawn):
+    return {marker.ns: marker for marker in drawn[0]}
+
+
+def test_each_visible_geom_is_drawn_once_fixed_in_the_frame_of_its_body(drawn, geoms):
+    markers, frames, array = drawn
+    rviz_takes(array)
+    parts = {"box", "sphere", "cylinder", "ellipsoid", "capsule", "wedge", "parts/geom6"}
+    assert sorted(marker.ns for marker in markers) == sorted(parts | {"endless", "floor", "post"})
+    for marker in markers:
+        assert marker.frame_locked
+        assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
+        assert (marker.lifetime.sec, marker.lifetime.nanosec) == (0, 0)
+        assert marker.header.frame_id in frames
+    assert {marker.ns for marker in markers if marker.header.frame_id == "sim/parts"} == parts
+    assert geoms["post"].header.frame_id == "sim/post"
+    assert geoms["floor"].header.frame_id == geoms["endless"].header.frame_id == "map"
+
+
+def test_primitives_have_their_type_size_place_and_colour(geoms):
+    expected = {
+        "box": (Marker.CUBE, [0.2, 0.4, 0.6]),
+        "sphere": (Marker.SPHERE, [0.2, 0.2, 0.2]),
+        "cylinder": (Marker.CYLINDER, [0.2, 0.2, 0.4]),
+        "ellipsoid": (Marker.SPHERE, [0.2, 0.4, 0.6]),
+        "post": (Marker.CUBE, [0.2, 0.2, 1.0]),
+    }
+    for name, (kind, scale) in expected.items():
+        assert geoms[name].type == kind
+        np.testing.assert_allclose(geoms[name].scale, scale, atol=1e-12)
+    np.testing.assert_allclose(geoms["box"].pose.position, [1, 0, 0], atol=1e-12)
+    turned = Rotation.from_quat(geoms["box"].pose.orientation).apply([1, 0, 0])
+    np.testing.assert_allclose(turned, [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(geoms["box"].color, [0.1, 0.2, 0.3, 0.5], atol=1e-6)
+    np.testing.assert_allclose(geoms["sphere"].color, [1, 0, 0, 1], atol=1e-6)
+
+
+def test_planes_are_flat_and_their_top_is_the_plane(geoms):
+    assert geoms["floor"].type == geoms["endless"].type == Marker.CUBE
+    np.testing.assert_allclose(geoms["floor"].scale[:2], [4, 6])
+    assert min(geoms["endless"].scale[:2]) >= 10
+    for name, height in (("floor", -0.1), ("endless", 0.0)):
+        top = geoms[name].pose.position[2] + geoms[name].scale[2] / 2
+        assert top == pytest.approx(height, abs=1e-3)
+
+
+def triangles(marker) -> np.ndarray:
+    """(t, 3, 3) corners in the frame of the body [m]."""
+    assert marker.type == Marker.TRIANGLE_LIST
+    turn = Rotation.from_quat(marker.pose.orientation)
+    return (turn.apply(np.asarray(marker.points) * marker.scale) + marker.pose.position).reshape(-1, 3, 3)
+
+
+def volume(corners: np.ndarray) -> float:
+    """Enclosed by triangles that run counter-clockwise seen from outside [m3]."""
+    return np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+
+
+def test_a_capsule_is_drawn_on_its_surface(geoms):
+    corners = triangles(geoms["capsule"])
+    points = corners.reshape(-1, 3)
+    nearest = np.clip(points[:, 0], 5.0, 5.4)
+    distance = np.linalg.norm(points - np.stack([nearest, 0 * nearest, 0 * nearest], -1), axis=1)
+    np.testing.assert_allclose(distance, 0.1, atol=1e-6)
+    np.testing.assert_allclose([points[:, 0].min(), points[:, 0].max()], [4.9, 5.5], atol=1e-6)
+    full = np.pi * 0.1**2 * 0.4 + 4 / 3 * np.pi * 0.1**3
+    assert 0.9 * full < volume(corners - [5.2, 0, 0]) < full
+
+
+def test_a_mesh_is_drawn_where_its_file_has_it(geoms):
+    corners = triangles(geoms["wedge"])
+    points = np.unique(corners.reshape(-1, 3).round(6), axis=0)
+    expected = Rotation.from_euler("y", 90, degrees=True).apply(WEDGE) + [6, 0, 0]
+    assert len(corners) == 4 and len(points) == 4
+    gaps = np.linalg.norm(points[:, None] - expected[None], axis=-1)
+    assert gaps.min(axis=0).max() < 1e-5
+    assert volume(corners - [6, 0, 0]) == pytest.approx(0.3 * 0.2 * 0.1 / 6, rel=1e-4)
