@@ -45,16 +45,18 @@ class Simulation:
             )
         with located(f"{settings.source}: skin.scales"):
             self.skin = Skin(model, resolve_scales(settings, model, self.names))
+        self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
+        """Ids of the bodies with skin, in the order of the skin."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
-        self.sensing[[body.body_id for body in self.skin.bodies]] = True
+        self.sensing[self.skin_bodies] = True
         self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
         keyframes, period = settings.motion.keyframes, settings.motion.period
         with located(f"{settings.source}: motion.keyframes"):
             self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
-            [body.body_id for body in self.skin.bodies],
+            self.skin_bodies.tolist(),
             model.opt.gravity,
             settings.seed,
         )

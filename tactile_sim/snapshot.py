@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tactile_sim.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.skin import Loads
 
@@ -76,6 +77,20 @@ class Snapshot:
         engine = self.simulation.engine
         return self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
+        )
+
+    def force_arrows(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
+        engine, contacts = self.simulation.engine, self.contacts
+        return force_arrows(
+            contacts.position,
+            contacts.frame,
+            contacts.wrench,
+            engine.body_positions,
+            engine.body_rotations,
+            self.simulation.skin_bodies,
+            self.wrenches,
+            scale,
         )
 
     @cached_property

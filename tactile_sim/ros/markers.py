@@ -9,11 +9,11 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
 
-WHITE, GREEN, RED, BLUE, YELLOW = np.array(
-    [[1, 1, 1, 1], [0.1, 0.8, 0.2, 1], [0.9, 0.15, 0.1, 1], [0.15, 0.35, 1, 1], [1, 0.8, 0.1, 1]], float
+COLORS = np.array(
+    [[0.1, 0.8, 0.2, 1], [0.9, 0.15, 0.1, 1], [0.15, 0.35, 1, 1], [1, 0.8, 0.1, 1], [1, 1, 1, 1]]
 )
-SHORTEST = 1e-4
-"""Arrows shorter than this [m] are not drawn."""
+"""Of normal, first and second tangential and net forces, and of contact points."""
+_WHITE = 4
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _NOTHING = np.empty((0, 3))
 _BALL = (2.0, 2.0, 2.0)
@@ -32,17 +32,8 @@ class Markers:
     def __call__(self, snapshot: Snapshot) -> bytes:
         settings = self._simulation.settings.markers
         contacts = snapshot.contacts
-        starts, vectors, colors = self._contact_arrows(snapshot)
-        net_starts, net_vectors = self._net_arrows(snapshot)
-        starts, vectors = (
-            np.vstack([starts, net_starts]),
-            np.vstack([vectors, net_vectors]) * settings.force_scale,
-        )
-        colors = np.vstack([colors, np.tile(YELLOW, (len(net_starts), 1))])
-        long = np.linalg.norm(vectors, axis=1) > SHORTEST
-        starts, vectors, colors = starts[long], vectors[long], colors[long]
-
-        arrows, points = len(starts), int(len(contacts) > 0)
+        ends, parts = snapshot.force_arrows(settings.force_scale)
+        arrows, points = len(ends), int(len(contacts) > 0)
         width = settings.contact_radius
         # What was drawn before goes away as the new comes, so that nothing outlives its contact.
         kinds = [Marker.ARROW] + [Marker.SPHERE_LIST] * points + [Marker.ARROW] * arrows
@@ -54,21 +45,7 @@ class Markers:
             action=[Marker.DELETEALL] + [Marker.ADD] * (points + arrows),
             pose={"orientation": _NO_TURN},
             scale=width * np.array([_BALL, *[_BALL] * points, *[_SHAFT_AND_HEAD] * arrows]),
-            color=np.vstack([np.tile(WHITE, (1 + points, 1)), colors]),
-            points=[_NOTHING, *[contacts.position] * points, *np.stack([starts, starts + vectors], axis=1)],
+            color=COLORS[[*[_WHITE] * (1 + points), *parts]],
+            points=[_NOTHING, *[contacts.position] * points, *ends],
         )
         return cdr.encode(MarkerArray, {"markers": markers})
-
-    def _contact_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Starts, forces on the second body and colours of the three parts of each contact, world."""
-        contacts = snapshot.contacts
-        parts = contacts.wrench[:, :3, None] * contacts.frame
-        colors = np.tile([GREEN, RED, BLUE], (len(contacts), 1))
-        return np.repeat(contacts.position, 3, axis=0), parts.reshape(-1, 3), colors
-
-    def _net_arrows(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Origins of the skin bodies and the net forces on them, world."""
-        engine = self._simulation.engine
-        bodies = [body.body_id for body in self._simulation.skin.bodies]
-        forces = np.einsum("nij,nj->ni", engine.body_rotations[bodies], snapshot.wrenches[:, :3])
-        return engine.body_positions[bodies], forces

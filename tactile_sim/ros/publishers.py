@@ -55,9 +55,14 @@ class Publishers:
         outlets.add("points", PointCloud2, "tactile/points", messages.points)
         outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
         outlets.add("joint_states", JointState, "joint_states", messages.joint_states)
-        outlets.add("markers", MarkerArray, "markers", Markers(simulation, messages.world))
+        markers = Markers(simulation, messages.world)
+        outlets.add("markers", MarkerArray, "markers", markers)
         outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
         self._send_lasting()
+        # Compiles the kernels of these messages before time runs.
+        snapshot = simulation.observe()
+        for make in (messages.transforms, messages.points, markers):
+            make(snapshot)
 
     def tell_of(self, runner: Runner) -> None:
         """Whose status the diagnostics tell; to be said before the loop starts."""

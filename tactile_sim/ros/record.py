@@ -43,7 +43,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
         0. The bag is complete then.
 
     Raises:
-        CommandError: one of ``topics`` is no name of a topic.
+        CommandError: one of ``topics`` is no name of a topic, or ROS does not start.
         BagError: ``folder`` exists, or cannot be written (any more): the bag then holds what went before.
     """
     for name in topics:
@@ -54,15 +54,29 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
     ended: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: ended.append(number))
-    bag = BagWriter(folder)
     context = Context()
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-    node = Node(
-        f"tactile_sim_recorder_{os.getpid()}",
-        context=context,
-        start_parameter_services=False,
-        enable_rosout=False,
-    )
+    try:
+        rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+        node = Node(
+            f"tactile_sim_recorder_{os.getpid()}",
+            context=context,
+            start_parameter_services=False,
+            enable_rosout=False,
+        )
+    except RuntimeError as error:
+        raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
+    try:
+        summary = _fill(folder, node, topics, ended)
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+    print(summary, flush=True)
+    return 0
+
+
+def _fill(folder: Path, node: Node, topics: Collection[str], ended: Collection[int]) -> str:
+    """Make the bag and record into it until something is in ``ended``; returns what was recorded."""
+    bag = BagWriter(folder)
     try:
         recorder = Recorder(node, bag, topics)
         recorder.look()
@@ -79,11 +93,8 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
         recorder.take()
         recorder.release()
     finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
         _close(bag)
-    print(recorder.summary(), flush=True)
-    return 0
+    return recorder.summary()
 
 
 def _close(bag: BagWriter) -> None:

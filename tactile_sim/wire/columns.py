@@ -130,17 +130,28 @@ def gather(kind: Any, value: Any, columns: list[Any]) -> None:
 
 
 def _gather_fields(kind: Struct, value: Any, columns: list[Any]) -> None:
-    given = [MISSING] * len(kind.fields) if value is MISSING else fields_of(kind, value)
-    for (name, inner, default), column in zip(kind.fields, given, strict=True):
+    for (name, inner, default), column in zip(kind.fields, fields_of(kind, value), strict=True):
+        if column is MISSING:
+            columns += _default_columns(inner, default)
+            continue
         try:
-            if column is not MISSING:
-                gather(inner, column, columns)
-            elif isinstance(inner, Struct):
-                gather(inner, MISSING, columns)
-            else:
-                columns.append(Same(default_row(inner, default) if inner.uniform else default))
+            gather(inner, column, columns)
         except WireError as error:
             raise error.inside(name) from None
+
+
+def _default_columns(kind: Any, default: Any) -> tuple[Same, ...]:
+    """One column per leaf of what was left out."""
+    if isinstance(kind, Struct):
+        return _struct_default_columns(kind)
+    return (Same(default_row(kind, default) if kind.uniform else default),)
+
+
+@cache
+def _struct_default_columns(kind: Struct) -> tuple[Same, ...]:
+    if kind.uniform:
+        return (Same(default_row(kind)),)
+    return tuple(column for _, inner, value in kind.fields for column in _default_columns(inner, value))
 
 
 def _is_integer(value: Any) -> bool:

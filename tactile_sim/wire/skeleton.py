@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Skeleton:
         pieces: Parts = [bytes(start)]
         position = start
         slots = [slot for segment in segments for slot in _slots(segment)]
-        places: list[list[np.ndarray]] = [[] for _ in slots]
+        places: list[list[range]] = [[] for _ in slots]
         for index in range(count):
             column = slot = 0
             for segment in segments:
@@ -45,18 +46,19 @@ class Skeleton:
                     column += 1
                 first = position
                 for length in lengths:
-                    dtype, width = slots[slot]
+                    _, width, item = slots[slot]
                     if length:
-                        position += -position % dtype.itemsize
-                    places[slot].append(position // dtype.itemsize + np.arange(length * width))
-                    position += length * width * dtype.itemsize
+                        position += -position % item
+                        places[slot].append(range(position // item, position // item + length * width))
+                        position += length * width * item
                     slot += 1
                 pieces.append(bytes(position - first))
         self._end = position
         self._start = start
         self._bytes = np.frombuffer(b"".join([*pieces, bytes(-position & 7)]), np.uint8)
         self._targets = [
-            (dtype, np.concatenate(place)) for (dtype, _), place in zip(slots, places, strict=True)
+            (dtype, np.fromiter(chain(*place), np.intp))
+            for (dtype, *_), place in zip(slots, places, strict=True)
         ]
         self._count = count
 
@@ -73,14 +75,15 @@ class Skeleton:
         return made[self._start : self._end].data
 
 
-def _slots(segment: Segment) -> list[tuple[np.dtype, int]]:
-    """Type and width of the numbers that a segment has room for."""
+def _slots(segment: Segment) -> list[tuple[np.dtype, int, int]]:
+    """Type, width and bytes of the numbers that a segment has room for."""
     if segment.run is not None:
-        return [(block.primitive.dtype, block.width) for block in segment.run.blocks]
-    if segment.sequence is not None:
-        element = segment.sequence.element
-        return [(element.uniform.dtype, element.width)]
-    return []
+        kinds = [(block.primitive.dtype, block.width) for block in segment.run.blocks]
+    elif segment.sequence is not None:
+        kinds = [(segment.sequence.element.uniform.dtype, segment.sequence.element.width)]
+    else:
+        kinds = []
+    return [(dtype, width, dtype.itemsize) for dtype, width in kinds]
 
 
 _remembered = lru_cache(maxsize=256)(Skeleton)
