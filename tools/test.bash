@@ -5,4 +5,6 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 source tools/env.bash
 export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST  # tests do not talk to the whole network
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 refuses the plugins that a ROS installation registers
+# Shared memory that killed processes of Fast DDS have left behind would fill the memory, and may stay locked.
+command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 exec python -m pytest "$@"

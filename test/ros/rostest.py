@@ -105,10 +105,15 @@ class Ros:
     def close(self) -> None:
         """Ends everything."""
         for process in self.processes:
+            # Killed at once, it would leave its shared memory behind, perhaps locked.
             if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
                 process.kill()
-            process.wait(PATIENCE)
-            process.stdout.close()
+                process.communicate()
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
