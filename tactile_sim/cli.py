@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from tactile_sim import TactileSimError, __version__
+from tactile_sim import CommandError, TactileSimError, __version__
 
 COMMANDS = ("run", "demo", "info", "check", "record", "bag", "bench")
 EXAMPLES = """\
@@ -28,31 +29,59 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments without the program's name; those of the process by default.
 
     Returns:
-        The exit code: 0 fine, 2 bad input, 130 interrupted; what the subcommand returns otherwise.
+        The exit code: 0 fine, 2 bad input or an output that fails, 130 interrupted; what the subcommand
+        returns otherwise.
 
     Raises:
         SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
     """
-    arguments, ros_arguments = split_ros_arguments(sys.argv[1:] if argv is None else argv)
-    modules = {name: import_module(f"tactile_sim.commands.{name}") for name in COMMANDS}
+    if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Ctrl-C ends the process at once: an exception is swallowed or turned into another one by libraries
+        # that are being imported. A command that has something to end properly takes the signal itself.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        if sys.stdout is None:  # what is opened next would get its number, and what is printed by a library
+            raise CommandError("the standard output is closed; to be without it: > /dev/null")
+        code = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        return code
+    except TactileSimError as error:
+        print(f"tactile_sim: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        if not _output_fails():
+            raise
+        # Nothing more may be flushed there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader went away, as `| head` does
+            return 0
+        print(f"tactile_sim: error: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and do what they say. Only the module that is asked for is imported."""
+    arguments, ros_arguments = split_ros_arguments(argv)
+    names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
+    modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
     parser = _parser(modules)
     args = parser.parse_args(arguments)
     if ros_arguments:
         if not hasattr(args, "ros_args"):
             parser.error(f"--ros-args: {args.command} is not a ROS node and takes none")
         args.ros_args = ros_arguments
+    return int(modules[args.command].main(args))
+
+
+def _output_fails() -> bool:
+    """Whether it is the standard output that cannot be written."""
     try:
-        code = modules[args.command].main(args)
-        sys.stdout.flush()
-        return int(code)
-    except TactileSimError as error:
-        print(f"tactile_sim: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # the reader went away, as `| head` does; nothing more may be flushed there
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        print(flush=True)
+    except OSError:
+        return True
+    return False
 
 
 def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -36,7 +36,7 @@ def suggest(name: str, valid: Iterable[str], limit: int = 8) -> str:
 
     Returns text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
     """
-    names = list(valid)
+    names = sorted(valid)
     near = difflib.get_close_matches(name, names, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"

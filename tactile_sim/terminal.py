@@ -152,7 +152,7 @@ class View:
         rest = len(order) - room
         parts: list[RenderableType] = [*head, Text(), table]
         if rest > 0:
-            parts.append(Text(f"... and {rest} more bodies", style="dim"))
+            parts.append(Text(f"... and {rest} more bod{'y' if rest == 1 else 'ies'}", style="dim"))
         parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in self.hints)]
         if footer:
             parts.append(Text(footer))

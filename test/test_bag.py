@@ -181,7 +181,8 @@ def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_
     [topic] = now["topics_with_message_count"]
     assert topic["topic_metadata"]["offered_qos_profiles"] == TRANSIENT
     # What a tick put on the disk is read without an end, and told to have none.
-    open_bag = bag.read(tmp_path / "b")
+    with pytest.warns(UserWarning, match=r"0 bytes lost"):
+        open_bag = bag.read(tmp_path / "b")
     assert open_bag["s"].data == ["x", "y"] and "writer was stopped" in open_bag.damage
 
 
@@ -202,7 +203,8 @@ def test_a_torn_file_is_read_as_far_as_it_goes_and_mended(tmp_path, monkeypatch,
     forces = write_frames(tmp_path / "b", 100)
     whole = file_of(tmp_path / "b").read_bytes()
     file_of(tmp_path / "b").write_bytes(whole[: int(len(whole) * part)])
-    torn = bag.read(tmp_path / "b")
+    with pytest.warns(UserWarning, match=r"b_0.mcap: .* bytes lost.*tactile_sim bag repair .*/b"):
+        torn = bag.read(tmp_path / "b")
     assert torn.damage and "b_0.mcap" in torn.damage
     kept = len(torn["tactile/frame"]) if torn else 0
     np.testing.assert_array_equal(torn["tactile/frame"].data, forces[:kept])
@@ -222,7 +224,8 @@ def test_a_changed_byte_in_a_chunk_is_noticed(tmp_path):
     data = bytearray(file_of(tmp_path / "b").read_bytes())
     data[len(data) // 4] ^= 0xFF
     file_of(tmp_path / "b").write_bytes(data)
-    assert "broken at byte" in bag.read(tmp_path / "b").damage
+    with pytest.warns(UserWarning, match="broken at byte"):
+        assert "broken at byte" in bag.read(tmp_path / "b").damage
 
 
 def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
@@ -264,6 +267,15 @@ def test_a_full_disk_is_told_and_what_went_before_is_whole(tmp_path, monkeypatch
     assert len(frame) > 150 and frame.stamps.tolist() == [i * MS for i in range(len(frame))]
     with AnyReader([tmp_path / "b"]) as reader:
         assert reader.message_count == len(frame)
+
+
+def test_a_bag_and_a_topic_show_what_they_hold_and_no_more(tmp_path):
+    write_frames(tmp_path / "b")
+    read = bag.read(tmp_path / "b")
+    assert repr(read) == "<Bag, topics: 1>\n  /tactile/frame: 50 tactile_sim/msg/TactileFrame"
+    shown = repr(read["tactile/frame"])
+    assert shown.startswith("<Topic, 50 tactile_sim/msg/TactileFrame: stamps, log_times, header, ")
+    assert shown.endswith(", data>")
 
 
 def test_only_the_topics_asked_for_are_read(tmp_path):
@@ -328,6 +340,9 @@ def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys):
     os.truncate(tmp_path / "c.mcap", (tmp_path / "c.mcap").stat().st_size - 20)
     assert main(["bag", "info", str(tmp_path / "c.mcap")]) == 0
     assert "damaged: c.mcap" in capsys.readouterr().out
+    assert main(["bag", "export", str(tmp_path / "c.mcap")]) == 0
+    told = capsys.readouterr()
+    assert "damaged: c.mcap" in told.out and told.err == ""
     assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0
     assert "saved 50 messages" in capsys.readouterr().out
     assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0

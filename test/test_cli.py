@@ -1,13 +1,18 @@
 """The command line: what it prints, and the exit code of every way to end. No ROS."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tactile_sim import CommandError
 from tactile_sim.cli import main, split_ros_arguments
+from tactile_sim.commands import require_ros
+
+ROOT = Path(__file__).parent.parent
 
 COMMANDS = ["run", "demo", "info", "check", "record", "bag", "bench"]
 WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
@@ -132,16 +137,68 @@ def test_an_unknown_benchmark_is_refused_with_the_ones_there_are(capsys):
 def test_a_reader_that_goes_away_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "tactile_sim", "check", "touch_cube"],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        cwd=Path(__file__).parent.parent,
-    )
+    done = command("check", "touch_cube", stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def command(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    program = [sys.executable, "-m", "tactile_sim", *arguments]
+    return subprocess.run(program, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT, **options)
+
+
+@pytest.mark.parametrize("config", ["touch_cube", "infant"])  # less and more than a buffer
+def test_a_full_disk_is_one_line_and_2(config):
+    with open("/dev/full", "w") as full:
+        done = command("info", config, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == "tactile_sim: error: cannot write to the standard output: No space left on device\n"
+
+
+def test_a_closed_output_is_one_line_and_2():
+    done = command("info", "touch_cube", preexec_fn=lambda: os.close(1))
+    assert done.returncode == 2
+    assert done.stderr == "tactile_sim: error: the standard output is closed; to be without it: > /dev/null\n"
+
+
+def test_ctrl_c_while_a_command_is_still_imported_shows_no_traceback(tmp_path):
+    """``import mujoco`` makes an ImportError of it; here a module in its place that Ctrl-C is pressed in."""
+    (tmp_path / "mujoco.py").write_text(
+        "import os, signal\n"
+        "try: os.kill(os.getpid(), signal.SIGINT)\n"
+        "except KeyboardInterrupt: raise ImportError('initialization failed') from None\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = command("info", "touch_cube", stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": path})
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_a_command_imports_no_other():
+    program = "import sys; from tactile_sim.cli import main; main(['bag', 'info', 'none']);"
+    program += "sys.exit('mujoco' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
+
+
+def test_info_tells_the_topic_of_a_body_whose_name_is_none(tmp_path, capsys):
+    body = '<body name="left.palm"><geom type="box" size=".1 .1 .1"/></body>'
+    (tmp_path / "palm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    config = tmp_path / "palm.yaml"
+    config.write_text("/**:\n  ros__parameters: {scene: palm.xml, skin: {scales: {left.palm: 0.02}}}\n")
+    assert main(["info", str(config)]) == 0
+    assert "left.palm (tactile/left_palm)" in capsys.readouterr().out
+    assert main(["check", str(config)]) == 0
+    assert ": fine. 1 body, 1 with skin, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("domain", ["300", "-1", "abc"])
+def test_what_is_no_ros_domain_is_refused(domain, monkeypatch):
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
+    monkeypatch.setenv("ROS_DOMAIN_ID", domain)
+    with pytest.raises(
+        CommandError, match=f"ROS_DOMAIN_ID is '{domain}'; it has to be an integer from 0 to 232"
+    ):
+        require_ros("tactile_sim record")
 
 
 def test_ros_arguments_end_at_two_dashes():

@@ -34,6 +34,10 @@ CASES = {
     # the file
     "not UTF-8": (b"/**:\n  \xe9: 1\n", "my.yaml: line 2 is not UTF-8; save the file in that encoding"),
     "not YAML": (parameters("rates: {tf: 1"), "my.yaml: line 6, column 1: not YAML: expected ',' or '}'"),
+    "a scene": (
+        b"\xef\xbb\xbf\n <mujoco model='\xe9'/>",
+        "my.yaml: is a scene, not a configuration; write a YAML file with 'scene: my.yaml' and 'skin:",
+    ),
     "a list": ("- scene.xml\n", "my.yaml: line 1: the top has to be a mapping: '/**:'"),
     "no ROS levels": ("scene: scene.xml\n", "'scene' stands above the parameters; put '/**:' and"),
     "another node's": (

@@ -53,6 +53,7 @@ def machine(tmp_path):
             capture_output=True,
             text=True,
             check=False,
+            start_new_session=True,
         )
 
     run.venv = tree / ".venv"
@@ -105,6 +106,14 @@ def test_no_network_says_so_and_a_later_call_goes_on(machine):
     assert "HTTPS_PROXY" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (machine.venv / ".stamps/wheels").exists()
+
+
+def test_ctrl_c_ends_it_with_one_line(machine):
+    """Ctrl-C reaches all programs of the terminal at once; here one of them sends it when .venv is begun."""
+    pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'
+    result = machine(*BUILD, python=pressed)
+    assert result.returncode == 130
+    assert result.stderr.split("\n") == ["", "setup: interrupted; make setup goes on from here", ""]
 
 
 def test_another_machine_is_refused_with_what_works_there(machine, tmp_path):

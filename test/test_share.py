@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from tactile_sim import ConfigError, SceneError, share
+from tactile_sim.errors import suggest
 
 
 @pytest.fixture
@@ -29,6 +30,10 @@ def test_the_share_of_an_ament_prefix_is_searched(prefix):
 def test_files_of_the_running_code_win_over_another_installation(prefix):
     (prefix / "share" / "tactile_sim" / "scenes" / "touch_cube.xml").touch()
     assert not share.find("scenes", "touch_cube").is_relative_to(prefix)
+
+
+def test_names_without_a_near_one_are_listed_in_order():
+    assert suggest("x", ["palm", "finger", "wrist"]) == "; there are: finger, palm, wrist"
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():

@@ -41,6 +41,12 @@ main() {
 
 say() { echo "setup: $1"; }
 
+interrupted() {
+  echo >&2
+  echo "setup: interrupted; make setup goes on from here" >&2
+  exit 130
+}
+
 fail() {  # LINE...: what is wrong, then what to do about it
   echo "setup: error: $1" >&2
   shift
@@ -169,7 +175,7 @@ find_python() {  # ROS: prints the command of a Python that will do
 }
 
 has_headers() { "$1" -c 'import os, sys, sysconfig
-sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))'; }
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null; }
 
 has_venv() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
@@ -203,7 +209,11 @@ make_venv() {  # PYTHON ROS
   fi
   if [ ! -e "$VENV" ]; then
     say "making .venv with $("$1" --version)"
-    "$1" -m venv "${options[@]}" "$VENV" || { rm -rf "$VENV"; fail "'$1 -m venv' failed; see above"; }
+    local said
+    if ! said="$("$1" -m venv "${options[@]}" "$VENV" 2>&1)"; then
+      rm -rf "$VENV"
+      fail "'$1 -m venv' failed:" "$said"
+    fi
   fi
   stamp made "$(made_stamp "$2")"
 }
@@ -264,4 +274,5 @@ progress() {  # pip|build: shows how far the log on the standard input has come
     END { if (live && last) print "" }'
 }
 
+trap interrupted INT
 main

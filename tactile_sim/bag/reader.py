@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,11 +42,20 @@ class Topic(SimpleNamespace):
     def __len__(self) -> int:
         return len(self.log_times)
 
+    def __repr__(self) -> str:
+        fields = ", ".join(name for name in vars(self) if name != "message_type")
+        return f"<Topic, {len(self)} {self.message_type}: {fields}>"
+
 
 class Bag(dict[str, Topic]):
     """Topics by name; the leading slash may be left out. ``damage`` says what is wrong with it, if so."""
 
     damage: str | None = None
+
+    def __repr__(self) -> str:
+        topics = [f"  {name}: {len(topic)} {topic.message_type}" for name, topic in self.items()]
+        damage = f", damaged: {self.damage}" if self.damage else ""
+        return "\n".join([f"<Bag, topics: {len(topics)}{damage}>", *topics])
 
     def __missing__(self, name: str) -> Topic:
         if f"/{name}" in self:
@@ -66,7 +76,7 @@ class _Collected:
 def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
     """All messages of a rosbag2 (MCAP) folder or file; of ``topics`` alone if given.
 
-    A bag that was not ended properly is read as far as it goes; ``damage`` then says so.
+    A bag that was not ended properly is read as far as it goes; a UserWarning and ``damage`` then say so.
 
     Raises:
         BagError: it is no bag, or of another storage; or a topic asked for is not in it.
@@ -88,6 +98,12 @@ def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
             into.messages.append(into.decode(message.data))
             into.log_times.append(message.log_time)
             into.stamps.append(message.log_time if stamp is None else stamp)
+        if scan.damage:
+            warnings.warn(
+                f"{file}: {scan.damage} ({scan.size - scan.kept} bytes lost); all before is read;"
+                f" to mend it: tactile_sim bag repair {path}",
+                stacklevel=2,
+            )
         bag.damage = bag.damage or (scan.damage and f"{file.name}: {scan.damage}")
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from importlib.util import find_spec
 
 from tactile_sim.errors import CommandError
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
+LAST_DOMAIN = 232  # its ports, from 7400 + 250 * domain on, are the last below 65536 (RTPS 2.5, 9.6.2.3)
 
 
 def new_parser(
@@ -35,8 +37,13 @@ def seconds(text: str) -> float:
     return value
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def require_ros(command: str) -> None:
-    """Raise a CommandError that says how to get ROS 2, or the messages, where they are missing."""
+    """Raise a CommandError where ROS 2 or the messages are missing, or the environment's domain is none."""
     if find_spec("rclpy") is None:
         raise CommandError(
             f"`{command}` needs ROS 2, and rclpy cannot be imported; source a ROS 2 installation "
@@ -46,4 +53,10 @@ def require_ros(command: str) -> None:
         raise CommandError(
             f"`{command}` needs the messages of tactile_sim, and they are not built; in the source tree: "
             "make setup && source tools/env.bash, or colcon build && source install/setup.bash"
+        )
+    domain = os.environ.get("ROS_DOMAIN_ID", "")
+    if domain and not (domain.strip().isdecimal() and int(domain) <= LAST_DOMAIN):
+        raise CommandError(
+            f"ROS_DOMAIN_ID is {domain!r}; it has to be an integer from 0 to {LAST_DOMAIN}: "
+            "export another, or unset it"
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 
-from tactile_sim.commands import new_parser
+from tactile_sim.commands import counted, new_parser
 from tactile_sim.errors import BagError
 
 
@@ -59,7 +60,8 @@ def _info(args: argparse.Namespace) -> int:
     console.print(table)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
-        f"{found.count} messages, {seconds:.3f} s from {start:.3f} s on, {found.file_size / 1e6:.2f} MB"
+        f"{counted(found.count, 'message')}, {seconds:.3f} s from {start:.3f} s on, "
+        f"{found.file_size / 1e6:.2f} MB"
     )
     if found.damage:
         console.print(f"damaged: {found.damage}; tactile_sim bag repair {args.bag} mends it", style="red")
@@ -71,11 +73,12 @@ def _repair(args: argparse.Namespace) -> int:
 
     done = repair(args.bag)
     if done.damage is None:
-        print(f"{args.bag}: nothing to repair, {done.messages} messages")
+        print(f"{args.bag}: nothing to repair, {counted(done.messages, 'message')}")
     else:
         print(f"{done.file}: {done.damage}")
         print(
-            f"saved {done.messages} messages, dropped {done.lost_bytes} bytes; kept {done.file.name}.damaged"
+            f"saved {counted(done.messages, 'message')}, dropped {counted(done.lost_bytes, 'byte')}; "
+            f"kept {done.file.name}.damaged"
         )
     return 0
 
@@ -87,9 +90,10 @@ def _export(args: argparse.Namespace) -> int:
     out = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + ".npz")
     if out.exists():
         raise BagError(f"{out} is already there: name another file with --out, or remove it")
-    bag = read(args.bag, args.topics or None)
+    with warnings.catch_warnings(action="ignore"):  # the damage is told below
+        bag = read(args.bag, args.topics or None)
     number = export(bag, out)
-    print(f"{out}: {number} arrays of {len(bag)} topics")
+    print(f"{out}: {counted(number, 'array')} of {counted(len(bag), 'topic')}")
     if bag.damage:
         print(f"damaged: {bag.damage}; what lies before is exported")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -24,7 +24,8 @@ def main(args: argparse.Namespace) -> int:
     simulation = Simulation(settings)
     skin, model = simulation.skin, simulation.engine.model
     print(
-        f"{args.config}: fine. {model.nbody - 1} bodies, {len(skin.bodies)} with skin, "
-        f"{len(skin.positions)} taxels, {model.njnt} joints, {model.nu} actuators, {model.nsensor} sensors."
+        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.bodies)} with skin, "
+        f"{counted(len(skin.positions), 'taxel')}, {counted(model.njnt, 'joint')}, "
+        f"{counted(model.nu, 'actuator')}, {counted(model.nsensor, 'sensor')}."
     )
     return 0

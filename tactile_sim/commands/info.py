@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser
+from tactile_sim.names import topic_token
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -51,7 +52,7 @@ def _summary(simulation: Simulation) -> Text:
         f"scene          {settings.scene}",
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
         f"mass           {model.body_mass[model.body_weldid != 0].sum():.6g} kg that moves",
-        f"skin           {len(skin.positions)} taxels, {skin.areas.sum() * 1e4:.1f} cm²",
+        f"skin           {counted(len(skin.positions), 'taxel')}, {skin.areas.sum() * 1e4:.1f} cm²",
     )
     return Text("\n".join(lines))
 
@@ -73,7 +74,7 @@ def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
     rows = [
         (
-            names.bodies[body.body_id],
+            _with_topic(names.bodies[body.body_id]),
             str(body.stop - body.start),
             f"{body.spacing * 1e3:g}",
             f"{skin.areas[body.start : body.stop].sum() * 1e4:.2f}",
@@ -82,6 +83,12 @@ def _skin(simulation: Simulation) -> RenderableType:
         for body in skin.bodies
     ]
     return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
+
+
+def _with_topic(body: str) -> str:
+    """A body's name, with the topic where that has another: ``left.palm (tactile/left_palm)``."""
+    token = topic_token(body)
+    return body if token == body else f"{body} (tactile/{token})"
 
 
 def _bodies(simulation: Simulation) -> RenderableType:

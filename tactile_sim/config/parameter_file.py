@@ -8,6 +8,7 @@ with the line and what to write instead.
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 import re
 from collections.abc import Callable, Iterator
@@ -85,13 +86,19 @@ def _c_number(convert: Callable, text: str, *base: int) -> Any:
 
 def _text(path: Path, source: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+            raise ConfigError(
+                f"{source}: is a scene, not a configuration; write a YAML file with 'scene: {path.name}' and"
+                f" 'skin: {{scales: {{BODY: 0.02}}}}' below '/**:' and '{_NODE_LEVEL}:'"
+            )
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"{source}: no such file{share.similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise ConfigError(f"{source}: line {line} is not UTF-8; save the file in that encoding") from None
     except OSError as error:
         raise ConfigError(f"{source}: cannot be read: {error.strerror or error}") from None

@@ -82,7 +82,7 @@ def test_settings_cannot_be_changed_in_place():
         ({"skn": {"scales": {"a": 1}}}, "unknown key 'skn.scales.a'; did you mean 'skin'?"),
         ({"touch_function": "normal"}, "unknown key 'touch_function'; did you mean 'skin.touch_function'?"),
         ({"scales": {"cube": 1}}, "unknown key 'scales.cube'; did you mean 'skin.scales'?"),
-        ({"gains": {"elbow": {"kq": 1}}}, "unknown key 'gains.elbow.kq'; there are: kp, kd"),
+        ({"gains": {"elbow": {"kq": 1}}}, "unknown key 'gains.elbow.kq'; there are: kd, kp"),
         ({"gains": {"elbow": 1}}, "gains.elbow: needs kp and kd below it, but is 1 (an integer)"),
         ({"rates": 30}, "my.yaml: rates: needs keys below it, but is 30 (an integer)"),
         ({"skin": {"scales": 0.02}}, "skin.scales: needs keys below it, but is 0.02 (a number)"),

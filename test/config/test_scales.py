@@ -58,7 +58,7 @@ def test_without_a_skin_all_contacts_can_still_be_asked_for():
     ("scales", "message"),
     [
         ({"plam": 0.02}, "my.yaml: skin.scales.plam: the scene has no body named 'plam'; did you mean"),
-        ({"thumb_*": 0.02}, "skin.scales.thumb_*: no body matches the pattern 'thumb_*'; there are: palm"),
+        ({"thumb_*": 0.02}, "skin.scales.thumb_*: no body matches the pattern 'thumb_*'; there are: body8"),
         ({"Finger_*": 0.02}, "no body matches the pattern 'Finger_*'; did you mean 'finger_2'?"),
         ({"ghost": 0.02}, "skin.scales.ghost: the body 'ghost' has no geom that collides, so it cannot feel"),
         ({"bare": 0.02}, "skin.scales.bare: the body 'bare' has no geom that collides"),

@@ -33,6 +33,8 @@ def test_what_the_contract_lets_be_set_while_it_runs_can_be(key, value):
         ("skin.touch_function", "slip", "'slip' is not available yet"),
         ("scene", "a.xml", "scene: cannot be set while the simulation runs"),
         ("skin.sampling", "mean", "skin.sampling: cannot be set while the simulation runs"),
+        ("skin.scales.palm", 0.01, "skin.scales.palm: cannot be set while the simulation runs"),
+        ("gains", 1, "gains: cannot be set while the simulation runs"),
         ("rates.tff", 1, "unknown key 'rates.tff'; did you mean 'rates.tf'?"),
     ],
 )
@@ -52,3 +54,4 @@ def test_parameters_list_every_plain_key_with_its_value():
 
 def test_every_key_says_what_it_does():
     assert all(key.doc for key in config.KEYS.values())
+    assert all(config.MEANINGS[name] for name in [*config.TABLES, *config.RECORDS])

@@ -94,7 +94,7 @@ def shown(request, tmp_path_factory):
     """One and a half seconds of a shipped config: markers and contacts by stamp, and the scene's markers."""
     ros = Ros(tmp_path_factory.mktemp("shown"))
     try:
-        yield run_stepwise(ros, request.param, chunk=50, chunks=15)
+        return run_stepwise(ros, request.param, chunk=50, chunks=15)
     finally:
         ros.close()
 
@@ -233,7 +233,7 @@ def drawn(tmp_path_factory):
         wait_for(lambda: scene and moving and fixed)
         frames = {"map", *moving[0].transforms.child_frame_id, *fixed[0].transforms.child_frame_id}
         assert len(scene) == 1
-        yield each(scene[0]), frames, scene[0]
+        return each(scene[0]), frames, scene[0]
     finally:
         ros.close()
 

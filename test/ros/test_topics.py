@@ -96,9 +96,9 @@ def fall(tmp_path_factory):
         ros.start("run", "touch_cube", "--ros-args", *(word for p in parameters for word in ("-p", p)))
         wait_for(lambda: layouts and all(ear.heard for ear in ears.values()), "the first state")
         go(ros, list(ears.values()), range(10**8, 3 * 10**9 + 1, 10**8))
-        yield {topic: ear.by_stamp() for topic, ear in ears.items()} | {"layout": layouts[0]}
     finally:
         ros.close()
+    return {topic: ear.by_stamp() for topic, ear in ears.items()} | {"layout": layouts[0]}
 
 
 def test_the_shipped_cube_at_rest_feels_its_weight_on_every_topic_alike(fall):
