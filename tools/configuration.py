@@ -1,0 +1,55 @@
+"""Writes docs/configuration.md, the page of all keys: python tools/configuration.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tactile_sim.config import KEYS, Key
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
+HEAD = """# Every key of a configuration
+
+An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__parameters:`. Dots are levels:
+`rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` tells what is wrong with one. Keys marked
+*live* can be set while the node runs.
+
+| key | default | meaning |
+|---|---|---|
+"""
+TABLES = {
+    "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
+    '(`"finger_*"`); an exact name wins',
+    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of a joint that is commanded a position and has no actuator "
+    "for it; by name or shell pattern",
+    "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
+}
+TAIL = """
+`engine: motrix | trifinger`, `skin.kind: geom`, `skin.placement: mimo`, `skin.sensor`, `feelers`,
+`contact_sensors` and `trifinger` are kept for what is to come and refused until then; `web`, `rates.images`,
+`rates.feelers` and `rates.sensors` are read and unused.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    rows = [
+        f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' (*live*)' if key.live else ''} |"
+        for key in KEYS.values()
+    ]
+    rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
+    return HEAD + "\n".join(rows) + "\n" + TAIL
+
+
+def _choices(key: Key) -> str:
+    words = getattr(key.check, "words", ())
+    return ": " + ", ".join(f"`{word}`" for word in words) if len(words) > 1 else ""
+
+
+def _shown(default: object) -> str:
+    if default is None:
+        return "to be given"
+    return "none" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
