@@ -33,7 +33,7 @@ TAIL = """
 def page() -> str:
     """The page as it should be."""
     rows = [
-        f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' (*live*)' if key.live else ''} |"
+        f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
         for key in KEYS.values()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
