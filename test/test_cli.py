@@ -201,6 +201,16 @@ def test_what_is_no_ros_domain_is_refused(domain, monkeypatch):
         require_ros("tactile_sim record")
 
 
+def test_a_recorder_that_ros_refuses_is_one_line_and_2_and_leaves_no_bag(tmp_path):
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
+    keyless = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
+    done = command("record", str(tmp_path / "b"), stdout=subprocess.DEVNULL, env=os.environ | keyless)
+    assert done.returncode == 2
+    assert done.stderr.startswith("tactile_sim: error: ROS does not start: ")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "b").exists()
+
+
 def test_ros_arguments_end_at_two_dashes():
     arguments = ["run", "a", "--ros-args", "-r", "__ns:=/left", "--", "--duration", "3"]
     assert split_ros_arguments(arguments) == (["run", "a", "--duration", "3"], ["-r", "__ns:=/left"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,8 @@ def main(args: argparse.Namespace) -> int:
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not args.record:
         return node.run(args.config, args.duration, args.ros_args)
     with _recorder(args.record):

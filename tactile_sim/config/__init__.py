@@ -12,9 +12,6 @@ from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
-    MEANINGS,
-    RECORDS,
-    TABLES,
     Key,
     MarkerSettings,
     MotionSettings,
@@ -26,9 +23,6 @@ from tactile_sim.config.settings import (
 
 __all__ = [
     "KEYS",
-    "MEANINGS",
-    "RECORDS",
-    "TABLES",
     "Key",
     "MarkerSettings",
     "MotionSettings",

@@ -21,14 +21,14 @@ def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
     return field(default=default, metadata={"check": check, "doc": doc, "live": live})
 
 
-def _table(check: Check, doc: str) -> Any:
+def _table(check: Check) -> Any:
     """Keys of the user's choosing, each with one value."""
-    return field(default_factory=dict, metadata={"table": check, "doc": doc})
+    return field(default_factory=dict, metadata={"table": check})
 
 
-def _records(doc: str, **checks: Check) -> Any:
+def _records(**checks: Check) -> Any:
     """Keys of the user's choosing, each with the same few keys below it."""
-    return field(default_factory=dict, metadata={"record": checks, "doc": doc})
+    return field(default_factory=dict, metadata={"record": checks})
 
 
 def _rate(default: float, what: str) -> Any:
@@ -59,10 +59,9 @@ class SkinSettings:
     sampling: str = _key(
         "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"
     )
-    scales: dict[str, float] = _table(
-        Number(above=0, unit="m"), "spacing of the taxels [m] by body name or shell pattern"
-    )
-    sensor: dict[str, Any] = _table(Later(), "stages of a real sensor by body")
+    scales: dict[str, float] = _table(Number(above=0, unit="m"))
+    """Spacing of the taxels [m] by body name or shell pattern."""
+    sensor: dict[str, Any] = _table(Later())
 
 
 @dataclass(frozen=True)
@@ -132,19 +131,15 @@ class Settings:
         0.0, Number(least=0, unit="s"), "time without a command until actuators go to rest [s]; 0: never"
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
-    gains: dict[str, dict[str, float]] = _records(
-        "kp [N m/rad, N/m] and kd [N m s/rad, N s/m] by joint name or shell pattern, for the positions and"
-        " velocities of joints that have no such actuator",
-        kp=Number(least=0),
-        kd=Number(least=0),
-    )
+    gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
+    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] by joint name or shell pattern."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
     rates: Rates = field(default_factory=Rates)
-    feelers: dict[str, Any] = _table(Later(), "hairs by body")
-    contact_sensors: dict[str, Any] = _table(Later(), "contact sensors by name")
-    trifinger: dict[str, Any] = _table(Later(), "what the engine trifinger needs")
+    feelers: dict[str, Any] = _table(Later())
+    contact_sensors: dict[str, Any] = _table(Later())
+    trifinger: dict[str, Any] = _table(Later())
 
     def replace(self, key: str, value: Any) -> Settings:
         """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
@@ -152,7 +147,7 @@ class Settings:
         Raises:
             ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
         """
-        in_table = any(f"{key}.".startswith(f"{table}.") for table in MEANINGS)
+        in_table = any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
         if key not in KEYS and not in_table:
             raise ConfigError(f"unknown key {key!r}{suggest(key, KEYS)}")
         if in_table or not KEYS[key].live:
@@ -207,7 +202,3 @@ RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in _fields(Settings) if "record" in entry.metadata
 }
 """Tables whose entries are groups (``gains``): what each key in such a group may be."""
-MEANINGS: dict[str, str] = {
-    name: entry.metadata["doc"] for name, entry in _fields(Settings) if "check" not in entry.metadata
-}
-"""What ``TABLES`` and ``RECORDS`` are for."""
