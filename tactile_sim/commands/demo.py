@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
     model = scenes.load_model(settings.scene, settings.base)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain()))
+    os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getuid())))
     from tactile_sim.ros.monitor import Monitor  # reads the environment set above
 
     alone, heaviest = weights(model)
@@ -85,12 +85,11 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
     return alone, float(max(carried[free], default=moving))
 
 
-def free_domain() -> int:
-    """A ROS domain that no other program on this machine is in, sought from a place that depends on the user.
+def free_domain(start: int) -> int:
+    """A ROS domain that no other program on this machine is in, sought from ``start`` on.
 
     DDS has the first participant of a domain listen at UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
     """
-    start = os.getuid() % DOMAINS
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

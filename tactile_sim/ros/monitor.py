@@ -17,6 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.srv import Reset, Step
 from tactile_sim.terminal import State
 
@@ -29,6 +30,7 @@ class Monitor:
     def __init__(self) -> None:
         self.state = State()
         self.answer = ""
+        clear_dead_ports()
         self._context = rclpy.Context()
         rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
         self._node = rclpy.create_node("tactile_sim_monitor", context=self._context)

@@ -23,6 +23,7 @@ from rclpy.validate_topic_name import validate_topic_name
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError, CommandError
 from tactile_sim.ros.definitions import definition, message_class
+from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
@@ -56,6 +57,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
         signal.signal(number, lambda number, _: ended.append(number))
     context = Context()
     try:
+        clear_dead_ports()
         rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
         node = Node(
             f"tactile_sim_recorder_{os.getpid()}",

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 SEGMENT_BYTES = 8 << 20
+SHARED_MEMORY = Path("/dev/shm")
+DEAD_AFTER = 5.0  # s; a living process fills a new port at once
 HEARTBEAT_NS = 10_000_000
 # What a user sets to configure Fast DDS; then nothing is done here.
 _USERS = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
@@ -49,12 +53,27 @@ _PROFILES = f"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+def clear_dead_ports() -> None:
+    """Removes what a process has left that was killed while it opened a port in shared memory.
+
+    Such a file is empty for good, and whoever opens the port again waits for ever for it to be filled.
+    """
+    for port in SHARED_MEMORY.glob("fastrtps_port*"):
+        try:
+            found = port.stat()
+            if found.st_size == 0 and time.time() - found.st_mtime > DEAD_AFTER:
+                port.unlink()
+        except OSError:
+            pass  # gone by itself, or another user's
+
+
 @contextmanager
 def roomy() -> Iterator[None]:
     """Give Fast DDS our settings for what is made inside: call ``rclpy.init`` and make the first node there.
 
     Other middlewares look at none of it, and a user's own configuration of Fast DDS is left alone.
     """
+    clear_dead_ports()
     if any(name in os.environ for name in _USERS) or os.path.exists("DEFAULT_FASTRTPS_PROFILES.xml"):
         yield
         return

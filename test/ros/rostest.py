@@ -20,7 +20,9 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
+from tactile_sim.commands.demo import free_domain
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.transport import clear_dead_ports
 
 PATIENCE = 30.0
 """Nothing that tests wait for takes this long [s]; only a failure does."""
@@ -32,7 +34,8 @@ class Ros:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.domain = 1 + (os.getpid() * 7 + next(_count)) % 100
+        clear_dead_ports()
+        self.domain = free_domain(os.getpid() * 7 + next(_count))
         self.environment = os.environ | {
             "ROS_DOMAIN_ID": str(self.domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",

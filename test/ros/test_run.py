@@ -18,7 +18,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
     environment = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "ROS_DOMAIN_ID": str(free_domain()),
+        "ROS_DOMAIN_ID": str(free_domain(os.getpid())),
     }
     return subprocess.run(
         [sys.executable, "-m", "tactile_sim", "run", *arguments],

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from tactile_sim.ros import transport  # noqa: E402
 from tactile_sim.ros.transport import SEGMENT_BYTES, roomy  # noqa: E402
 
 NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
@@ -67,3 +68,15 @@ def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
     (tmp_path / "DEFAULT_FASTRTPS_PROFILES.xml").touch()
     with roomy():
         assert NAMES[0] not in os.environ
+
+
+def test_a_port_that_nobody_will_ever_fill_is_cleared(tmp_path, monkeypatch):
+    monkeypatch.setattr(transport, "SHARED_MEMORY", tmp_path)
+    dead, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3))
+    for port in (dead, young, alive):
+        port.touch()
+    alive.write_bytes(b"filled")
+    for port in (dead, alive):
+        os.utime(port, (0, 0))
+    transport.clear_dead_ports()
+    assert sorted(tmp_path.iterdir()) == [young, alive]
