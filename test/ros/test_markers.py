@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
+from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray  # noqa: E402
 from tactile_sim.srv import SetBodyState, Step  # noqa: E402
@@ -80,11 +80,14 @@ def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, 
     scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
     ros.start("run", config, "--ros-args", "-p", "start_paused:=true", "-p", "rates.markers:=100.0")
     wait_for(lambda: markers and contacts and scene, "the first state")
+    client = ros.node.create_client(Step, "/tactile_sim/step")
+    assert client.wait_for_service(PATIENCE)
     for k in range(chunks):
         # A publisher keeps 10 messages: as many at a time, so that none is lost on a busy machine.
-        answer = ros.call(Step, "/tactile_sim/step", steps=chunk)
-        assert answer.success
-        end = answer.time.sec * 10**9 + answer.time.nanosec
+        answer = client.call_async(Step.Request(steps=chunk))
+        wait_for(answer.done, "an answer of step")
+        reached = answer.result().time
+        end = reached.sec * 10**9 + reached.nanosec
         wait_for(lambda end=end: time_of(markers[-1]) == end == stamp(contacts[-1]), f"chunk {k}")
     return {time_of(m): m for m in markers}, {stamp(c): c for c in contacts}, scene
 

@@ -66,8 +66,12 @@ class Ear:
 
 def go(ros: Ros, ears: list[Ear], stamps: range) -> None:
     """Steps of 2 ms from stamp to stamp [ns]; a publisher keeps 10 messages, so each waits to be heard."""
+    client = ros.node.create_client(Step, "/tactile_sim/step")
+    assert client.wait_for_service(PATIENCE)
     for t in stamps:
-        assert ros.call(Step, "/tactile_sim/step", steps=stamps.step // 2_000_000).success
+        answer = client.call_async(Step.Request(steps=stamps.step // 2_000_000))
+        wait_for(answer.done, "an answer of step")
+        assert answer.result().success
         wait_for(lambda t=t: all(ear.stamps[-1] == t for ear in ears), f"{t} ns")
 
 
