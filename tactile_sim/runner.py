@@ -209,7 +209,7 @@ class Runner:
         step = simulation.step
         heard = self.output.heard()
         due = self._schedule.due(step)
-        streams = heard if self._show_next else set() if step == self._shown else due & heard
+        streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
         simulation.prepare()
         if streams or simulation.sampling:

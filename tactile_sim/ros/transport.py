@@ -18,7 +18,8 @@ from pathlib import Path
 
 SEGMENT_BYTES = 8 << 20
 SHARED_MEMORY = Path("/dev/shm")
-DEAD_AFTER = 5.0  # s; a living process fills a new port at once
+READY = b"\x02\0\0\0"  # how a port begins that boost::interprocess has set up
+DEAD_AFTER = 5.0  # s; a living process sets up a new port at once
 HEARTBEAT_NS = 10_000_000
 # What a user sets to configure Fast DDS; then nothing is done here.
 _USERS = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
@@ -56,12 +57,13 @@ _PROFILES = f"""<?xml version="1.0" encoding="UTF-8"?>
 def clear_dead_ports() -> None:
     """Removes what a process has left that was killed while it opened a port in shared memory.
 
-    Such a file is empty for good, and whoever opens the port again waits for ever for it to be filled.
+    Such a port says for good that it is not ready yet, and whoever opens it again waits for ever.
     """
-    for port in SHARED_MEMORY.glob("fastrtps_port*"):
+    for port in SHARED_MEMORY.glob("fastrtps_port*[0-9]"):
         try:
-            found = port.stat()
-            if found.st_size == 0 and time.time() - found.st_mtime > DEAD_AFTER:
+            with port.open("rb") as file:
+                ready = file.read(4) == READY
+            if not ready and time.time() - port.stat().st_mtime > DEAD_AFTER:
                 port.unlink()
         except OSError:
             pass  # gone by itself, or another user's

@@ -72,11 +72,12 @@ def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
 
 def test_a_port_that_nobody_will_ever_fill_is_cleared(tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "SHARED_MEMORY", tmp_path)
-    dead, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3))
-    for port in (dead, young, alive):
-        port.touch()
-    alive.write_bytes(b"filled")
-    for port in (dead, alive):
+    empty, begun, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
+    empty.touch()
+    young.touch()
+    begun.write_bytes(bytes(64))
+    alive.write_bytes(transport.READY + bytes(60))
+    for port in (empty, begun, alive):
         os.utime(port, (0, 0))
     transport.clear_dead_ports()
     assert sorted(tmp_path.iterdir()) == [young, alive]
