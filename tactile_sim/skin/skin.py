@@ -14,13 +14,13 @@ from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names
 from tactile_sim.skin import even, kernels
 from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
-from tactile_sim.skin.merge import merge
+from tactile_sim.skin.merge import Placement, merge
 from tactile_sim.skin.neighbours import neighbourhoods
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS, Response
 
 T = TypeVar("T")
 
-PLACEMENTS = {"even": even.cover}
+PLACEMENTS = {"even": Placement(even.cover)}
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Skin:
     def __init__(self, model: mujoco.MjModel, scales: Mapping[int, float], placement: str = "even") -> None:
         """scales: spacing [m] by body id. Raises SceneError for a body that cannot bear a skin, naming it."""
         names = Names(model)
-        cover = _choose("skin.placement", placement, PLACEMENTS)
+        where = _choose("skin.placement", placement, PLACEMENTS)
         bodies, surfaces, start = [], [], 0
         for body, spacing in sorted(scales.items()):
             if not (np.isfinite(spacing) and spacing > 0):
                 raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing} is no spacing; give metres")
-            surface = merge(model, body, spacing, cover, names)
+            surface = merge(model, body, spacing, where, names)
             stop = start + len(surface.positions)
             bodies.append(
                 SkinBody(names.bodies[body], body, start, stop, spacing, surface.geom_ids, surface.triangles)

@@ -9,7 +9,7 @@ import pytest
 from tactile_sim import SceneError
 from tactile_sim.names import Names
 from tactile_sim.skin import Skin
-from tactile_sim.skin.merge import merge
+from tactile_sim.skin.merge import Placement, merge
 from tactile_sim.skin.surface import Surface
 
 TETRAHEDRON = '<asset><mesh name="tetra" vertex="0 0 0  .2 0 0  0 .2 0  0 0 .2"/></asset>'
@@ -113,7 +113,7 @@ def test_a_body_whose_taxels_all_lie_inside_one_another_keeps_the_least_deep():
     def centre_only(shape, spacing):
         return Surface(shape.position[None], np.eye(3)[:1], np.ones(1), np.empty((0, 3), np.int64))
 
-    kept = merge(model, 1, 0.5, centre_only, Names(model))
+    kept = merge(model, 1, 0.5, Placement(centre_only), Names(model))
     # The first centre is 0.06 deep in the second sphere, the second 0.08 in the first.
     np.testing.assert_allclose(kept.positions, [[0, 0, 0]])
 
