@@ -9,7 +9,7 @@ from tactile_sim import share
 from tactile_sim.config import parameter_file
 from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.patterns import match
-from tactile_sim.config.scales import resolve_scales
+from tactile_sim.config.scales import match_scales, resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
     Key,
@@ -34,6 +34,7 @@ __all__ = [
     "from_mapping",
     "load",
     "match",
+    "match_scales",
     "resolve_scales",
 ]
 

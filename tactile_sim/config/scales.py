@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
 
 import mujoco
@@ -18,36 +19,54 @@ MOST_TAXELS = 1_000_000
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
 
-    Names and patterns as in :func:`tactile_sim.config.match`; a pattern means bodies that can collide, never
-    the world.
-
     Raises:
-        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, no
-            skin where only its contacts are asked for, too many taxels, two bodies that would share a topic.
+        ConfigError: as `match_scales`; no skin where only its contacts are asked for, two bodies that would
+            share a topic.
     """
     where = f"{settings.source}: skin.scales"
-    scales = settings.skin.scales
-    areas = dict(zip(names.bodies, _colliding_areas(model), strict=True))
-    can_feel = [name for name in names.bodies[1:] if areas[name] > 0]
-    chosen = match(scales, names.bodies, where, "body", can_feel)
-    for body in chosen:
-        if areas[body] == 0:
-            raise ConfigError(
-                f"{where}.{body}: the body {body!r} has no geom that collides, so it cannot feel"
-                f"{suggest(body, can_feel)}"
-            )
-    if not chosen and settings.contacts == "skin":
-        example = f"{(can_feel or ['BODY'])[0]}: 0.02"
+    scales = match_scales(settings.skin.scales, model, names, where)
+    if not scales and settings.contacts == "skin":
+        example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
             f"{where}: no body has a skin; give one its spacing in metres, such as 'scales: {{{example}}}',"
             " or set 'contacts: all' to run without a skin"
         )
-    _check_count(
-        {body: areas[body] / scales[entry] ** 2 for body, entry in chosen.items()}, chosen, settings, where
-    )
-    _check_topics(chosen, where)
+    _check_topics([names.bodies[body] for body in scales], where)
+    return dict(sorted(scales.items()))
+
+
+def match_scales(
+    scales: Mapping[str, float], model: mujoco.MjModel, names: Names, where: str
+) -> dict[int, float]:
+    """Spacing of the taxels [m] by body id, in the order of the entries that speak for the bodies.
+
+    Names and patterns as in :func:`tactile_sim.config.match`; a pattern means bodies that can collide, never
+    the world.
+
+    Raises:
+        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, too
+            many taxels. ``where`` begins its text.
+    """
+    can_feel = _feeling(model, names)
+    chosen = match(scales, names.bodies, where, "body", can_feel)
     ids = {name: body for body, name in enumerate(names.bodies)}
-    return {ids[body]: scales[chosen[body]] for body in sorted(chosen, key=ids.__getitem__)}
+    areas = _colliding_areas(model)
+    for body in chosen:
+        if areas[ids[body]] == 0:
+            raise ConfigError(
+                f"{where}.{body}: the body {body!r} has no geom that collides, so it cannot feel"
+                f"{suggest(body, can_feel)}"
+            )
+    _check_count({body: areas[ids[body]] for body in chosen}, chosen, scales, where)
+    entries = list(scales)
+    order = sorted(chosen, key=lambda body: (entries.index(chosen[body]), ids[body]))
+    return {ids[body]: scales[chosen[body]] for body in order}
+
+
+def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
+    """The bodies that can collide, without the world."""
+    areas = _colliding_areas(model)
+    return [name for body, name in enumerate(names.bodies) if body and areas[body] > 0]
 
 
 def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
@@ -63,12 +82,15 @@ def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
     return np.bincount(model.geom_bodyid, surface, minlength=model.nbody)
 
 
-def _check_count(counts: dict[str, float], chosen: dict[str, str], settings: Settings, where: str) -> None:
+def _check_count(
+    areas: dict[str, float], chosen: dict[str, str], scales: Mapping[str, float], where: str
+) -> None:
+    counts = {body: area / scales[chosen[body]] ** 2 for body, area in areas.items()}
     total = sum(counts.values())
     if total <= MOST_TAXELS:
         return
     entry = chosen[max(counts, key=counts.__getitem__)]
-    spacing = settings.skin.scales[entry]
+    spacing = scales[entry]
     remedy = _rounded_up(spacing * (total / MOST_TAXELS) ** 0.5)
     raise ConfigError(
         f"{where}.{entry}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all,"
@@ -82,7 +104,7 @@ def _rounded_up(value: float) -> float:
     return ceil(value / step) * step
 
 
-def _check_topics(bodies: dict[str, str], where: str) -> None:
+def _check_topics(bodies: Sequence[str], where: str) -> None:
     taken: dict[str, str] = {}
     for body in sorted(bodies):
         token = topic_token(body)
