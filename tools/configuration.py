@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, Key
+from tactile_sim.config import KEYS, SENSOR_STAGES, Key
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
@@ -23,9 +25,17 @@ TABLES = {
     "for it; by name or shell pattern",
     "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
 }
+STAGES = """
+Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each stage is
+off unless it is given. In the order in which they act: [From ideal to real sensor](sensor.md). Units are those of
+the touch function: N, or m/s for slip.
+
+| stage and parameter | default | meaning |
+|---|---|---|
+"""
 TAIL = """
-`engine: motrix | trifinger`, `skin.kind: geom`, `skin.placement: mimo`, `skin.sensor`, `feelers`,
-`contact_sensors` and `trifinger` are kept for what is to come and refused until then; `web`, `rates.images`,
+`engine: motrix | trifinger`, `skin.kind: geom`, `skin.placement: mimo`, `feelers`, `contact_sensors`
+and `trifinger` are kept for what is to come and refused until then; `web`, `rates.images`,
 `rates.feelers` and `rates.sensors` are read and unused.
 """
 
@@ -37,7 +47,15 @@ def page() -> str:
         for key in KEYS.values()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
-    return HEAD + "\n".join(rows) + "\n" + TAIL
+    return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n" + TAIL
+
+
+def _stages() -> Iterator[str]:
+    for stage, block in SENSOR_STAGES.items():
+        for entry in dataclasses.fields(block):
+            missing = entry.default is dataclasses.MISSING
+            default = "to be given" if missing else _shown(entry.default)
+            yield f"| `{stage}.{entry.name}` | {default} | {entry.metadata['doc']} |"
 
 
 def _choices(key: Key) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
-from tactile_sim.config.mapping import from_mapping
+from tactile_sim.config.mapping import from_mapping, records
 from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import match_scales, resolve_scales
 from tactile_sim.config.settings import (
@@ -20,9 +20,11 @@ from tactile_sim.config.settings import (
     SkinSettings,
     WebSettings,
 )
+from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
 
 __all__ = [
     "KEYS",
+    "SENSOR_STAGES",
     "Key",
     "MarkerSettings",
     "MotionSettings",
@@ -35,7 +37,9 @@ __all__ = [
     "load",
     "match",
     "match_scales",
+    "records",
     "resolve_scales",
+    "resolve_stages",
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,7 @@ class Number:
 
     least: float | None = None
     above: float | None = None
+    most: float | None = None
     unit: str = ""
 
     def __call__(self, value: Any) -> float:
@@ -54,13 +56,15 @@ class Number:
         too_low = (self.least is not None and number < self.least) or (
             self.above is not None and number <= self.above
         )
-        if too_low or not math.isfinite(number):
+        too_high = self.most is not None and number > self.most
+        if too_low or too_high or not math.isfinite(number):
             raise ValueError(f"needs {self}, but is {number:g}")
         return number
 
     def __str__(self) -> str:
         bound = f" of at least {self.least:g}" if self.least is not None else ""
         bound = f" above {self.above:g}" if self.above is not None else bound
+        bound += f" and at most {self.most:g}" if self.most is not None else ""
         return f"a finite number{bound}{f' [{self.unit}]' if self.unit else ''}"
 
 
@@ -118,6 +122,24 @@ class Texts:
 
 
 @dataclass(frozen=True)
+class Integers:
+    """A list of integers, none below a bound."""
+
+    least: int
+
+    def __call__(self, value: Any) -> tuple[int, ...]:
+        # rclpy gives an array.
+        listed = isinstance(value, list | tuple | array)
+        if not listed or not all(
+            isinstance(entry, numbers.Integral) and not isinstance(entry, bool) for entry in value
+        ):
+            raise ValueError(f"needs a list of integers, such as [0, 7], but is {shown(value)}")
+        if any(entry < self.least for entry in value):
+            raise ValueError(f"needs integers of at least {self.least}, but has {min(value)}")
+        return tuple(int(entry) for entry in value)
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a few words. ``later``: words that are reserved for a coming version."""
 
@@ -146,4 +168,4 @@ class Later:
         raise ValueError("is not available yet in this version; leave it out")
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Choice | Later
+Check = Flag | Number | Integer | Text | Frame | Texts | Integers | Choice | Later

@@ -35,6 +35,21 @@ def from_mapping(
     Raises:
         ConfigError: names the key, what is there, and the nearest valid name.
     """
+    values = _checked(mapping, source)
+    if "scene" not in values:
+        raise ConfigError(
+            f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        )
+    return _build(Settings, "", values, base=base, source=source)
+
+
+def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
+    """The checked values of one table of groups alone: ``gains`` or ``skin.sensor``; errors as above."""
+    return _records(name, _checked({name: mapping}, source))
+
+
+def _checked(mapping: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Checked values by full name."""
     values: dict[str, Any] = {}
     for name, value in _flatten(mapping, source):
         if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
@@ -46,11 +61,7 @@ def from_mapping(
             values[name] = check(value)
         except ValueError as error:
             raise ConfigError(f"{source}: {name}: {error}") from None
-    if "scene" not in values:
-        raise ConfigError(
-            f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"
-        )
-    return _build(Settings, "", values, base=base, source=source)
+    return values
 
 
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -75,22 +86,41 @@ def _check_of(name: str, value: Any, source: str) -> Check:
         if name.startswith(table + "."):
             return check
     for record, checks in RECORDS.items():
-        entry, _, key = name.removeprefix(record + ".").rpartition(".")
-        if not name.startswith(record + "."):
-            continue
-        if key in checks and entry:
-            return checks[key]
-        if not entry:
-            raise ConfigError(
-                f"{source}: {name}: needs {' and '.join(checks)} below it, but is {shown(value)}"
-            )
-        raise ConfigError(f"{source}: unknown key {name!r}{suggest(key, checks)}")
+        if name.startswith(record + "."):
+            return _check_in(record, checks, name, value, source)
     if name in [*TABLES, *RECORDS, *_GROUPS]:
         raise ConfigError(f"{source}: {name}: needs keys below it, but is {shown(value)}")
     plain = next((key for key in KEYS if name.startswith(key + ".")), None)
     if plain:
         raise ConfigError(f"{source}: {plain}: takes one value, but has keys below it: {name!r}")
     raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name)}")
+
+
+def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
+    """The same for a key in a table of groups."""
+    entry, key = _split(name.removeprefix(record + "."), checks)
+    if entry and key in checks:
+        return checks[key]
+    stages: dict[str, list[str]] = {}
+    for leaf in checks:
+        stage, _, parameter = leaf.partition(".")
+        stages.setdefault(stage, []).append(parameter)
+    last = name.rpartition(".")[2]
+    needs = " and ".join(stages.get(last, []))
+    if not needs and name == f"{record}.{last}":
+        needs = " and ".join(stages) if len(stages) == len(checks) else "one of " + ", ".join(stages)
+    if needs:
+        raise ConfigError(f"{source}: {name}: needs {needs} below it, but is {shown(value)}")
+    stage, _, parameter = key.partition(".") if entry else (last, "", "")
+    nearest = suggest(parameter, stages[stage]) if stage in stages else suggest(stage, stages)
+    raise ConfigError(f"{source}: unknown key {name!r}{nearest}")
+
+
+def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
+    """A key in a table of groups: the user's part, and that which is checked."""
+    levels = next(iter(checks)).count(".") + 1
+    parts = name.rsplit(".", levels)
+    return (parts[0], ".".join(parts[1:])) if len(parts) > levels else ("", name)
 
 
 def _nearest_key(name: str) -> str:
@@ -115,11 +145,22 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
         elif name in TABLES:
             known[entry.name] = below
         elif name in RECORDS:
-            records: dict[str, dict[str, Any]] = {}
-            for key, value in below.items():
-                user, _, leaf = key.rpartition(".")
-                records.setdefault(user, {})[leaf] = value
-            known[entry.name] = records
+            known[entry.name] = _records(name, values)
         elif name in values:
             known[entry.name] = values[name]
     return type_(**known)
+
+
+def _records(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of groups from checked values by full name."""
+    table: dict[str, Any] = {}
+    for key, value in values.items():
+        if not key.startswith(name + "."):
+            continue
+        user, leaf = _split(key.removeprefix(name + "."), RECORDS[name])
+        *groups, last = leaf.split(".")
+        group = table.setdefault(user, {})
+        for part in groups:
+            group = group.setdefault(part, {})
+        group[last] = value
+    return table

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
+from tactile_sim.config.stages import STAGE_PARAMETERS
 from tactile_sim.errors import ConfigError, suggest
 
 
@@ -27,7 +28,8 @@ def _table(check: Check) -> Any:
 
 
 def _records(**checks: Check) -> Any:
-    """Keys of the user's choosing, each with the same few keys below it."""
+    """Keys of the user's choosing, each with the same few keys below it: one level (``kp``) or two
+    (``noise.std``)."""
     return field(default_factory=dict, metadata={"record": checks})
 
 
@@ -61,7 +63,8 @@ class SkinSettings:
     )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
-    sensor: dict[str, Any] = _table(Later())
+    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**STAGE_PARAMETERS)
+    """Parameters by body name or shell pattern, stage and name: see `tactile_sim.config.stages`."""
 
 
 @dataclass(frozen=True)
