@@ -1,0 +1,137 @@
+"""Placement `mimo`: taxels where MIMo's touch library has its sensors, in the same order.
+
+On a body they are the vertices of a mesh over each geom that lie neither in nor on the convex hull of a
+sibling's vertices; on a geom by itself, its points without a mesh. The distance to the nearest neighbour is 0.2
+to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which stands for its whole
+surface and, facing no way, has the normal 0. Where MIMo fails, this goes on: meshes are covered evenly (see
+`even`) as they collide, and a body whose geoms all hide each other keeps its least deep taxel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numba import njit
+from scipy.spatial import cKDTree
+
+from tactile_sim.skin import even, mimo_meshes, mimo_points
+from tactile_sim.skin.merge import Placement
+from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.surface import BodySurface, Surface
+from tactile_sim.skin.triangulate import triangulate
+
+ON = 1e-8
+"""What is nearer to a hull than this lies on it, in spacings."""
+LINK = 2.0
+"""Taxels of two geoms nearer to each other than this are neighbours, in spacings."""
+
+
+def cover(shape: Shape, spacing: float) -> Surface:
+    """Taxels over a geom as a part of its body, in the body's frame; spacing [m]."""
+    a, b, _ = shape.size
+    match shape.kind:
+        case "box":
+            mesh = mimo_meshes.box(spacing, shape.size)
+        case "sphere":
+            mesh = mimo_meshes.sphere(spacing, a)
+        case "ellipsoid":
+            mesh = mimo_meshes.ellipsoid(spacing, shape.size)
+        case "cylinder":
+            mesh = mimo_meshes.cylinder(spacing, 2 * b, a)
+        case "capsule":
+            mesh = mimo_meshes.capsule(spacing, 2 * b, a)
+        case _:
+            return even.cover(shape, spacing)
+    return _surface(shape, *mesh)
+
+
+def alone(shape: Shape, spacing: float) -> Surface:
+    """Taxels over a geom by itself, in its body's frame; spacing [m]."""
+    a, b, _ = shape.size
+    match shape.kind:
+        case "box":
+            points = mimo_points.box(spacing, shape.size)
+        case "sphere":
+            points = mimo_points.sphere(spacing, a)
+        case "ellipsoid":
+            points = mimo_points.ellipsoid(spacing, shape.size)
+        case "cylinder":
+            points = mimo_points.cylinder(spacing, 2 * b, a)
+        case "capsule":
+            points = mimo_points.capsule(spacing, 2 * b, a)
+        case _:
+            return even.cover(shape, spacing)
+    few = len(points[0]) < 4
+    return _surface(shape, *points, np.empty((0, 3), np.int64) if few else triangulate(*points))
+
+
+def join(
+    geom_ids: np.ndarray, shapes: Sequence[Shape], surfaces: Sequence[Surface], spacing: float
+) -> BodySurface:
+    """The skin of a body of its geoms' surfaces."""
+    parts = BodySurface.of_parts(geom_ids, surfaces, _visible(shapes, surfaces, ON * spacing))
+    if len(surfaces) == 1:
+        return parts
+    pairs = cKDTree(parts.positions).query_pairs(LINK * spacing, output_type="ndarray")
+    links = pairs[np.diff(parts.geom_index[pairs].astype(int), axis=1).ravel() != 0]
+    return replace(parts, edges=np.concatenate([parts.edges, links]))
+
+
+PLACEMENT = Placement(cover, join, alone)
+
+
+def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> Surface:
+    """A taxel has a third of each triangle that it is a corner of; together they have the whole surface."""
+    if len(positions) == 1:
+        surface = Surface(positions, np.zeros((1, 3)), np.array([shape.area]), triangles)
+    else:
+        a, b, c = np.moveaxis(positions[triangles], 1, 0)
+        third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+        areas = np.bincount(triangles.ravel(), np.repeat(third, 3), minlength=len(positions))
+        surface = Surface(positions, normals, areas * (shape.area / areas.sum()), triangles)
+    return surface.moved(shape.rotation, shape.position)
+
+
+def _visible(shapes: Sequence[Shape], surfaces: Sequence[Surface], on: float) -> np.ndarray:
+    """Whether each taxel (n,) lies beyond the hulls of all sibling geoms."""
+    hidden, depths = [], []
+    for surface in surfaces:
+        inside = np.zeros(len(surface), bool)
+        deepest = np.full(len(surface), -np.inf)
+        for shape, sibling in zip(shapes, surfaces, strict=True):
+            if sibling is surface or len(sibling) == 1:
+                continue
+            depth = shape.depth(surface.positions)
+            np.maximum(deepest, depth, out=deepest)
+            near = (depth >= -on) & ~inside
+            inside[near] = _in_hull(shape, sibling, surface.positions[near], on)
+        hidden.append(inside)
+        depths.append(deepest)
+    kept = ~np.concatenate(hidden)
+    if not kept.any():
+        kept[np.argmin(np.concatenate(depths))] = True
+    return kept
+
+
+def _in_hull(shape: Shape, surface: Surface, points: np.ndarray, on: float) -> np.ndarray:
+    """Whether points (m, 3) in or on a shape lie in or on the hull of its taxels."""
+    if shape.kind in ("box", "mesh"):
+        return np.ones(len(points), bool)
+    a, b, c = np.moveaxis(surface.positions[surface.triangles], 1, 0)
+    across = np.cross(b - a, c - a)
+    normals = across / np.linalg.norm(across, axis=1, keepdims=True)
+    return _below_all(points, normals, np.einsum("ij,ij->i", normals, a) + on)
+
+
+@njit(cache=True)
+def _below_all(points, normals, offsets):
+    out = np.ones(len(points), np.bool_)
+    for i in range(len(points)):
+        x, y, z = points[i]
+        for h in range(len(offsets)):
+            if normals[h, 0] * x + normals[h, 1] * y + normals[h, 2] * z > offsets[h]:
+                out[i] = False
+                break
+    return out

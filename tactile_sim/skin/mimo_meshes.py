@@ -1,0 +1,160 @@
+"""Closed triangle meshes over primitives with the vertices of MIMo's ``sensormeshes``, in its order.
+
+Those of its TrimeshTouch. Every function takes the distance between vertices [m] first; the meshes lie around
+the origin, axes along z, and but for the pipe's they are convex hulls of their vertices. A primitive too small
+for the distance is one vertex at its centre without a triangle.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.skin import mimo_points as points
+
+
+class Mesh(NamedTuple):
+    """Vertices and what joins them."""
+
+    vertices: np.ndarray
+    """(n, 3) [m]."""
+    normals: np.ndarray
+    """(n, 3) of the primitive there, outward, unit; where two faces meet, the mean of theirs."""
+    triangles: np.ndarray
+    """(t, 3) indices of vertices, wound outward."""
+
+
+def box(spacing: float, half: np.ndarray) -> Mesh:
+    """Half edges (3,) [m]."""
+    if 0.75 * spacing > half.max():
+        return _centre()
+    ijk, vertices, normals = points.box_grid(spacing, half)
+    last = ijk.max(axis=0)
+    stride = np.array([(last[1] + 1) * (last[2] + 1), last[2] + 1, 1])
+    quads = []
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        grid = np.stack(np.meshgrid(np.arange(last[u]), np.arange(last[v]), indexing="ij"), axis=-1)
+        low = grid.reshape(-1, 2) @ stride[[u, v]]
+        a, b, c, d = low, low + stride[u], low + stride[u] + stride[v], low + stride[v]
+        quads += [np.stack([a, d, c, b], axis=1), np.stack([a, b, c, d], axis=1) + last[axis] * stride[axis]]
+    keys = ijk @ stride
+    order = np.argsort(keys)
+    corners = order[np.searchsorted(keys[order], np.concatenate(quads))]
+    return Mesh(vertices, normals, np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]]))
+
+
+def sphere(spacing: float, radius: float) -> Mesh:
+    """Over the points of `mimo_points.sphere`."""
+    return ellipsoid(spacing, np.full(3, radius))
+
+
+def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
+    """Over the points of `mimo_points.ellipsoid`; radii (3,) [m]."""
+    vertices, normals = points.ellipsoid(spacing, radii)
+    if len(vertices) == 1:
+        return _centre()
+    count = np.array(points.sphere_rings(spacing, float(radii.max()))[1])
+    return Mesh(vertices, normals, _zip(_starts(count)[::-1], count[::-1]))
+
+
+def pipe(spacing: float, length: float, radius: float) -> Mesh:
+    """Over the points of `mimo_points.pipe`, open at both ends."""
+    vertices, normals = points.pipe(spacing, length, radius)
+    around = points.round_pipe(spacing, radius)
+    if around == 0:
+        return _centre()
+    count = np.full(len(vertices) // around, around)
+    return Mesh(vertices, normals, _bands(_starts(count), count))
+
+
+def cylinder(spacing: float, length: float, radius: float) -> Mesh:
+    """A pipe, rings on the upper cap from its middle outward, then the same on the lower one."""
+    around = points.round_pipe(spacing, radius)
+    radii = points.cap_radii(spacing, radius)[:-1]
+    if around < 3 or math.ceil(length / spacing) < 2 or len(radii) == 0:
+        return _centre()
+    height = points.pipe_heights(spacing, length)
+    up = np.r_[-np.sqrt(0.5), np.zeros(len(height) - 2), np.sqrt(0.5)]
+    side = points.rings(np.full(len(height), around), radius, height, np.sqrt(1 - up**2), up)
+    count = [1 if r == 0 else math.ceil(2 * math.pi * r / spacing) for r in radii]
+    cap = points.rings(count, radii, length / 2, 0.0, 1.0)
+    return _capped(side, len(height), cap, np.array(count))
+
+
+def capsule(spacing: float, length: float, radius: float) -> Mesh:
+    """A pipe, rings on the upper hemisphere from its pole down, then the same on the lower one.
+
+    length: of the pipe between the hemispheres [m].
+    """
+    around = points.round_pipe(spacing, radius)
+    if around < 3:
+        return _centre()
+    side = points.pipe(spacing, length, radius)
+    number = math.ceil(math.pi * radius / (2 * spacing))
+    theta = [i * math.pi / (2 * number) for i in range(number)]
+    count = [max(1, math.ceil(2 * math.pi * math.sin(t) * radius / spacing)) for t in theta]
+    sin, cos = np.sin(theta), np.cos(theta)
+    cap = points.rings(count, radius * sin, radius * cos + length / 2, sin, cos)
+    return _capped(side, len(side[0]) // around, cap, np.array(count))
+
+
+def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
+    """A pipe of so many rings with caps at both ends: the points of the upper one, on rings from its middle."""
+    mirror = [1.0, 1.0, -1.0]
+    vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
+    on_side = np.full(levels, len(side[0]) // levels)
+    upper = len(side[0]) + _starts(on_cap)
+    lower = upper + len(cap[0])
+    # Along the outline, from the middle of the lower cap to that of the upper one.
+    first = np.concatenate([lower, _starts(on_side), upper[::-1]])
+    return Mesh(vertices, normals, _zip(first, np.concatenate([on_cap, on_side, on_cap[::-1]])))
+
+
+def _centre() -> Mesh:
+    return Mesh(*points.centre(), np.empty((0, 3), np.int64))
+
+
+def _starts(count: np.ndarray) -> np.ndarray:
+    return np.cumsum(count) - count
+
+
+def _zip(first: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Triangles (t, 3) of a closed mesh over rings of points, from the lowest ring to the highest."""
+    fan = np.arange(1, count[0] - 1)
+    bottom = first[0] + np.stack([0 * fan, fan + 1, fan], axis=1)
+    fan = np.arange(1, count[-1] - 1)
+    top = first[-1] + np.stack([0 * fan, fan, fan + 1], axis=1)
+    return np.concatenate([bottom, _bands(first, count), top])
+
+
+def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Triangles (t, 3) between rings that follow each other upward on a convex surface around the z axis.
+
+    first (k,) index of each ring's points, which begin at azimuth 0, and count (k,) of them; a ring of one is
+    a tip. Between two regular polygons in parallel planes the faces of the convex hull come in the order of
+    the directions that the edges face, edge i of n at (2i + 1) / 2n turns.
+    """
+    lower = _edge_triangles(first[:-1], count[:-1], first[1:], count[1:], ties=0)
+    upper = _edge_triangles(first[1:], count[1:], first[:-1], count[:-1], ties=1)
+    return np.concatenate([lower, upper[:, [1, 0, 2]]])
+
+
+def _edge_triangles(
+    first: np.ndarray, count: np.ndarray, first_other: np.ndarray, count_other: np.ndarray, ties: int
+) -> np.ndarray:
+    """Of each edge of k rings, and the point of the other ring that it looks at.
+
+    ties: whether of two edges that face the same way the other ring's comes first.
+    """
+    edges = np.where(count > 1, count, 0)
+    ring = np.repeat(np.arange(len(count)), edges)
+    edge = np.arange(len(ring)) - np.repeat(_starts(edges), edges)
+    n, m = count[ring], count_other[ring]
+    # As many edges of the other ring come before: those with (2j + 1) n < (2i + 1) m.
+    before = (((2 * edge + 1) * m - 1 + ties) // n + 1) // 2
+    return np.stack(
+        [first[ring] + edge, first[ring] + (edge + 1) % n, first_other[ring] + before % m], axis=1
+    )
