@@ -2,6 +2,7 @@
 
 from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS
+from tactile_sim.skin.shares import Near, Shares
 from tactile_sim.skin.skin import PLACEMENTS, Skin, SkinBody
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "RESPONSE_FUNCTIONS",
     "TOUCH_FUNCTIONS",
     "Loads",
+    "Near",
+    "Shares",
     "Skin",
     "SkinBody",
     "TouchFunction",

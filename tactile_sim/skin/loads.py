@@ -1,42 +1,121 @@
-"""What contacts put on the bodies with skin, and what a taxel can tell of it."""
+"""What contacts put on the bodies with skin, and what a taxel can tell of it.
+
+A touch function of one's own takes loads to values; all fields of `Loads` are at hand:
+
+    from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
+
+    def power(loads):  # (m, 1) what friction turns into heat [W]
+        return np.einsum("ij,ij->i", friction(loads), slip(loads))[:, None]
+
+    TOUCH_FUNCTIONS["power"] = TouchFunction(1, "W", power)
+
+It is then known to `Skin.sense` by its name; `Skin.sense` takes the `TouchFunction` itself just as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+LOAD = np.dtype(
+    [
+        ("contact", np.int64),
+        ("body", np.int64),
+        ("patch", np.int64),
+        ("point", float, 3),
+        ("force", float, 3),
+        ("force_world", float, 3),
+        ("normal", float, 3),
+        ("velocity", float, 3),
+        ("radius", float),
+    ]
+)
+"""One load; the properties of `Loads` tell what each field means."""
 
-@dataclass(frozen=True)
+
 class Loads:
-    """m loads, each of one contact on one body with skin. A contact between two skins is a load on each."""
+    """m loads, each of one contact on one body with skin. A contact between two skins is a load on each.
 
-    contact: np.ndarray
-    """(m,) index of its contact."""
-    body: np.ndarray
-    """(m,) index into the skin's bodies."""
-    point: np.ndarray
-    """(m, 3) where it acts on that body's surface, body frame [m]."""
-    force: np.ndarray
-    """(m, 3) on the body, body frame [N]."""
-    force_world: np.ndarray
-    """(m, 3) the same in the world frame [N]."""
-    normal: np.ndarray
-    """(m, 3) of the contact, into the body, body frame, unit."""
+    The loads of one contact follow one another. `table` (m,) of `LOAD` holds them; the arrays below are views
+    into it.
+    """
+
+    def __init__(self, table: np.ndarray):
+        self.table = table
+
+    @staticmethod
+    def empty(m: int) -> Loads:
+        """m loads of zeros, to be filled in."""
+        return Loads(np.zeros(m, LOAD))
 
     def __len__(self) -> int:
-        return len(self.contact)
+        return len(self.table)
+
+    def __getitem__(self, which: slice | np.ndarray) -> Loads:
+        """Some of them, by a slice, a mask or indices."""
+        return Loads(self.table[which])
+
+    @property
+    def contact(self) -> np.ndarray:
+        """(m,) index of its contact."""
+        return self.table["contact"]
+
+    @property
+    def body(self) -> np.ndarray:
+        """(m,) index into the skin's bodies."""
+        return self.table["body"]
+
+    @property
+    def patch(self) -> np.ndarray:
+        """(m,) index into the skin's patches."""
+        return self.table["patch"]
+
+    @property
+    def point(self) -> np.ndarray:
+        """(m, 3) where it acts on that body's surface, body frame [m]."""
+        return self.table["point"]
+
+    @property
+    def force(self) -> np.ndarray:
+        """(m, 3) on the body, body frame [N]."""
+        return self.table["force"]
+
+    @property
+    def force_world(self) -> np.ndarray:
+        """(m, 3) the same in the world frame [N]."""
+        return self.table["force_world"]
+
+    @property
+    def normal(self) -> np.ndarray:
+        """(m, 3) of the contact, into the body, body frame, unit."""
+        return self.table["normal"]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(m, 3) of the other's surface over this body's, body frame [m/s]; NaN against a flex."""
+        return self.table["velocity"]
+
+    @property
+    def radius(self) -> np.ndarray:
+        """(m,) effective radius of curvature of the two surfaces, as `curvature` tells [m]."""
+        return self.table["radius"]
 
 
 class TouchFunction(NamedTuple):
-    """A quantity that taxels tell. What it gives for a load is spread over taxels that sum to it."""
+    """A quantity that taxels tell."""
 
     channels: int
     unit: str
     evaluate: Callable[[Loads], np.ndarray]
     """Takes m loads to (m, channels)."""
+    mean: bool = False
+    """False: what the function gives for a load is shared out, and taxels sum to it.
+
+    True: a taxel tells the mean of what it gives for the loads on that taxel, each counted by the normal force
+    that falls there. A load for which it gives NaN does not count; a taxel without a load tells 0.
+    """
 
 
 def normal(loads: Loads) -> np.ndarray:
@@ -59,9 +138,25 @@ def force_vector_global(loads: Loads) -> np.ndarray:
     return loads.force_world
 
 
+def friction(loads: Loads) -> np.ndarray:
+    """(m, 3) the part of the force across the contact normal, body frame [N]."""
+    return loads.force - normal_force(loads)
+
+
+def slip(loads: Loads) -> np.ndarray:
+    """(m, 3) velocity of the other's surface over this body's, across the normal, body frame [m/s].
+
+    It points as friction does. NaN against a flex, whose surface has no one body to move with.
+    """
+    along = np.einsum("ij,ij->i", loads.velocity, loads.normal)[:, None]
+    return loads.velocity - along * loads.normal
+
+
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "force_vector": TouchFunction(3, "N", force_vector),
     "force_vector_global": TouchFunction(3, "N", force_vector_global),
     "normal_force": TouchFunction(3, "N", normal_force),
     "normal": TouchFunction(1, "N", normal),
+    "friction": TouchFunction(3, "N", friction),
+    "slip": TouchFunction(3, "m/s", slip, mean=True),
 }

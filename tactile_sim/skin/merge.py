@@ -44,11 +44,11 @@ def merge(
 
 def separate(
     model: mujoco.MjModel, body: int, spacing: float, placement: Placement, names: Names
-) -> list[BodySurface]:
-    """A skin for each colliding geom of a body, whole and by itself; errors as in `merge`."""
+) -> BodySurface:
+    """A skin over each colliding geom of a body, whole and not joined to the others; errors as in `merge`."""
     geoms, shapes = _bearing(model, body, names)
     cover = placement.alone or placement.cover
-    return [BodySurface.of_parts(geoms[i : i + 1], [cover(shape, spacing)]) for i, shape in enumerate(shapes)]
+    return BodySurface.of_parts(geoms, [cover(shape, spacing) for shape in shapes])
 
 
 def colliding_geoms(model: mujoco.MjModel, body: int) -> np.ndarray:

@@ -3,7 +3,21 @@
 The taxel that takes a load is the nearest to its point, of those that face it: a load on one face of a thin
 plate is not felt on the other. A taxel faces a load unless its outward normal lies along the load's direction
 into the body (their cosine 0.3 or more). Only where no facing taxel lies within two spacings does the nearest
-of all take it, so that nothing is ever lost.
+of all take it, so that nothing is ever lost. Where a load is spread, it is over facing taxels that a path over
+the surface joins to that one.
+
+A response function of one's own gives weights to the taxels around each load; `Shares` sees to it that the
+sums agree:
+
+    from tactile_sim.skin import RESPONSE_FUNCTIONS
+
+    def gaussian(skin, loads):
+        near = skin.near(loads, 0.03)
+        return near.shares(np.exp(-0.5 * (near.distance / 0.01) ** 2))
+
+    RESPONSE_FUNCTIONS["gaussian"] = gaussian
+
+It is then known to `Skin.sense` by its name; `Skin.sense` takes the function itself just as well.
 """
 
 from __future__ import annotations
@@ -12,32 +26,45 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
-from tactile_sim.skin import kernels
+from tactile_sim.skin.hertz import hertz
+from tactile_sim.skin.shares import Shares
 
 if TYPE_CHECKING:
     from tactile_sim.skin.loads import Loads
     from tactile_sim.skin.skin import Skin
 
-Response = Callable[["Skin", "Loads", np.ndarray, np.ndarray], None]
-"""Takes a skin, m loads and their values (m, c), and adds these to taxels (n, c) so that the sums agree."""
+Response = Callable[["Skin", "Loads"], Shares]
+"""Takes a skin and m loads to the shares that taxels have of them."""
 
 
-def nearest(skin: Skin, loads: Loads, values: np.ndarray, out: np.ndarray) -> None:
+def nearest(skin: Skin, loads: Loads) -> Shares:
     """The nearest taxel takes it all."""
-    kernels.add_at(skin.nearest(loads), values, out)
+    return Shares(np.arange(len(loads) + 1), skin.nearest(loads), np.ones(len(loads)))
 
 
-def spread_linear(skin: Skin, loads: Loads, values: np.ndarray, out: np.ndarray) -> None:
-    """Shares that fall linearly with the distance from the point, to 0 at two spacings, and sum to one.
+def spread_linear(skin: Skin, loads: Loads) -> Shares:
+    """Shares that fall linearly with the distance from the point, to 0 at two spacings.
 
-    Among the facing taxels that a path on the surface joins to the nearest one; where none lies within two
-    spacings, the nearest takes it all.
+    Where no taxel lies within two spacings, the nearest takes it all.
     """
-    kernels.add_linear(
-        skin.nearest(loads), loads.body, loads.point, loads.normal, values,
-        skin.positions, skin.normals, skin.spacings, *skin.neighbourhoods, out,
-    )  # fmt: skip
+    reach = 2.0 * skin.spacings[loads.body]
+    near = skin.near(loads, reach)
+    _falling(near.begin, near.distance, reach)
+    return Shares(near.begin, near.taxel, near.distance)
 
 
-RESPONSE_FUNCTIONS: dict[str, Response] = {"nearest": nearest, "spread_linear": spread_linear}
+RESPONSE_FUNCTIONS: dict[str, Response] = {
+    "nearest": nearest,
+    "spread_linear": spread_linear,
+    "hertz": hertz,
+}
+
+
+@njit(cache=True)
+def _falling(begin, distance, reach):
+    """Makes of distances the weights that fall from 1 to 0 at reach (m,)."""
+    for m in range(len(reach)):
+        for e in range(begin[m], begin[m + 1]):
+            distance[e] = max(1.0 - distance[e] / reach[m], 0.0)

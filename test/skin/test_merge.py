@@ -28,8 +28,9 @@ def in_box(points, half, centre=(0, 0, 0)):
 
 
 def neighbours(skin, taxel):
-    begin, lists = skin.neighbourhoods
-    return lists[begin[taxel] : begin[taxel + 1]]
+    """Those within three spacings that a path on the surface leads to."""
+    (around,) = skin.taxels_within(0, skin.positions[taxel], 3 * skin.spacings[0])
+    return around[0]
 
 
 SIBLINGS = {

@@ -1,0 +1,88 @@
+"""Which part of each load falls on which taxel, and what taxels make of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How m loads are shared out.
+
+    Each load is shared in proportion to the weights of its taxels, of whatever scale they are, so that the
+    shares sum to one. Where none of them is positive and finite the first of its taxels takes it all: nothing
+    is lost.
+    """
+
+    begin: np.ndarray
+    """(m + 1,) int64 where the taxels of each load begin; each has one or more."""
+    taxel: np.ndarray
+    """(k,) int64 taxels of the skin, load after load, none twice for one load."""
+    weight: np.ndarray
+    """(k,) float, none negative."""
+
+
+@dataclass(frozen=True)
+class Near:
+    """The taxels around m loads, load after load; of each the one that takes it comes first."""
+
+    begin: np.ndarray
+    """(m + 1,) int64 where the taxels of each load begin."""
+    taxel: np.ndarray
+    """(k,) int64 taxels of the skin."""
+    distance: np.ndarray
+    """(k,) from the point of the load [m], straight or along the surface as the skin has it."""
+
+    @property
+    def load(self) -> np.ndarray:
+        """(k,) the load that each entry is for."""
+        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+
+    def shares(self, weight: np.ndarray) -> Shares:
+        """Shares by weights (k,), 0 or more."""
+        return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
+
+
+@njit(cache=True)
+def gather(loads, begin, taxel, weight, values, mean, sums, touched, out):
+    """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
+
+    loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function, and
+    whether it is a mean. Room to work in: sums (n, 2 + c) of zeros, left so, and touched (n,).
+    """
+    count = 0
+    channels = values.shape[1]
+    for m in range(len(loads)):
+        counts = 1.0
+        if mean:
+            counts = 0.0
+            for i in range(3):
+                counts += loads[m].force[i] * loads[m].normal[i]
+            for c in range(channels):
+                if np.isnan(values[m, c]):
+                    counts = 0.0
+            if not counts > 0.0:
+                continue
+        total = 0.0
+        for e in range(begin[m], begin[m + 1]):
+            total += weight[e]
+        shared = 0.0 < total < np.inf
+        for e in range(begin[m], begin[m + 1] if shared else begin[m] + 1):
+            share = counts * weight[e] / total if shared else counts
+            if share > 0.0:
+                row = sums[taxel[e]]
+                if row[0] == 0.0:
+                    row[0] = 1.0
+                    touched[count] = taxel[e]
+                    count += 1
+                row[1] += share
+                for c in range(channels):
+                    row[2 + c] += share * values[m, c]
+    for k in range(count):
+        row = sums[touched[k]]
+        for c in range(channels):
+            out[touched[k], c] = row[2 + c] / row[1] if mean else row[2 + c]
+        row[:] = 0.0

@@ -1,0 +1,173 @@
+"""Taxels near a place, found by walking over the skin from the nearest one.
+
+Distances are straight ones, or along the surface. Those need more than the lengths of edges, which on a grid
+of triangles overestimate some directions by up to 40 %. Each step here carries along the vector from the place
+to the taxel, laid into the tangent plane (the discrete exponential map of R. Schmidt, C. Grimm, B. Wyvill,
+Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006): the vector turns with the plane
+from one taxel to the next, and the edge, laid flat, is added. Its length is the distance. It is exact on flat
+parts. Within five spacings it differs from the true one by less than 2 % of it on spheres and cylinders of
+radii from four spacings on, and by less than a quarter of a spacing across the edges of a box.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.skin.patches import faces, find_nearest
+
+
+@njit(cache=True)
+def walk(
+    loads, reach, along, positions, normals, patches, first, order, begin, beside,
+    queue, far, heap, vector, out_begin, out_taxel, out_distance,
+):  # fmt: skip
+    """Writes the taxels around each load, and how far they are, load after load; returns how many there are.
+
+    First comes the one that takes the load, however far it is; then those within reach (m,) [m] that face the
+    load and that a path over such taxels joins to the first. Where there is no room for all, only the number
+    is right.
+
+    loads (m,) of `loads.LOAD`; along: whether distances are along the surface; begin, beside: neighbours.
+    Room to work in: queue (n,); far (n,), infinite everywhere, and left so; for distances along the surface
+    heap (e + 1, 2) and vector (n, 3).
+    """
+    count = 0
+    for m in range(len(loads)):
+        out_begin[m] = count
+        load = loads[m]
+        start = find_nearest(load.point, load.normal, patches[load.patch], positions, normals, first, order)
+        if along:
+            seen = _walk_along(
+                load, start, reach[m], positions, normals, begin, beside, queue, far, heap, vector
+            )
+        else:
+            seen = _walk_straight(load, start, reach[m], positions, normals, begin, beside, queue, far)
+        for k in range(seen):
+            if count < len(out_taxel):
+                out_taxel[count], out_distance[count] = queue[k], far[queue[k]]
+            count += 1
+            far[queue[k]] = np.inf
+    out_begin[len(loads)] = count
+    return count
+
+
+@njit(cache=True)
+def _walk_straight(load, start, reach, positions, normals, begin, beside, queue, far):
+    """Breadth first; writes taxels into queue and their distances into far, and returns how many there are."""
+    x, y, z = load.point[0], load.point[1], load.point[2]
+    dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
+    queue[0], far[start] = start, np.sqrt(dx * dx + dy * dy + dz * dz)
+    head, tail = 0, 1
+    while head < tail:
+        taxel = queue[head]
+        head += 1
+        for e in range(begin[taxel], begin[taxel + 1]):
+            q = beside[e]
+            if far[q] < np.inf:
+                continue
+            dx, dy, dz = positions[q, 0] - x, positions[q, 1] - y, positions[q, 2] - z
+            d = dx * dx + dy * dy + dz * dz
+            if d <= reach * reach and d < np.inf and faces(normals, q, load.normal):
+                far[q] = np.sqrt(d)
+                queue[tail] = q
+                tail += 1
+    return tail
+
+
+@njit(cache=True)
+def _walk_along(load, start, reach, positions, normals, begin, beside, queue, far, heap, vector):
+    """Dijkstra's; as `_walk_straight`, in the order of distances along the surface."""
+    n = normals[start]
+    if load.normal[0] != 0.0 or load.normal[1] != 0.0 or load.normal[2] != 0.0:
+        n = -load.normal
+    # The place has no height over the surface: what the first step has along the normal does not count.
+    dx = positions[start, 0] - load.point[0]
+    dy = positions[start, 1] - load.point[1]
+    dz = positions[start, 2] - load.point[2]
+    height = dx * n[0] + dy * n[1] + dz * n[2]
+    vx, vy, vz = _turned(dx - height * n[0], dy - height * n[1], dz - height * n[2], n, normals[start])
+    if not abs(vx) + abs(vy) + abs(vz) < 1e100:
+        vx, vy, vz = 0.0, 0.0, 0.0
+    vector[start, 0], vector[start, 1], vector[start, 2] = vx, vy, vz
+    far[start] = np.sqrt(vx * vx + vy * vy + vz * vz)
+    size = _push(heap, 0, far[start], start)
+    tail = 0
+    middle = np.empty(3)
+    while size > 0:
+        distance, taxel = heap[0, 0], int(heap[0, 1])
+        size = _pop(heap, size)
+        if distance > far[taxel]:
+            continue
+        queue[tail] = taxel
+        tail += 1
+        v = vector[taxel]
+        for e in range(begin[taxel], begin[taxel + 1]):
+            q = beside[e]
+            if far[q] <= distance or not faces(normals, q, load.normal):
+                continue
+            # Over the plane midway between the two: the vector turns into it, and the edge is laid into it
+            # with its full length.
+            length = 0.0
+            for i in range(3):
+                middle[i] = normals[taxel, i] + normals[q, i]
+                length += middle[i] * middle[i]
+            scale = 1.0 / np.sqrt(length) if length > 1e-12 else 0.0
+            ex = positions[q, 0] - positions[taxel, 0]
+            ey = positions[q, 1] - positions[taxel, 1]
+            ez = positions[q, 2] - positions[taxel, 2]
+            edge = ex * ex + ey * ey + ez * ez
+            for i in range(3):
+                middle[i] *= scale
+            height = ex * middle[0] + ey * middle[1] + ez * middle[2]
+            flat = edge - height * height
+            stretch = np.sqrt(edge / flat) if flat > 1e-6 * edge else 1.0
+            vx, vy, vz = _turned(v[0], v[1], v[2], normals[taxel], middle)
+            vx += stretch * (ex - height * middle[0])
+            vy += stretch * (ey - height * middle[1])
+            vz += stretch * (ez - height * middle[2])
+            d = max(np.sqrt(vx * vx + vy * vy + vz * vz), distance)
+            if d <= reach and d < far[q]:
+                far[q] = d
+                vector[q, 0], vector[q, 1], vector[q, 2] = _turned(vx, vy, vz, middle, normals[q])
+                size = _push(heap, size, d, q)
+    return tail
+
+
+@njit(cache=True)
+def _turned(x, y, z, a, b):
+    """A vector across unit vector a, turned as a is turned to b on the shortest way."""
+    cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    if cosine < -0.99:
+        return x, y, z
+    k = (b[0] * x + b[1] * y + b[2] * z) / (1.0 + cosine)
+    return x - k * (a[0] + b[0]), y - k * (a[1] + b[1]), z - k * (a[2] + b[2])
+
+
+@njit(cache=True)
+def _push(heap, size, key, value):
+    """Puts an entry into a binary heap of rows (key, value), least key first; returns its new size."""
+    at = size
+    while at > 0 and heap[(at - 1) // 2, 0] > key:
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at, 0], heap[at, 1] = key, value
+    return size + 1
+
+
+@njit(cache=True)
+def _pop(heap, size):
+    """Takes the first entry out; returns the new size."""
+    last = size - 1
+    key, value = heap[last, 0], heap[last, 1]
+    at = 0
+    while 2 * at + 1 < last:
+        child = 2 * at + 1
+        if child + 1 < last and heap[child + 1, 0] < heap[child, 0]:
+            child += 1
+        if heap[child, 0] >= key:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at, 0], heap[at, 1] = key, value
+    return last
