@@ -212,7 +212,7 @@ class Runner:
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
         simulation.prepare()
-        if streams or simulation.sampling:
+        if streams or simulation.sampling or (simulation.sensor.remembers and "tactile" in due):
             snapshot = simulation.observe()
             if self._broke():
                 return
@@ -232,7 +232,7 @@ class Runner:
         simulation = self.simulation
         step = simulation.step
         steps = min(simulation.steps_alone(), max(1, round(REACTION / simulation.engine.timestep)))
-        due = self._schedule.next(step, heard)
+        due = self._schedule.next(step, heard | {"tactile"} if simulation.sensor.remembers else heard)
         ends = [end for end in (due, last, self._owed[0][0] if self._owed else None) if end is not None]
         return 1 if self.output.commanded() else max(1, min([steps, *(end - step for end in ends)]))
 

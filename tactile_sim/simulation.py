@@ -14,6 +14,7 @@ from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import load_model
+from tactile_sim.sensor import Sensor
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
 from tactile_sim.thrower import Thrower
@@ -44,7 +45,9 @@ class Simulation:
                 " give the world another name, or the bodies a frame_prefix"
             )
         with located(f"{settings.source}: skin.scales"):
-            self.skin = Skin(model, resolve_scales(settings, model, self.names))
+            self.skin = Skin(
+                model, resolve_scales(settings, model, self.names), placement=settings.skin.placement
+            )
         self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
         """Ids of the bodies with skin, in the order of the skin."""
         self.sensing = np.zeros(model.nbody + 1, bool)
@@ -61,10 +64,11 @@ class Simulation:
             settings.seed,
         )
         self.sampling = Sampling(settings.skin.sampling) if settings.skin.sampling != "last" else None
-        self.tare: np.ndarray | None = None
-        """(taxels, channels) readings that count as zero."""
+        self.sensor = Sensor(
+            self.skin, settings.skin.sensor, self.engine.timestep, settings.seed, settings.source
+        )
         self.step = 0
-        self._taken = 0
+        self.taken = 0
         """Steps since the reset."""
         self._commanded = False
         """Whether a command came since the reset."""
@@ -91,14 +95,14 @@ class Simulation:
         if self.sampling or self.commander.every_step:
             return 1
         if self.moving:
-            return self._motion_steps - self._taken % self._motion_steps
-        return max(1, self._rest_at - self._taken) if self._rest_at else 1 << 30
+            return self._motion_steps - self.taken % self._motion_steps
+        return max(1, self._rest_at - self.taken) if self._rest_at else 1 << 30
 
     def prepare(self) -> None:
         """Lets motion and commands act on the coming step."""
-        if self.motion and self.moving and self._taken % self._motion_steps == 0:
+        if self.motion and self.moving and self.taken % self._motion_steps == 0:
             self.engine.data.ctrl[:] = self.motion.control(self.engine.time)
-        if self._rest_at and self._taken >= self._rest_at:
+        if self._rest_at and self.taken >= self._rest_at:
             self._rest()
         self.commander.apply(self.engine.data)
 
@@ -111,16 +115,19 @@ class Simulation:
         """Goes from the observed instant to the next."""
         self.engine.integrate()
         self.step += 1
-        self._taken += 1
+        self.taken += 1
 
     def skip(self, n: int) -> None:
         """Goes n steps on without a look; at most ``steps_alone()``."""
         self.engine.step(n)
         self.step += n
-        self._taken += n
+        self.taken += n
 
     def remember(self, snapshot: Snapshot, sent: bool) -> None:
         """Keeps what has memory; ``sent``: whether the tactile messages of this instant are due."""
+        if sent and self.sensor.remembers:
+            _ = snapshot.taxels
+            self.sensor.keep()
         if self.sampling:
             if sent:
                 self.sampling.clear()
@@ -154,6 +161,7 @@ class Simulation:
         self.engine.reset(keyframe)
         self.commander.release()
         self.thrower.restart()
+        self.sensor.restart()
         if self.sampling:
             self.sampling.clear()
         self._started()
@@ -189,17 +197,17 @@ class Simulation:
     def take_tare(self) -> str:
         """Lets the readings of the present instant count as zero from now on."""
         self.prepare()
-        reading = self.observe().sense()
+        truth = self.observe().truth
         if fault := self.fault():
             raise CommandError(f"cannot tare: {fault}")
-        self.tare = reading
+        self.sensor.tare(self.taken, truth)
         return "tared"
 
     def update(self, settings: Settings) -> None:
-        """Takes over live settings; with readings of another kind tare and sampling start anew."""
+        """Takes over live settings; with readings of another kind sensor and sampling start anew."""
         before, self.settings = self.settings, settings
         if settings.skin.touch_function != before.skin.touch_function:
-            self.tare = None
+            self.sensor.forget()
             if self.sampling:
                 self.sampling.clear()
 
@@ -212,10 +220,11 @@ class Simulation:
         snapshot = Snapshot(self)
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.sense(touch_function)
+        _ = snapshot.taxels
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
 
     def _started(self) -> None:
-        self._taken = 0
+        self.taken = 0
         self._commanded = False
         self._rest_at = 0
         self._rest_controls = self.engine.data.ctrl.copy()
@@ -223,7 +232,7 @@ class Simulation:
     def _obeyed(self) -> None:
         self._commanded = True
         timeout = self.settings.command_timeout
-        self._rest_at = self._taken + math.ceil(timeout / self.engine.timestep) if timeout else 0
+        self._rest_at = self.taken + math.ceil(timeout / self.engine.timestep) if timeout else 0
 
     def _rest(self) -> None:
         """No command came for too long: controls as after the reset, no forces."""

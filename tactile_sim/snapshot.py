@@ -49,11 +49,15 @@ class Snapshot:
         )
 
     @cached_property
+    def truth(self) -> np.ndarray:
+        """(taxels, channels) what the skin feels, sampled: before the stages of its sensors."""
+        sampling = self.simulation.sampling
+        return sampling.value(self.sense()) if sampling else self.sense()
+
+    @cached_property
     def taxels(self) -> np.ndarray:
-        """(taxels, channels) readings as they are published: sampled and tared."""
-        sampling, tare = self.simulation.sampling, self.simulation.tare
-        reading = sampling.value(self.sense()) if sampling else self.sense()
-        return reading if tare is None else reading - tare
+        """(taxels, channels) readings as they are published: what the sensors make of the truth."""
+        return self.simulation.sensor.peek(self.simulation.taken, self.truth)
 
     @cached_property
     def taxels32(self) -> np.ndarray:

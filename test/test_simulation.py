@@ -188,8 +188,10 @@ def test_the_tare_survives_a_reset(simulate):
     go(simulation, 300)
     simulation.take_tare()
     assert np.abs(simulation.observe().taxels).max() < 1e-9
+    zero = simulation.observe().truth
     simulation.reset()
-    assert simulation.tare is not None
+    snapshot = simulation.observe()
+    np.testing.assert_array_equal(snapshot.taxels, snapshot.truth - zero)
 
 
 BAD = {

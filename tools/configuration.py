@@ -26,17 +26,17 @@ TABLES = {
     "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
 }
 STAGES = """
-Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each stage is
-off unless it is given. In the order in which they act: [From ideal to real sensor](sensor.md). Units are those of
-the touch function: N, or m/s for slip.
+Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each
+stage is off unless it is given. They act in this order, see [From ideal to real sensor](sensor.md). Units are
+those of the touch function: N, or m/s for slip.
 
 | stage and parameter | default | meaning |
 |---|---|---|
 """
 TAIL = """
-`engine: motrix | trifinger`, `skin.kind: geom`, `skin.placement: mimo`, `feelers`, `contact_sensors`
-and `trifinger` are kept for what is to come and refused until then; `web`, `rates.images`,
-`rates.feelers` and `rates.sensors` are read and unused.
+`engine: motrix | trifinger`, `skin.kind: geom`, `feelers`, `contact_sensors` and `trifinger` are kept for what
+is to come and refused until then; `web`, `rates.images`, `rates.feelers` and `rates.sensors` are read and
+unused.
 """
 
 

@@ -1,0 +1,93 @@
+"""Noise that depends on seed, step and taxel alone, so that it is the same whoever listens."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.sensor.stage import Plan, Stage
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_LAYERS = 128
+_BASE = 3.442619855899
+"""Where the tail begins (Doornik 2005, table 1)."""
+_AREA = 9.91256303526217e-3
+"""Of each layer, and of the tail with what is under it."""
+
+
+def _layer_widths() -> np.ndarray:
+    """(_LAYERS + 1,) half-widths of the layers of equal area under exp(-x²/2), from the widest to zero."""
+    widths = np.zeros(_LAYERS + 1)
+    height = np.exp(-0.5 * _BASE**2)
+    widths[:2] = _AREA / height, _BASE
+    for i in range(2, _LAYERS):
+        height += _AREA / widths[i - 1]
+        widths[i] = np.sqrt(-2.0 * np.log(height))
+    return widths
+
+
+_WIDTHS = _layer_widths()
+
+
+class Noise(Stage):
+    """Adds ``std`` times a standard normal number to each channel of each taxel.
+
+    The number is a function of seed, step, taxel (in the whole skin) and channel: these are hashed to 64 bits
+    (the finaliser of SplitMix64, Steele et al. 2014), which the ziggurat makes normal, exactly (Doornik, An
+    Improved Ziggurat Method to Generate Normal Random Samples, 2005).
+    """
+
+    def __init__(self, plan: Plan):
+        self._std = plan.parameter("std")
+        self._ranges = plan.ranges
+        self._seed = np.uint64(plan.seed)
+
+    def act(self, values: np.ndarray, step: int) -> None:
+        _add_noise(values, self._ranges, self._std, self._seed, np.uint64(step))
+
+
+@njit(cache=True)
+def _add_noise(values, ranges, std, seed, step):
+    key = _mix(_mix(seed + _GOLDEN) + step * _GOLDEN)
+    for b in range(len(ranges)):
+        for t in range(ranges[b, 0], ranges[b, 1]):
+            for c in range(values.shape[1]):
+                values[t, c] += std[b] * _normal(_mix(key + np.uint64((t << 8) + c) * _GOLDEN))
+
+
+@njit(cache=True)
+def _mix(bits):
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@njit(cache=True)
+def _unit(bits):
+    """A number in (0, 1] from the upper 53 bits."""
+    return (np.float64(bits >> np.uint64(11)) + 1.0) * 2.0**-53
+
+
+@njit(cache=True)
+def _normal(bits):
+    """A standard normal number; most often of these bits alone, else also of bits that follow from them."""
+    while True:
+        # The lower bits choose a layer, the upper ones a place in it.
+        layer = np.int64(bits & np.uint64(_LAYERS - 1))
+        place = 2.0 * _unit(bits) - 1.0
+        x = place * _WIDTHS[layer]
+        if abs(x) < _WIDTHS[layer + 1]:
+            return x
+        bits = _mix(bits + _GOLDEN)
+        if layer == 0:
+            while True:
+                beyond = -np.log(_unit(bits)) / _BASE
+                bits = _mix(bits + _GOLDEN)
+                if -2.0 * np.log(_unit(bits)) >= beyond * beyond:
+                    return np.copysign(_BASE + beyond, place)
+                bits = _mix(bits + _GOLDEN)
+        low = np.exp(0.5 * (x * x - _WIDTHS[layer] ** 2))
+        high = np.exp(0.5 * (x * x - _WIDTHS[layer + 1] ** 2))
+        if high + _unit(bits) * (low - high) < 1.0:
+            return x
+        bits = _mix(bits + _GOLDEN)
