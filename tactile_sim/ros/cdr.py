@@ -14,16 +14,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tactile_sim.wire.columns import Columns
 from tactile_sim.wire.decode import Record, decoder
 from tactile_sim.wire.encode import encoder
+from tactile_sim.wire.form import STAMP, Each, Form, Key, Pick, Slice, Value, Whole
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import nanoseconds, stamp_of
 from tactile_sim.wire.types import WireError
 
-__all__ = ["Columns", "Record", "WireError", "decode", "encode", "nanoseconds", "stamp"]
+__all__ = [
+    "STAMP", "Columns", "Each", "Form", "Key", "Pick", "Record", "Slice", "Value", "Whole", "WireError",
+    "decode", "encode", "form", "nanoseconds", "stamp",
+]  # fmt: skip
 
 
 def encode(message_type: Any, value: Any) -> bytes:
@@ -37,6 +42,11 @@ def encode(message_type: Any, value: Any) -> bytes:
     except WireError as error:
         error.message_type = of_class(message_type).name
         raise
+
+
+def form(message_type: Any, fields: Mapping[str, Any]) -> Form:
+    """For a message sent over and over: all that stays the same, and blanks (see `tactile_sim.wire.form`)."""
+    return Form(of_class(message_type), fields)
 
 
 def decode(message_type: Any, data: bytes) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from typing import NamedTuple
 
+import mujoco
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from numba import njit
@@ -52,31 +54,94 @@ class Messages:
             b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()])
         )
 
-        # One entry more than there are ids: the last stands for -1, a flex.
-        self._names_by_body = np.array([*names.bodies, ""], object)
-        self._names_by_geom = np.array([*names.geoms, ""], object)
-
         bodies = np.arange(1, model.nbody)
         if settings.tf == "objects":
             bodies = simulation.engine.free_bodies
         fixed = (model.body_jntnum[bodies] == 0) & (model.body_mocapid[bodies] < 0)
         self._moving, self._fixed = bodies[~fixed], bodies[fixed]
-        self._moving_frames = self._frames_of(self._moving)
+        self._families = _families(model, self._moving)
 
         taxels = np.zeros(len(skin.positions), POINT)
         taxels["body"] = skin.body_index
         taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
         self._points = taxels
-        self._point_fields = [
-            {"name": name, "offset": offset, "datatype": kind, "count": 1}
-            for name, offset, _, kind in _POINT_FIELDS
+
+        joints = len(simulation.commander.joint_names)
+        self._joint_parts = np.array([[0, joints, 2 * joints, joints]], np.int32)
+        self._make_forms()
+
+    def _make_forms(self) -> None:
+        simulation = self._simulation
+        header = {"stamp": cdr.STAMP, "frame_id": self.world}
+        self._clock = cdr.form(Clock, {"clock": cdr.STAMP})
+        transform = {
+            "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, self.frames)},
+            "child_frame_id": cdr.Pick(1, self.frames),
+            "transform": cdr.Value(0),
+        }
+        self._transforms = cdr.form(TFMessage, {"transforms": cdr.Each(transform)})
+        self._skins: dict[str, _SkinForms] = {}
+        self._wrenches = [
+            cdr.form(
+                WrenchStamped,
+                {"header": {"stamp": cdr.STAMP, "frame_id": frame}, "wrench": cdr.Value(0)},
+            )
+            for frame in self.body_frames
         ]
+        self._cloud = cdr.form(
+            PointCloud2,
+            {
+                "header": header,
+                "height": 1,
+                "width": len(self._points),
+                "fields": [
+                    {"name": name, "offset": offset, "datatype": kind, "count": 1}
+                    for name, offset, _, kind in _POINT_FIELDS
+                ],
+                "point_step": POINT.itemsize,
+                "row_step": self._points.nbytes,
+                "data": cdr.Whole(),
+                "is_dense": True,
+            },
+        )
+        # The last entry stands for -1, a flex.
+        bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
+        sensing = simulation.sensing.tolist()
+        contact = {
+            "body1": cdr.Pick(0, bodies),
+            "body2": cdr.Pick(1, bodies),
+            "geom1": cdr.Pick(2, geoms),
+            "geom2": cdr.Pick(3, geoms),
+            "geom1_id": cdr.Key(2),
+            "geom2_id": cdr.Key(3),
+            "sensing1": cdr.Pick(0, sensing),
+            "sensing2": cdr.Pick(1, sensing),
+            "position": cdr.Value(0),
+            "normal": cdr.Value(3),
+            "tangent1": cdr.Value(6),
+            "tangent2": cdr.Value(9),
+            "distance": cdr.Value(12),
+            "wrench": cdr.Value(13),
+            "contact_force": cdr.Value(19),
+            "relative_velocity": cdr.Value(25),
+        }
+        self._contacts = cdr.form(ContactWrenchArray, {"header": header, "contacts": cdr.Each(contact)})
+        self._joints = cdr.form(
+            JointState,
+            {
+                "header": {"stamp": cdr.STAMP},
+                "name": simulation.commander.joint_names,
+                "position": cdr.Slice(0, 3),
+                "velocity": cdr.Slice(1, 3),
+                "effort": cdr.Slice(2, 3),
+            },
+        )
 
     # -- time and frames -------------------------------------------------------------------------------------
 
     def clock(self, snapshot: Snapshot) -> bytes:
         """``/clock``"""
-        return cdr.encode(Clock, {"clock": snapshot.stamp})
+        return self._clock.fill(snapshot.stamp)
 
     def transforms(self, snapshot: Snapshot) -> bytes:
         """``/tf``: moving bodies in the frames of their parents in the model."""
@@ -88,24 +153,13 @@ class Messages:
             self._moving,
             engine.model.body_parentid,
         )
-        return self._transforms(snapshot.stamp, self._moving_frames, poses)
+        return self._transforms.fill(snapshot.stamp, self._families, poses)
 
     def static_transforms(self, stamp: int) -> bytes:
         """``/tf_static``: bodies without a joint."""
         model = self._simulation.engine.model
         poses = np.hstack([model.body_pos, to_xyzw(model.body_quat)])[self._fixed]
-        return self._transforms(stamp, self._frames_of(self._fixed), poses)
-
-    def _frames_of(self, bodies: np.ndarray) -> tuple[list[str], list[str]]:
-        """The frames of bodies' parents, and their own."""
-        parents = self._simulation.engine.model.body_parentid[bodies]
-        return [self.frames[parent] for parent in parents], [self.frames[body] for body in bodies]
-
-    @staticmethod
-    def _transforms(stamp: int, frames: tuple[list[str], list[str]], poses: np.ndarray) -> bytes:
-        header = {"stamp": stamp, "frame_id": frames[0]}
-        transforms = cdr.Columns(header=header, child_frame_id=frames[1], transform=poses)
-        return cdr.encode(TFMessage, {"transforms": transforms})
+        return self._transforms.fill(stamp, _families(model, self._fixed), poses)
 
     # -- the skin --------------------------------------------------------------------------------------------
 
@@ -133,37 +187,15 @@ class Messages:
     def array(self, index: int, snapshot: Snapshot) -> bytes:
         """``tactile/<body>/array`` of one skin body."""
         body = self._simulation.skin.bodies[index]
-        return cdr.encode(
-            TactileArray,
-            {
-                "header": {"stamp": snapshot.stamp, "frame_id": self._vector_frames()[index]},
-                "layout_id": self._layout_id,
-                "body": self.body_names[index],
-                **self._quantity(),
-                "taxel_count": int(self._counts[index]),
-                "data": snapshot.taxels32[body.start : body.stop].ravel(),
-            },
-        )
+        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
 
     def frame(self, snapshot: Snapshot) -> bytes:
         """``tactile/frame``"""
-        return cdr.encode(
-            TactileFrame,
-            {
-                "header": {"stamp": snapshot.stamp, "frame_id": self.world},
-                "layout_id": self._layout_id,
-                **self._quantity(),
-                "bodies": self.body_names,
-                "frame_ids": self._vector_frames(),
-                "taxel_counts": self._counts,
-                "data": snapshot.taxels32.ravel(),
-            },
-        )
+        return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
 
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
         """``tactile/<body>/wrench`` of one skin body."""
-        header = {"stamp": snapshot.stamp, "frame_id": self.body_frames[index]}
-        return cdr.encode(WrenchStamped, {"header": header, "wrench": snapshot.wrenches[index]})
+        return self._wrenches[index].fill(snapshot.stamp, values=snapshot.wrenches[index : index + 1])
 
     def points(self, snapshot: Snapshot) -> bytes:
         """``tactile/points``: intensity is the magnitude of the force [N]."""
@@ -172,72 +204,79 @@ class Messages:
         _fill_points(
             points.view("<f4").reshape(len(points), -1), snapshot.taxel_positions_world, snapshot.forces_world
         )
-        return cdr.encode(
-            PointCloud2,
-            {
-                "header": {"stamp": snapshot.stamp, "frame_id": self.world},
-                "height": 1,
-                "width": len(points),
-                "fields": self._point_fields,
-                "point_step": POINT.itemsize,
-                "row_step": points.nbytes,
-                "data": points.view(np.uint8),
-                "is_dense": True,
-            },
-        )
+        return self._cloud.fill(snapshot.stamp, data=points.view(np.uint8))
 
-    def _quantity(self) -> dict[str, object]:
-        """What the taxels tell at present."""
-        name = self._simulation.settings.skin.touch_function
-        function = TOUCH_FUNCTIONS[name]
-        return {"quantity": name, "unit": function.unit, "channels": function.channels}
-
-    def _vector_frames(self) -> list[str]:
-        """The frame of each skin body's vectors."""
-        in_world = self._simulation.settings.skin.touch_function == "force_vector_global"
-        return [self.world] * len(self.body_frames) if in_world else self.body_frames
+    def _skin(self) -> _SkinForms:
+        """The messages of what the taxels tell at present."""
+        quantity = self._simulation.settings.skin.touch_function
+        if quantity not in self._skins:
+            function = TOUCH_FUNCTIONS[quantity]
+            in_world = quantity == "force_vector_global"
+            frames = [self.world] * len(self.body_frames) if in_world else self.body_frames
+            told = {
+                "layout_id": self._layout_id,
+                "quantity": quantity,
+                "unit": function.unit,
+                "channels": function.channels,
+                "data": cdr.Whole(),
+            }
+            frame = {
+                "header": {"stamp": cdr.STAMP, "frame_id": self.world},
+                "bodies": self.body_names,
+                "frame_ids": frames,
+                "taxel_counts": self._counts,
+                **told,
+            }
+            arrays = [
+                {
+                    "header": {"stamp": cdr.STAMP, "frame_id": frames[k]},
+                    "body": self.body_names[k],
+                    "taxel_count": int(self._counts[k]),
+                    **told,
+                }
+                for k in range(len(frames))
+            ]
+            self._skins[quantity] = _SkinForms(
+                cdr.form(TactileFrame, frame), [cdr.form(TactileArray, array) for array in arrays]
+            )
+        return self._skins[quantity]
 
     # -- contacts and joints ---------------------------------------------------------------------------------
 
     def contacts(self, snapshot: Snapshot) -> bytes:
         """``contacts``"""
         contacts = snapshot.contacts
-        bodies, geoms = self._names_by_body[contacts.bodies], self._names_by_geom[contacts.geoms]
-        sensing = self._simulation.sensing[contacts.bodies]
-        columns = cdr.Columns(
-            body1=bodies[:, 0].tolist(),
-            geom1=geoms[:, 0].tolist(),
-            body2=bodies[:, 1].tolist(),
-            geom2=geoms[:, 1].tolist(),
-            geom1_id=contacts.geoms[:, 0],
-            geom2_id=contacts.geoms[:, 1],
-            sensing1=sensing[:, 0],
-            sensing2=sensing[:, 1],
-            position=contacts.position,
-            normal=contacts.frame[:, 0],
-            tangent1=contacts.frame[:, 1],
-            tangent2=contacts.frame[:, 2],
-            distance=contacts.distance,
-            wrench=contacts.wrench_world,
-            contact_force=contacts.wrench[:, :3],
-            relative_velocity=contacts.relative_velocity,
+        n = len(contacts)
+        keys = np.concatenate([contacts.bodies, contacts.geoms], axis=1)
+        values = np.concatenate(
+            [
+                contacts.position,
+                contacts.frame.reshape(n, 9),
+                contacts.distance.reshape(n, 1),
+                contacts.wrench_world,
+                contacts.wrench,
+                contacts.relative_velocity,
+            ],
+            axis=1,
         )
-        header = {"stamp": snapshot.stamp, "frame_id": self.world}
-        return cdr.encode(ContactWrenchArray, {"header": header, "contacts": columns})
+        return self._contacts.fill(snapshot.stamp, keys, values)
 
     def joint_states(self, snapshot: Snapshot) -> bytes:
         """``joint_states``"""
-        position, velocity, effort = snapshot.joint_states
-        return cdr.encode(
-            JointState,
-            {
-                "header": {"stamp": snapshot.stamp},
-                "name": self._simulation.commander.joint_names,
-                "position": position,
-                "velocity": velocity,
-                "effort": effort,
-            },
-        )
+        told = np.concatenate(snapshot.joint_states).reshape(-1, 1)
+        return self._joints.fill(snapshot.stamp, self._joint_parts, points=told)
+
+
+class _SkinForms(NamedTuple):
+    """The messages that carry one quantity."""
+
+    frame: cdr.Form
+    arrays: list[cdr.Form]
+
+
+def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
+    """(n, 2) int32 ids of the parents of bodies, and of themselves."""
+    return np.stack([model.body_parentid[bodies], bodies], axis=1).astype(np.int32)
 
 
 @njit(cache=True)
