@@ -24,8 +24,7 @@ def mesh_box(resolution: float, sizes: ArrayLike) -> trimesh.Trimesh | trimesh.P
 
     resolution: about the distance between vertices [m]; sizes (3,): half of the edges [m].
     """
-    resolution, sizes = checked("mesh_box", resolution, sizes=sizes)
-    return _trimesh(mimo_meshes.box(resolution, sizes))
+    return _trimesh(mimo_meshes.box(*checked("mesh_box", resolution, sizes=sizes)))
 
 
 def mesh_sphere(resolution: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
@@ -33,8 +32,7 @@ def mesh_sphere(resolution: float, radius: float) -> trimesh.Trimesh | trimesh.P
 
     resolution: about the distance between vertices [m]; radius [m].
     """
-    resolution, radius = checked("mesh_sphere", resolution, radius=radius)
-    return _trimesh(mimo_meshes.sphere(resolution, radius))
+    return _trimesh(mimo_meshes.sphere(*checked("mesh_sphere", resolution, radius=radius)))
 
 
 def mesh_ellipsoid(resolution: float, radii: ArrayLike) -> trimesh.Trimesh | trimesh.PointCloud:
@@ -42,8 +40,7 @@ def mesh_ellipsoid(resolution: float, radii: ArrayLike) -> trimesh.Trimesh | tri
 
     resolution: about the largest distance between vertices [m]; radii (3,) along the axes [m].
     """
-    resolution, radii = checked("mesh_ellipsoid", resolution, radii=radii)
-    return _trimesh(mimo_meshes.ellipsoid(resolution, radii))
+    return _trimesh(mimo_meshes.ellipsoid(*checked("mesh_ellipsoid", resolution, radii=radii)))
 
 
 def mesh_pipe(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
@@ -51,8 +48,7 @@ def mesh_pipe(resolution: float, length: float, radius: float) -> trimesh.Trimes
 
     resolution: about the distance between vertices [m]; length [m] and radius [m].
     """
-    resolution, length, radius = checked("mesh_pipe", resolution, length=length, radius=radius)
-    return _trimesh(mimo_meshes.pipe(resolution, length, radius))
+    return _trimesh(mimo_meshes.pipe(*checked("mesh_pipe", resolution, length=length, radius=radius)))
 
 
 def mesh_cylinder(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
@@ -61,8 +57,7 @@ def mesh_cylinder(resolution: float, length: float, radius: float) -> trimesh.Tr
     One vertex if there would be fewer than three around, the length is within the resolution or the radius
     within half of it. resolution: about the distance between vertices [m]; length [m] and radius [m].
     """
-    resolution, length, radius = checked("mesh_cylinder", resolution, length=length, radius=radius)
-    return _trimesh(mimo_meshes.cylinder(resolution, length, radius))
+    return _trimesh(mimo_meshes.cylinder(*checked("mesh_cylinder", resolution, length=length, radius=radius)))
 
 
 def mesh_capsule(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
@@ -70,8 +65,7 @@ def mesh_capsule(resolution: float, length: float, radius: float) -> trimesh.Tri
 
     resolution: about the distance between vertices [m]; length: without the hemispheres [m]; radius [m].
     """
-    resolution, length, radius = checked("mesh_capsule", resolution, length=length, radius=radius)
-    return _trimesh(mimo_meshes.capsule(resolution, length, radius))
+    return _trimesh(mimo_meshes.capsule(*checked("mesh_capsule", resolution, length=length, radius=radius)))
 
 
 def _trimesh(mesh: mimo_meshes.Mesh) -> trimesh.Trimesh | trimesh.PointCloud:

@@ -1,9 +1,9 @@
 """Points spread over geometric primitives, as MIMo's ``mimoTouch.sensorpoints`` spreads them.
 
-All primitives are centred on the origin, their axes along z. Every function returns the positions (n, 3) [m]
-and, with ``return_normals``, outward unit normals (n, 3) as well. A primitive too small for the resolution has
-one point at its centre, with the normal (0, 0, 1). Where points lie and in which order is that of MIMo, to the
-last bits; arguments that make no sense raise `TactileSimError`.
+All primitives are centred on the origin, their axes along z. Every function returns the positions (n, 3)
+[m] and, with ``return_normals``, outward unit normals (n, 3) as well. A primitive too small for the
+resolution has one point at its centre, with the normal (0, 0, 1). Points lie where MIMo has them, in its
+order. Arguments that make no sense raise `TactileSimError`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.errors import TactileSimError
 from tactile_sim.skin import mimo_points
+from tactile_sim.skin.mimo_points import checked
 
 Points = np.ndarray | tuple[np.ndarray, np.ndarray]
 
@@ -22,8 +22,7 @@ def spread_points_box(resolution: float, sizes: ArrayLike, return_normals: bool 
 
     resolution: about the distance between points [m]; sizes (3,): half of the edges [m].
     """
-    resolution, sizes = mimo_points.checked("spread_points_box", resolution, sizes=sizes)
-    return _given(mimo_points.box(resolution, sizes), return_normals)
+    return _given(mimo_points.box(*checked("spread_points_box", resolution, sizes=sizes)), return_normals)
 
 
 def spread_points_sphere(resolution: float, radius: float, return_normals: bool = False) -> Points:
@@ -31,8 +30,9 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
 
     resolution: about the distance between points [m]; radius [m].
     """
-    resolution, radius = mimo_points.checked("spread_points_sphere", resolution, radius=radius)
-    return _given(mimo_points.sphere(resolution, radius), return_normals)
+    return _given(
+        mimo_points.sphere(*checked("spread_points_sphere", resolution, radius=radius)), return_normals
+    )
 
 
 def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals: bool = False) -> Points:
@@ -40,8 +40,9 @@ def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals:
 
     resolution: about the largest distance between points [m]; radii (3,) along the axes [m].
     """
-    resolution, radii = mimo_points.checked("spread_points_ellipsoid", resolution, radii=radii)
-    return _given(mimo_points.ellipsoid(resolution, radii), return_normals)
+    return _given(
+        mimo_points.ellipsoid(*checked("spread_points_ellipsoid", resolution, radii=radii)), return_normals
+    )
 
 
 def spread_points_pipe(
@@ -51,10 +52,10 @@ def spread_points_pipe(
 
     resolution: about the distance between points [m]; length [m] and radius [m].
     """
-    resolution, length, radius = mimo_points.checked(
-        "spread_points_pipe", resolution, length=length, radius=radius
+    return _given(
+        mimo_points.pipe(*checked("spread_points_pipe", resolution, length=length, radius=radius)),
+        return_normals,
     )
-    return _given(mimo_points.pipe(resolution, length, radius), return_normals)
 
 
 def spread_points_cylinder(
@@ -65,10 +66,10 @@ def spread_points_cylinder(
     One at the centre if there would be fewer than three around or the length is within the resolution.
     resolution: about the distance between points [m]; length [m] and radius [m].
     """
-    resolution, length, radius = mimo_points.checked(
-        "spread_points_cylinder", resolution, length=length, radius=radius
+    return _given(
+        mimo_points.cylinder(*checked("spread_points_cylinder", resolution, length=length, radius=radius)),
+        return_normals,
     )
-    return _given(mimo_points.cylinder(resolution, length, radius), return_normals)
 
 
 def spread_points_capsule(
@@ -78,10 +79,10 @@ def spread_points_capsule(
 
     resolution: about the distance between points [m]; length: without the hemispheres [m]; radius [m].
     """
-    resolution, length, radius = mimo_points.checked(
-        "spread_points_capsule", resolution, length=length, radius=radius
+    return _given(
+        mimo_points.capsule(*checked("spread_points_capsule", resolution, length=length, radius=radius)),
+        return_normals,
     )
-    return _given(mimo_points.capsule(resolution, length, radius), return_normals)
 
 
 def _given(points: tuple[np.ndarray, np.ndarray], return_normals: bool) -> Points:

@@ -42,7 +42,11 @@ class SkinSettings:
     """``skin.*``: where taxels lie and how they turn contacts into values."""
 
     kind: str = _key("mesh", Choice(("mesh",), later=("geom",)), "skin over a body's whole surface (mesh)")
-    placement: str = _key("even", Choice(("even",), later=("mimo",)), "taxels evenly over the surface (even)")
+    placement: str = _key(
+        "even",
+        Choice(("even", "mimo")),
+        "taxels evenly over the surface, or where MIMo's touch library has them",
+    )
     touch_function: str = _key(
         "force_vector",
         Choice(

@@ -1,10 +1,12 @@
 """Placement `mimo`: taxels where MIMo's touch library has its sensors, in the same order.
 
-On a body they are the vertices of a mesh over each geom that lie neither in nor on the convex hull of a
-sibling's vertices; on a geom by itself, its points without a mesh. The distance to the nearest neighbour is 0.2
-to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which stands for its whole
-surface and, facing no way, has the normal 0. Where MIMo fails, this goes on: meshes are covered evenly (see
-`even`) as they collide, and a body whose geoms all hide each other keeps its least deep taxel.
+On a body they are the vertices of `mimo_meshes` over each geom that lie neither in nor on the convex hull of
+a sibling's vertices; on a geom by itself, all its `mimo_points`. The distance to the nearest neighbour is 0.2
+to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which stands for its
+whole surface and, facing no way, has the normal 0.
+
+Where MIMo fails, this goes on: meshes are covered evenly (see `even`) as they collide, and a body whose geoms
+all hide each other keeps its least deep taxel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Closed triangle meshes over primitives with the vertices of MIMo's ``sensormeshes``, in its order.
 
-Those of its TrimeshTouch. Every function takes the distance between vertices [m] first; the meshes lie around
-the origin, axes along z, and but for the pipe's they are convex hulls of their vertices. A primitive too small
-for the distance is one vertex at its centre without a triangle.
+Those of its TrimeshTouch. Every function takes the distance between vertices [m] first; the meshes lie
+around the origin, axes along z, and but for the pipe's they are convex hulls of their vertices. A primitive
+too small for the distance is one vertex at its centre without a triangle.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
-    """A pipe of so many rings with caps at both ends: the points of the upper one, on rings from its middle."""
+    """A pipe of so many rings with caps at both ends; those on the upper one are given, from its middle."""
     mirror = [1.0, 1.0, -1.0]
     vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
     on_side = np.full(levels, len(side[0]) // levels)

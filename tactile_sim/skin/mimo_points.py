@@ -1,14 +1,15 @@
 """Points over primitives as MIMo's ``sensorpoints`` lays them, in its order: those of its DiscreteTouch.
 
-Every function takes the distance between points [m] first, and returns positions (n, 3) [m] around the origin,
-axes along z, and outward unit normals (n, 3); where two faces meet, the mean of theirs. A primitive too small
-for the distance has one point at its centre, with the normal (0, 0, 1).
+Every function takes the distance between points [m] first, and returns positions (n, 3) [m] around the
+origin, axes along z, and outward unit normals (n, 3); where two faces meet, the mean of theirs. A primitive
+too small for the distance has one point at its centre, with the normal (0, 0, 1).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,34 +17,37 @@ from tactile_sim.errors import TactileSimError
 
 Points = tuple[np.ndarray, np.ndarray]
 
-MOST = 1e8
-"""More points than this are a mistake in the units."""
+FINEST = 1e4
+"""A primitive this many times larger than the distance between its points has a mistake in the units."""
 
 
-def checked(function: str, resolution: object, **sizes: object) -> list:
-    """Arguments of a public function as numbers; ``sizes`` and ``radii`` as arrays (3,).
+def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
+    """Arguments of a public function as floats; ``sizes`` and ``radii`` as arrays (3,).
 
     Raises TactileSimError unless the resolution is above 0 (infinite is allowed), a ``length`` is 0 or more
     and any other size above 0.
     """
-    values = []
+    values: list[Any] = []
     for name, given in {"resolution": resolution, **sizes}.items():
-        shape = (3,) if name in ("sizes", "radii") else ()
+        shape, wanted = ((3,), "three lengths") if name in ("sizes", "radii") else ((), "a length")
         try:
             value = np.array(given, float)
-            value = value.reshape(()) if shape == () and value.size == 1 else value
         except (TypeError, ValueError):
             value = np.array(np.nan)
-        enough = (value >= 0 if name == "length" else value > 0) & (np.isfinite(value) | (name == "resolution"))
+        if not shape and value.size == 1:
+            value = value.reshape(())
+        least = "of 0 or more" if name == "length" else "above 0"
+        enough = (value >= 0 if name == "length" else value > 0) & (
+            np.isfinite(value) | (name == "resolution")
+        )
         if value.shape != shape or not enough.all():
-            wanted = "three lengths above 0 [m]" if shape else "a length above 0 [m]"
-            wanted = "a length of 0 or more [m]" if name == "length" else wanted
-            raise TactileSimError(f"{function}: {name} needs {wanted}, but is {given!r}")
+            raise TactileSimError(f"{function}: {name} needs {wanted} {least} [m], but is {given!r}")
         values.append(value if shape else float(value))
-    number = (max(np.max(value) for value in values[1:]) / values[0]) ** 2
-    if number > MOST:
+    largest = max(float(np.max(value)) for value in values[1:])
+    if largest / values[0] > FINEST:
         raise TactileSimError(
-            f"{function}: a resolution of {resolution!r} m makes about {number:.0e} points; give a larger one"
+            f"{function}: a resolution of {values[0]:g} m makes too many points on what is {largest:g} m "
+            f"large; give {largest / FINEST:g} or more"
         )
     return values
 
@@ -182,7 +186,7 @@ def rings(
 
 
 def _both_ends(upper: Points, first: int) -> Points:
-    """Each point and its mirror image below, one after the other; first: 1 for the upper one, -1 the lower."""
+    """Each point and its mirror image below, in turn; first: 1 where the upper one is, -1 the lower."""
     flips = np.array([[1.0, 1.0, first], [1.0, 1.0, -first]])
     positions, normals = ((values[:, None] * flips).reshape(-1, 3) for values in upper)
     return positions, normals

@@ -12,7 +12,7 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names
-from tactile_sim.skin import even, kernels
+from tactile_sim.skin import even, kernels, mimo
 from tactile_sim.skin.curvature import geom_table
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
@@ -26,7 +26,7 @@ from tactile_sim.skin.walk import walk
 
 T = TypeVar("T")
 
-PLACEMENTS = {"even": Placement(even.cover)}
+PLACEMENTS = {"even": Placement(even.cover), "mimo": mimo.PLACEMENT}
 KINDS = {"mesh": merge, "geom": separate}
 """What covers a body: one patch over all its geoms, or one on each of them."""
 DISTANCES = {"euclidean": False, "surface": True}
@@ -164,8 +164,8 @@ class Skin:
         values = np.ascontiguousarray(touch.evaluate(loads), float)
         if values.shape != (len(loads), touch.channels):
             raise ConfigError(
-                f"touch function: {touch.evaluate.__name__} gave an array {values.shape} for {len(loads)} loads;"
-                f" with {touch.channels} channels it must be {(len(loads), touch.channels)}"
+                f"skin.touch_function: {touch.evaluate.__name__} gave an array {values.shape} for"
+                f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
             )
         if out is None:
             out = np.zeros((len(self.positions), touch.channels), dtype)
@@ -173,7 +173,7 @@ class Skin:
             out[:] = 0.0
         sums = self._sums.get(touch.channels)
         if sums is None:
-            sums = self._sums[touch.channels] = np.zeros((len(self.positions), 2 + touch.channels))
+            sums = self._sums[touch.channels] = np.zeros((len(self.positions), 1 + touch.channels))
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean, sums, self._queue, out
         )
@@ -274,15 +274,13 @@ class Skin:
     def _sort(self) -> None:
         """Sorts the taxels by place."""
         spacings = self.spacings[self.patch_bodies]
-        self._patches, *self._cells = sort_patches(self.positions, self.patch_offsets, spacings)
+        self._patches, first, order = sort_patches(self.positions, self.patch_offsets, spacings)
+        self._cells = first, order
 
     def _compile(self, nbody: int) -> None:
         """Feels nothing once, so that the kernels are compiled here and not in the middle of a run."""
-        none = np.empty((0, 3))
-        pairs = np.empty((0, 2), np.int32)
-        wrenches = np.empty((0, 6))
-        contacts = Contacts(none, np.empty((0, 3, 3)), np.empty(0), pairs, pairs, wrenches, wrenches, none)
         poses = np.zeros((nbody, 3)), np.zeros((nbody, 3, 3))
+        contacts = Contacts.empty(0)
         loads = self.loads(contacts, *poses)
         for response in RESPONSE_FUNCTIONS:
             for dtype in (np.float32, np.float64):

@@ -120,7 +120,6 @@ def test_a_wrong_mapping_is_refused_with_key_what_is_there_and_what_is_meant(map
         {"engine": "trifinger"},
         {"trifinger": {"type": "trifingerpro"}},
         {"skin": {"kind": "geom"}},
-        {"skin": {"placement": "mimo"}},
         {"skin": {"touch_function": "slip"}},
         {"feelers": {"head": {"spacing": 0.01, "length": 0.1}}},
         {"contact_sensors": {"grip": {"geom1": "a", "num": 1}}},
