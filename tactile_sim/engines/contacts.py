@@ -36,6 +36,8 @@ class Contacts:
     """(n, 6) the same along the axes of the world."""
     relative_velocity: np.ndarray
     """(n, 3) of object 2 against object 1 at the position, world [m/s]."""
+    index: np.ndarray
+    """(n,) int32 of each in the engine's own list."""
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -43,8 +45,8 @@ class Contacts:
     @staticmethod
     def empty(n: int) -> Contacts:
         """Room for n contacts."""
-        shapes = ((3,), (3, 3), (), (2,), (2,), (6,), (6,), (3,))
-        kinds = (float, float, float, np.int32, np.int32, float, float, float)
+        shapes = ((3,), (3, 3), (), (2,), (2,), (6,), (6,), (3,), ())
+        kinds = (float, float, float, np.int32, np.int32, float, float, float, np.int32)
         return Contacts(*(np.empty((n, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)))
 
     def first(self, n: int) -> Contacts:
@@ -91,8 +93,8 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
 
 @njit(cache=True)
 def _touching(sensing, contacts, out):
-    position, frame, distance, geoms, bodies, wrench, wrench_world, velocity = contacts
-    o_position, o_frame, o_distance, o_geoms, o_bodies, o_wrench, o_world, o_velocity = out
+    position, frame, distance, geoms, bodies, wrench, wrench_world, velocity, index = contacts
+    o_position, o_frame, o_distance, o_geoms, o_bodies, o_wrench, o_world, o_velocity, o_index = out
     count = 0
     for c in range(len(distance)):
         first, second = sensing[bodies[c, 0]], sensing[bodies[c, 1]]
@@ -102,6 +104,7 @@ def _touching(sensing, contacts, out):
         sign = -1.0 if swap else 1.0
         o_position[count] = position[c]
         o_distance[count] = distance[c]
+        o_index[count] = index[c]
         for side in range(2):
             o_geoms[count, side] = geoms[c, 1 - side if swap else side]
             o_bodies[count, side] = bodies[c, 1 - side if swap else side]
@@ -142,6 +145,7 @@ def _read(
     out_wrench,
     out_world,
     out_velocity,
+    out_index,
 ):
     count = 0
     wrench = np.empty(6)
@@ -165,6 +169,7 @@ def _read(
 
         out_wrench[count] = wrench
         out_dist[count] = dist[c]
+        out_index[count] = c
         for i in range(3):
             out_pos[count, i] = pos[c, i]
             force = 0.0
