@@ -1,9 +1,9 @@
 """How round two surfaces are where they touch.
 
 After K. L. Johnson, Contact Mechanics (1985), chapter 4. Near the point of contact the gap between two
-surfaces is a quadratic form in the tangent plane, the sum of those of the two: with principal curvatures k1 and
-k2 of that sum, their area of contact is an ellipse, and that of a sphere of radius 1/sqrt(k1 k2) on a flat has
-nearly its size.
+surfaces is a quadratic form in the tangent plane, the sum of those of the two. Where this sum has principal
+curvatures k1 and k2, the area of contact is an ellipse about as large as the disc that a sphere of radius
+1/sqrt(k1 k2) makes on a flat.
 
 Curvatures are known on spheres, capsules, cylinders and ellipsoids; other surfaces count as flat. A flat face
 or a straight side has no radius, so that the area of contact would be endless or a line; but none goes on
@@ -81,9 +81,9 @@ def effective_radius(geoms, first, second, normal, rotations):
 
 @njit(cache=True)
 def _add_curvature(geom, body_rotation, normal, k):
-    """Adds to k (3, 3) the curvature of a geom's surface where its normal is this one, as a form in the world.
+    """Adds to k (3, 3) the curvature of a geom's surface where it has this normal, as a form in the world.
 
-    It is the sum over the geom's axes e of `weight` t t', where t is e without its part along the normal.
+    That is the sum over the geom's axes e of `weight` t t', where t is e without its part along the normal.
     """
     if geom.kind == FLAT:
         return

@@ -113,8 +113,8 @@ class TouchFunction(NamedTuple):
     mean: bool = False
     """False: what the function gives for a load is shared out, and taxels sum to it.
 
-    True: a taxel tells the mean of what it gives for the loads on that taxel, each counted by the normal force
-    that falls there. A load for which it gives NaN does not count; a taxel without a load tells 0.
+    True: a taxel tells the mean of what it gives for the loads on that taxel, each counted by the normal
+    force that falls there. A load for which it gives NaN does not count; a taxel without a load tells 0.
     """
 
 

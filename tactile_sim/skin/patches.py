@@ -21,8 +21,8 @@ PATCH = np.dtype(
         ("base", np.int64),
     ]
 )
-"""A patch: its taxels [start, stop) in the skin, their spacing [m]; of its grid the corner [m], the edge of the
-cells [m], how many there are along each axis, and where they begin in `first` of `sort_patches`."""
+"""A patch: its taxels [start, stop) in the skin, and their spacing [m]; of its grid the corner [m], the edge
+of the cells [m], how many there are along each axis, and where they begin in `first` of `sort_patches`."""
 
 
 def sort_patches(
@@ -133,7 +133,7 @@ def k_nearest_taxels(points, patches, which, positions, first, order, out, dista
 
 @njit(cache=True)
 def _cells_around(point, radius, patch):
-    """The ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
+    """Ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
     j0, j1 = _cells(point[1], radius, patch.corner[1], patch.cell, patch.shape[1])
     k0, k1 = _cells(point[2], radius, patch.corner[2], patch.cell, patch.shape[2])

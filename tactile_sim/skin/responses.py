@@ -3,8 +3,8 @@
 The taxel that takes a load is the nearest to its point, of those that face it: a load on one face of a thin
 plate is not felt on the other. A taxel faces a load unless its outward normal lies along the load's direction
 into the body (their cosine 0.3 or more). Only where no facing taxel lies within two spacings does the nearest
-of all take it, so that nothing is ever lost. Where a load is spread, it is over facing taxels that a path over
-the surface joins to that one.
+of all take it, so that nothing is ever lost. A load is spread over facing taxels that a path over the surface
+joins to that one.
 
 A response function of one's own gives weights to the taxels around each load; `Shares` sees to it that the
 sums agree:

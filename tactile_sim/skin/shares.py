@@ -51,7 +51,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, touched, out):
     """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
 
     loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function, and
-    whether it is a mean. Room to work in: sums (n, 2 + c) of zeros, left so, and touched (n,).
+    whether it is a mean. Room to work in: sums (n, 1 + c) of zeros, left so, and touched (n,).
     """
     count = 0
     channels = values.shape[1]
@@ -73,16 +73,16 @@ def gather(loads, begin, taxel, weight, values, mean, sums, touched, out):
         for e in range(begin[m], begin[m + 1] if shared else begin[m] + 1):
             share = counts * weight[e] / total if shared else counts
             if share > 0.0:
-                row = sums[taxel[e]]
-                if row[0] == 0.0:
-                    row[0] = 1.0
-                    touched[count] = taxel[e]
+                t = taxel[e]
+                if sums[t, 0] == 0.0:
+                    touched[count] = t
                     count += 1
-                row[1] += share
+                sums[t, 0] += share
                 for c in range(channels):
-                    row[2 + c] += share * values[m, c]
+                    sums[t, 1 + c] += share * values[m, c]
     for k in range(count):
-        row = sums[touched[k]]
+        t = touched[k]
         for c in range(channels):
-            out[touched[k], c] = row[2 + c] / row[1] if mean else row[2 + c]
-        row[:] = 0.0
+            out[t, c] = sums[t, 1 + c] / sums[t, 0] if mean else sums[t, 1 + c]
+            sums[t, 1 + c] = 0.0
+        sums[t, 0] = 0.0

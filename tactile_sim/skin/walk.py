@@ -1,12 +1,12 @@
 """Taxels near a place, found by walking over the skin from the nearest one.
 
-Distances are straight ones, or along the surface. Those need more than the lengths of edges, which on a grid
-of triangles overestimate some directions by up to 40 %. Each step here carries along the vector from the place
-to the taxel, laid into the tangent plane (the discrete exponential map of R. Schmidt, C. Grimm, B. Wyvill,
-Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006): the vector turns with the plane
-from one taxel to the next, and the edge, laid flat, is added. Its length is the distance. It is exact on flat
-parts. Within five spacings it differs from the true one by less than 2 % of it on spheres and cylinders of
-radii from four spacings on, and by less than a quarter of a spacing across the edges of a box.
+Distances are straight ones, or along the surface. For those the lengths of edges are not enough: on a grid
+of triangles they overestimate some directions by up to 40 %. So each step carries along the vector from the
+place to the taxel, laid into the tangent plane (the discrete exponential map of R. Schmidt, C. Grimm,
+B. Wyvill, Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006): the vector turns with
+the plane from one taxel to the next, and the edge, laid flat, is added; its length is the distance. That is
+exact on flat parts. Up to five spacings away it is within 1 % of the true distance on spheres and cylinders of
+radii from four spacings on (3 % from two), and within 0.2 spacings across the edges of a box.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def walk(
 
 @njit(cache=True)
 def _walk_straight(load, start, reach, positions, normals, begin, beside, queue, far):
-    """Breadth first; writes taxels into queue and their distances into far, and returns how many there are."""
+    """Breadth first; writes taxels into queue, their distances into far; returns how many there are."""
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
     queue[0], far[start] = start, np.sqrt(dx * dx + dy * dy + dz * dz)

@@ -56,7 +56,7 @@ def loads_at(points, normals, forces=None):
 
 
 def contacts_of(position, normal, distance, bodies, wrench):
-    """One contact between the only geoms of bodies, body 0 without one; the wrench (6,) is on the second, world."""
+    """One contact; body 1 has geom 0, body 0 has none; the wrench (6,) is in the world, on the second."""
     tangent = np.cross(normal, [0.3, 0.5, -0.7])
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
@@ -64,6 +64,7 @@ def contacts_of(position, normal, distance, bodies, wrench):
     return Contacts(
         np.array([position], float), frame[None], np.array([distance]), np.array([bodies], np.int32) - 1,
         np.array([bodies], np.int32), local[None], np.array([wrench], float), np.zeros((1, 3)),
+        np.zeros(1, np.int32),
     )  # fmt: skip
 
 
@@ -144,6 +145,7 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
         contacts.position @ turn.T, contacts.frame @ turn.T, contacts.distance,
         contacts.geoms, contacts.bodies, contacts.wrench,
         contacts.wrench_world @ np.kron(np.eye(2), turn).T, contacts.relative_velocity @ turn.T,
+        contacts.index,
     )  # fmt: skip
     poses = engine.body_positions @ turn.T, turn @ engine.body_rotations
     straight, other = loads_of(engine, skin), skin.loads(turned, *poses)
