@@ -46,7 +46,12 @@ class Simulation:
             )
         with located(f"{settings.source}: skin.scales"):
             self.skin = Skin(
-                model, resolve_scales(settings, model, self.names), placement=settings.skin.placement
+                model,
+                resolve_scales(settings, model, self.names),
+                settings.skin.placement,
+                settings.skin.kind,
+                settings.skin.distance,
+                settings.skin.stiffness,
             )
         self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
         """Ids of the bodies with skin, in the order of the skin."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tactile_sim.arrows import force_arrows
 from tactile_sim.engines import Contacts
-from tactile_sim.skin import Loads
+from tactile_sim.skin import Loads, Shares
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -41,12 +41,15 @@ class Snapshot:
         engine = self.simulation.engine
         return self.simulation.skin.loads(self.all_contacts, engine.body_positions, engine.body_rotations)
 
-    def sense(self, touch_function: str | None = None) -> np.ndarray:
+    @cached_property
+    def shares(self) -> Shares:
+        """How the loads fall on the taxels."""
+        return self.simulation.skin.shares(self.loads, self.simulation.settings.skin.response_function)
+
+    def sense(self, touch_function: str | None = None, dtype: type = np.float64) -> np.ndarray:
         """(taxels, channels) readings of this very step; by default with the configured touch function."""
-        skin = self.simulation.settings.skin
-        return self.simulation.skin.sense(
-            self.loads, touch_function or skin.touch_function, skin.response_function
-        )
+        touch_function = touch_function or self.simulation.settings.skin.touch_function
+        return self.simulation.skin.sense(self.loads, touch_function, self.shares, dtype=dtype)
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -62,6 +65,8 @@ class Snapshot:
     @cached_property
     def taxels32(self) -> np.ndarray:
         """(taxels, channels) the same as float32, as they go on the wire."""
+        if self.simulation.sensor.idle and not self.simulation.sampling:
+            return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
 
     @cached_property
@@ -87,9 +92,7 @@ class Snapshot:
         """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
         engine, contacts = self.simulation.engine, self.contacts
         return force_arrows(
-            contacts.position,
-            contacts.frame,
-            contacts.wrench,
+            contacts.values,
             engine.body_positions,
             engine.body_rotations,
             self.simulation.skin_bodies,

@@ -34,7 +34,7 @@ those of the touch function: N, or m/s for slip.
 |---|---|---|
 """
 TAIL = """
-`engine: motrix | trifinger`, `skin.kind: geom`, `feelers`, `contact_sensors` and `trifinger` are kept for
+`engine: motrix | trifinger`, `feelers`, `contact_sensors` and `trifinger` are kept for
 what is to come and refused until then; `web`, `rates.images`, `rates.feelers` and `rates.sensors` are read
 and unused.
 """

@@ -41,7 +41,11 @@ def _rate(default: float, what: str) -> Any:
 class SkinSettings:
     """``skin.*``: where taxels lie and how they turn contacts into values."""
 
-    kind: str = _key("mesh", Choice(("mesh",), later=("geom",)), "skin over a body's whole surface (mesh)")
+    kind: str = _key(
+        "mesh",
+        Choice(("mesh", "geom")),
+        "one skin over all geoms of a body (mesh), or a skin of its own on each (geom)",
+    )
     placement: str = _key(
         "even",
         Choice(("even", "mimo")),
@@ -50,17 +54,27 @@ class SkinSettings:
     touch_function: str = _key(
         "force_vector",
         Choice(
-            ("force_vector", "force_vector_global", "normal_force", "normal"),
-            later=("friction", "slip", "torque_vector", "torque_vector_global"),
+            ("force_vector", "force_vector_global", "normal_force", "normal", "friction", "slip"),
+            later=("torque_vector", "torque_vector_global"),
         ),
         "what a taxel feels",
         live=True,
     )
     response_function: str = _key(
         "spread_linear",
-        Choice(("nearest", "spread_linear")),
+        Choice(("nearest", "spread_linear", "hertz")),
         "how a load falls on the taxels near it",
         live=True,
+    )
+    distance: str = _key(
+        "euclidean",
+        Choice(("euclidean", "surface")),
+        "how far a taxel is from a load: straight, or along the surface",
+    )
+    stiffness: float = _key(
+        2e5,
+        Number(above=0, unit="Pa"),
+        "plane-strain modulus E / (1 - nu²) of the skin, for `hertz` [Pa]: soft silicone",
     )
     sampling: str = _key(
         "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"

@@ -93,6 +93,11 @@ class Sensor:
         """Whether what is told depends on readings before: then each tick's has to be kept."""
         return self._remembers or self._tare.waits
 
+    @property
+    def idle(self) -> bool:
+        """Whether readings are passed through as they are."""
+        return not self._stages and self._tare.idle
+
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
         """What is told of a reading, (taxels, channels); it is remembered. Once a tick.
 
@@ -105,7 +110,7 @@ class Sensor:
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """The same, without being remembered."""
-        if not self._stages and self._tare.idle:
+        if self.idle:
             return reading
         told = self._before_tare(step, reading)
         self._tare.act(told, step)

@@ -30,7 +30,7 @@ def test_what_the_contract_lets_be_set_while_it_runs_can_be(key, value):
     ("key", "value", "message"),
     [
         ("rates.tf", -1, "rates.tf: needs a finite number of at least 0"),
-        ("skin.touch_function", "slip", "'slip' is not available yet"),
+        ("skin.touch_function", "torque_vector", "'torque_vector' is not available yet"),
         ("scene", "a.xml", "scene: cannot be set while the simulation runs"),
         ("skin.sampling", "mean", "skin.sampling: cannot be set while the simulation runs"),
         ("skin.scales.palm", 0.01, "skin.scales.palm: cannot be set while the simulation runs"),
