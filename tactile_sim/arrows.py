@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
+
 SHORTEST = 1e-4
 """Shorter arrows [m] are not drawn."""
 NORMAL, TANGENT1, TANGENT2, NET = range(4)
@@ -12,9 +14,7 @@ NORMAL, TANGENT1, TANGENT2, NET = range(4)
 
 @njit(cache=True)
 def force_arrows(
-    position: np.ndarray,
-    frame: np.ndarray,
-    wrench: np.ndarray,
+    contacts: np.ndarray,
     origins: np.ndarray,
     rotations: np.ndarray,
     bodies: np.ndarray,
@@ -23,20 +23,20 @@ def force_arrows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Start and end points (n, 2, 3) of the arrows in the world [m], and of what kind (n,) each is.
 
-    position (c, 3), frame (c, 3, 3) and wrench (c, 6) of contacts as in ``Contacts``: forces on the second
-    body; origins (nbody, 3) and rotations (nbody, 3, 3) of all bodies; bodies (b,) ids of those with wrenches
-    (b, 6) in their own frames; scale [m/N].
+    contacts (c, WIDTH): ``Contacts.values``, whose forces act on the second body; origins (nbody, 3) and
+    rotations (nbody, 3, 3) of all bodies; bodies (b,) ids of those with wrenches (b, 6) in their own frames;
+    scale [m/N].
     """
-    points = np.empty((3 * len(position) + len(bodies), 2, 3))
+    points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
     kinds = np.empty(len(points), np.int64)
     vector = np.empty(3)
     count = 0
-    for c in range(len(position)):
+    for contact in contacts:
         for part in range(3):
             for i in range(3):
-                vector[i] = wrench[c, part] * frame[c, part, i]
+                vector[i] = contact[WRENCH + part] * contact[FRAME + 3 * part + i]
             kinds[count] = part
-            count += _arrow(points[count], position[c], vector, scale)
+            count += _arrow(points[count], contact[POSITION:], vector, scale)
     for b in range(len(bodies)):
         body = bodies[b]
         for i in range(3):

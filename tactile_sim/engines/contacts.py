@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import mujoco
 import numpy as np
 from numba import njit
@@ -12,50 +10,77 @@ FORCE_FLOOR = 1e-9
 """A contact whose force stays below this [N] carries none and is not listed."""
 
 
-@dataclass(frozen=True)
 class Contacts:
     """n contacts that carry a force. Object 1 is the first geom, object 2 the second.
 
-    Where one side is a flex, its geom and body are -1; the relative velocity against a flex is NaN, for its
-    surface has no one body to move with.
+    All numbers lie in two blocks, a row a contact, which kernels and messages take as they are; the fields
+    are views of their columns. Where one side is a flex, its geom and body are -1; the relative velocity
+    against a flex is NaN, for its surface has no one body to move with.
+
+    position (n, 3): midway between the two surfaces, world [m].
+    frame (n, 3, 3): rows normal from object 1 to object 2, first tangent, second tangent; world, unit.
+    distance (n,): between the surfaces [m], negative in penetration.
+    wrench_world (n, 6): on object 2 about the position, force then torque, world [N, N m].
+    wrench (n, 6): the same along the rows of the frame.
+    relative_velocity (n, 3): of object 2 against object 1 at the position, world [m/s].
+    bodies, geoms (n, 2): ids of the two objects.
+    index (n,): of each contact in the engine's own list.
     """
 
-    position: np.ndarray
-    """(n, 3) midway between the two surfaces, world [m]."""
-    frame: np.ndarray
-    """(n, 3, 3) rows: normal from object 1 to object 2, first tangent, second tangent; world, unit."""
-    distance: np.ndarray
-    """(n,) between the surfaces [m], negative in penetration."""
-    geoms: np.ndarray
-    """(n, 2) int32 geom ids."""
-    bodies: np.ndarray
-    """(n, 2) int32 body ids."""
-    wrench: np.ndarray
-    """(n, 6) on object 2 about the position, force then torque along the rows of the frame [N, N m]."""
-    wrench_world: np.ndarray
-    """(n, 6) the same along the axes of the world."""
-    relative_velocity: np.ndarray
-    """(n, 3) of object 2 against object 1 at the position, world [m/s]."""
-    index: np.ndarray
-    """(n,) int32 of each in the engine's own list."""
+    __slots__ = ("ids", "values")
+    POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, WIDTH = 0, 3, 12, 13, 19, 25, 28
+    """First columns of the fields in ``values``, and how many there are."""
+    BODIES, GEOMS, INDEX, IDS = 0, 2, 4, 5
+    """The same in ``ids``."""
 
-    def __len__(self) -> int:
-        return len(self.distance)
+    def __init__(self, values: np.ndarray, ids: np.ndarray):
+        """values (n, WIDTH) float64, ids (n, IDS) int32."""
+        self.values = values
+        self.ids = ids
 
     @staticmethod
     def empty(n: int) -> Contacts:
         """Room for n contacts."""
-        shapes = ((3,), (3, 3), (), (2,), (2,), (6,), (6,), (3,), ())
-        kinds = (float, float, float, np.int32, np.int32, float, float, float, np.int32)
-        return Contacts(*(np.empty((n, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)))
+        return Contacts(np.empty((n, Contacts.WIDTH)), np.empty((n, Contacts.IDS), np.int32))
 
-    def first(self, n: int) -> Contacts:
-        """The first n of them."""
-        return self if n == len(self) else Contacts(*(array[:n] for array in self.arrays()))
+    def __len__(self) -> int:
+        return len(self.ids)
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All fields in their order."""
-        return tuple(vars(self).values())
+    @property
+    def position(self) -> np.ndarray:
+        return self.values[:, 0:3]
+
+    @property
+    def frame(self) -> np.ndarray:
+        return self.values[:, 3:12].reshape(-1, 3, 3)
+
+    @property
+    def distance(self) -> np.ndarray:
+        return self.values[:, 12]
+
+    @property
+    def wrench_world(self) -> np.ndarray:
+        return self.values[:, 13:19]
+
+    @property
+    def wrench(self) -> np.ndarray:
+        return self.values[:, 19:25]
+
+    @property
+    def relative_velocity(self) -> np.ndarray:
+        return self.values[:, 25:28]
+
+    @property
+    def bodies(self) -> np.ndarray:
+        return self.ids[:, 0:2]
+
+    @property
+    def geoms(self) -> np.ndarray:
+        return self.ids[:, 2:4]
+
+    @property
+    def index(self) -> np.ndarray:
+        return self.ids[:, 4]
 
     def touching(self, sensing: np.ndarray) -> Contacts:
         """Those that touch a sensing body, told so that a lone sensing body is the second.
@@ -63,15 +88,15 @@ class Contacts:
         sensing: (nbody + 1,) mask of bodies; its last entry stands for body -1. A contact told from its other
         side has its normal and second tangent turned round, so that the frame stays right-handed.
         """
-        out = Contacts.empty(len(self))
-        return out.first(_touching(sensing, self.arrays(), out.arrays()))
+        values, ids = np.empty_like(self.values), np.empty_like(self.ids)
+        count = _touching(sensing, self.values, self.ids, values, ids)
+        return Contacts(values[:count], ids[:count])
 
 
 def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
     """The contacts of MuJoCo's data, whose positions, velocities and constraint forces are of one state."""
     contact = data.contact
-    n = data.ncon
-    out = Contacts.empty(n)
+    out = Contacts.empty(data.ncon)
     count = _read(
         contact.pos,
         contact.frame,
@@ -86,38 +111,39 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
         model.body_rootid,
         data.cvel,
         data.subtree_com,
-        *out.arrays(),
+        out.values,
+        out.ids,
     )
-    return out.first(count)
+    return Contacts(out.values[:count], out.ids[:count])
+
+
+POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
+WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
+BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
 @njit(cache=True)
-def _touching(sensing, contacts, out):
-    position, frame, distance, geoms, bodies, wrench, wrench_world, velocity, index = contacts
-    o_position, o_frame, o_distance, o_geoms, o_bodies, o_wrench, o_world, o_velocity, o_index = out
+def _touching(sensing, values, ids, out_values, out_ids):
     count = 0
-    for c in range(len(distance)):
-        first, second = sensing[bodies[c, 0]], sensing[bodies[c, 1]]
+    for c in range(len(ids)):
+        first, second = sensing[ids[c, BODIES]], sensing[ids[c, BODIES + 1]]
         if not (first or second):
             continue
-        swap = first and not second
-        sign = -1.0 if swap else 1.0
-        o_position[count] = position[c]
-        o_distance[count] = distance[c]
-        o_index[count] = index[c]
-        for side in range(2):
-            o_geoms[count, side] = geoms[c, 1 - side if swap else side]
-            o_bodies[count, side] = bodies[c, 1 - side if swap else side]
-        for axis in range(3):
-            turn = sign if axis != 1 else 1.0
-            # The opposite wrench along turned axes: only the parts along the first tangent change their sign.
-            o_wrench[count, axis] = sign * turn * wrench[c, axis]
-            o_wrench[count, 3 + axis] = sign * turn * wrench[c, 3 + axis]
+        out, out_id = out_values[count], out_ids[count]
+        out[:] = values[c]
+        out_id[:] = ids[c]
+        if first and not second:
+            for column in (BODIES, GEOMS):
+                out_id[column], out_id[column + 1] = ids[c, column + 1], ids[c, column]
             for i in range(3):
-                o_frame[count, axis, i] = turn * frame[c, axis, i]
-            o_world[count, axis] = sign * wrench_world[c, axis]
-            o_world[count, 3 + axis] = sign * wrench_world[c, 3 + axis]
-            o_velocity[count, axis] = sign * velocity[c, axis]
+                out[FRAME + i] = -out[FRAME + i]
+                out[FRAME + 6 + i] = -out[FRAME + 6 + i]
+                out[VELOCITY + i] = -out[VELOCITY + i]
+            for i in range(6):
+                out[WRENCH_WORLD + i] = -out[WRENCH_WORLD + i]
+            # The opposite wrench along turned axes: only the parts along the first tangent change their sign.
+            out[WRENCH + 1] = -out[WRENCH + 1]
+            out[WRENCH + 4] = -out[WRENCH + 4]
         count += 1
     return count
 
@@ -137,15 +163,8 @@ def _read(
     body_root,
     cvel,
     subtree_com,
-    out_pos,
-    out_frame,
-    out_dist,
-    out_geoms,
-    out_bodies,
-    out_wrench,
-    out_world,
-    out_velocity,
-    out_index,
+    out_values,
+    out_ids,
 ):
     count = 0
     wrench = np.empty(6)
@@ -167,31 +186,32 @@ def _read(
         if max(abs(wrench[0]), abs(wrench[1]), abs(wrench[2])) < FORCE_FLOOR:
             continue
 
-        out_wrench[count] = wrench
-        out_dist[count] = dist[c]
-        out_index[count] = c
+        out, out_id = out_values[count], out_ids[count]
+        out[WRENCH : WRENCH + 6] = wrench
+        out[DISTANCE] = dist[c]
+        out_id[INDEX] = c
         for i in range(3):
-            out_pos[count, i] = pos[c, i]
+            out[POSITION + i] = pos[c, i]
             force = 0.0
             torque = 0.0
             for row in range(3):
                 axis = frame[c, 3 * row + i]
-                out_frame[count, row, i] = axis
+                out[FRAME + 3 * row + i] = axis
                 force += wrench[row] * axis
                 torque += wrench[3 + row] * axis
-            out_world[count, i] = force
-            out_world[count, 3 + i] = torque
-            out_velocity[count, i] = 0.0
+            out[WRENCH_WORLD + i] = force
+            out[WRENCH_WORLD + 3 + i] = torque
+            out[VELOCITY + i] = 0.0
 
         for side in range(2):
             g = geom[c, side]
-            out_geoms[count, side] = g
+            out_id[GEOMS + side] = g
             if g < 0:
-                out_bodies[count, side] = -1
-                out_velocity[count, :] = np.nan
+                out_id[BODIES + side] = -1
+                out[VELOCITY : VELOCITY + 3] = np.nan
                 continue
             body = geom_body[g]
-            out_bodies[count, side] = body
+            out_id[BODIES + side] = body
             sign = 1.0 if side == 1 else -1.0
             # cvel: rotation then translation of the body, at the centre of mass of its kinematic tree.
             root = body_root[body]
@@ -199,8 +219,8 @@ def _read(
             ry = pos[c, 1] - subtree_com[root, 1]
             rz = pos[c, 2] - subtree_com[root, 2]
             wx, wy, wz = cvel[body, 0], cvel[body, 1], cvel[body, 2]
-            out_velocity[count, 0] += sign * (cvel[body, 3] + wy * rz - wz * ry)
-            out_velocity[count, 1] += sign * (cvel[body, 4] + wz * rx - wx * rz)
-            out_velocity[count, 2] += sign * (cvel[body, 5] + wx * ry - wy * rx)
+            out[VELOCITY] += sign * (cvel[body, 3] + wy * rz - wz * ry)
+            out[VELOCITY + 1] += sign * (cvel[body, 4] + wz * rx - wx * rz)
+            out[VELOCITY + 2] += sign * (cvel[body, 5] + wx * ry - wy * rx)
         count += 1
     return count

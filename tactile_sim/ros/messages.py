@@ -13,6 +13,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
 
+from tactile_sim.engines import Contacts
 from tactile_sim.frames import relative_poses, to_xyzw
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
 from tactile_sim.names import topic_token
@@ -108,22 +109,22 @@ class Messages:
         bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
         sensing = simulation.sensing.tolist()
         contact = {
-            "body1": cdr.Pick(0, bodies),
-            "body2": cdr.Pick(1, bodies),
-            "geom1": cdr.Pick(2, geoms),
-            "geom2": cdr.Pick(3, geoms),
-            "geom1_id": cdr.Key(2),
-            "geom2_id": cdr.Key(3),
-            "sensing1": cdr.Pick(0, sensing),
-            "sensing2": cdr.Pick(1, sensing),
-            "position": cdr.Value(0),
-            "normal": cdr.Value(3),
-            "tangent1": cdr.Value(6),
-            "tangent2": cdr.Value(9),
-            "distance": cdr.Value(12),
-            "wrench": cdr.Value(13),
-            "contact_force": cdr.Value(19),
-            "relative_velocity": cdr.Value(25),
+            "body1": cdr.Pick(Contacts.BODIES, bodies),
+            "body2": cdr.Pick(Contacts.BODIES + 1, bodies),
+            "geom1": cdr.Pick(Contacts.GEOMS, geoms),
+            "geom2": cdr.Pick(Contacts.GEOMS + 1, geoms),
+            "geom1_id": cdr.Key(Contacts.GEOMS),
+            "geom2_id": cdr.Key(Contacts.GEOMS + 1),
+            "sensing1": cdr.Pick(Contacts.BODIES, sensing),
+            "sensing2": cdr.Pick(Contacts.BODIES + 1, sensing),
+            "position": cdr.Value(Contacts.POSITION),
+            "normal": cdr.Value(Contacts.FRAME),
+            "tangent1": cdr.Value(Contacts.FRAME + 3),
+            "tangent2": cdr.Value(Contacts.FRAME + 6),
+            "distance": cdr.Value(Contacts.DISTANCE),
+            "wrench": cdr.Value(Contacts.WRENCH_WORLD),
+            "contact_force": cdr.Value(Contacts.WRENCH),
+            "relative_velocity": cdr.Value(Contacts.VELOCITY),
         }
         self._contacts = cdr.form(ContactWrenchArray, {"header": header, "contacts": cdr.Each(contact)})
         self._joints = cdr.form(
@@ -246,20 +247,7 @@ class Messages:
     def contacts(self, snapshot: Snapshot) -> bytes:
         """``contacts``"""
         contacts = snapshot.contacts
-        n = len(contacts)
-        keys = np.concatenate([contacts.bodies, contacts.geoms], axis=1)
-        values = np.concatenate(
-            [
-                contacts.position,
-                contacts.frame.reshape(n, 9),
-                contacts.distance.reshape(n, 1),
-                contacts.wrench_world,
-                contacts.wrench,
-                contacts.relative_velocity,
-            ],
-            axis=1,
-        )
-        return self._contacts.fill(snapshot.stamp, keys, values)
+        return self._contacts.fill(snapshot.stamp, contacts.ids, contacts.values)
 
     def joint_states(self, snapshot: Snapshot) -> bytes:
         """``joint_states``"""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from numba import njit
 
+from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.skin.curvature import effective_radius
 
 
 @njit(cache=True)
-def resolve_loads(
-    position, frame, distance, geom_pairs, wrench_world, velocity,
-    geoms, patch_bodies, body_positions, body_rotations, out,
-):  # fmt: skip
+def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
     """Writes what contacts put on the bodies with skin into out, of `loads.LOAD`; returns how many there are.
 
-    geoms (ngeom,) of `curvature.GEOM`; patch_bodies (p,): index of each patch's body in the skin.
+    values and ids of `engines.Contacts`; geoms (ngeom,) of `curvature.GEOM`; patch_bodies (p,): index of each
+    patch's body in the skin.
     """
+    position, normals, distance = values[:, POSITION:], values[:, FRAME : FRAME + 3], values[:, DISTANCE]
+    wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
     for c in range(len(distance)):
         radius = -1.0
@@ -25,7 +26,7 @@ def resolve_loads(
                 continue
             if radius < 0.0:
                 other = geom_pairs[c, 1 - side]
-                radius = effective_radius(geoms, geom, other, frame[c, 0], body_rotations)
+                radius = effective_radius(geoms, geom, other, normals[c], body_rotations)
             # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway,
             # half of the distance from each surface: that of 2 ahead, that of 1 behind; in penetration
             # (negative) the other way round.
@@ -40,10 +41,10 @@ def resolve_loads(
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
                     to_body = body_rotations[body, k, i]
-                    world = position[c, k] + half * frame[c, 0, k]
+                    world = position[c, k] + half * normals[c, k]
                     point += to_body * (world - body_positions[body, k])
                     force += to_body * wrench_world[c, k]
-                    normal += to_body * frame[c, 0, k]
+                    normal += to_body * normals[c, k]
                     slip += to_body * velocity[c, k]
                 load.point[i] = point
                 load.force[i] = sign * force
@@ -56,12 +57,13 @@ def resolve_loads(
 
 
 @njit(cache=True)
-def net_wrenches(position, bodies, wrench_world, slot, body_positions, body_rotations, out):
+def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
     """Adds to out (b, 6) the force and the torque about each body's origin, in its frame, of all contacts.
 
-    slot (nbody,): index of each body in the skin, or -1.
+    values and ids of `engines.Contacts`; slot (nbody,): index of each body in the skin, or -1.
     """
-    for c in range(len(position)):
+    position, wrench_world, bodies = values[:, POSITION:], values[:, WRENCH_WORLD:], ids[:, BODIES:]
+    for c in range(len(ids)):
         for side in range(2):
             body = bodies[c, side]
             if body < 0 or slot[body] < 0:

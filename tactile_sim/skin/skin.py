@@ -141,8 +141,8 @@ class Skin:
         """
         table = np.empty(2 * len(contacts), LOAD)
         m = kernels.resolve_loads(
-            contacts.position, contacts.frame, contacts.distance, contacts.geoms, contacts.wrench_world,
-            contacts.relative_velocity, self._geoms, self.patch_bodies, body_positions, body_rotations, table,
+            contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
+            table,
         )  # fmt: skip
         return Loads(table[:m])
 
@@ -254,8 +254,7 @@ class Skin:
         """
         out = np.zeros((len(self.bodies), 6))
         kernels.net_wrenches(
-            contacts.position, contacts.bodies, contacts.wrench_world, self._slot,
-            body_positions, body_rotations, out,
+            contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
         )  # fmt: skip
         return out
 

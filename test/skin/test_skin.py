@@ -61,11 +61,9 @@ def contacts_of(position, normal, distance, bodies, wrench):
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
     local = np.concatenate([frame @ wrench[:3], frame @ wrench[3:]])
-    return Contacts(
-        np.array([position], float), frame[None], np.array([distance]), np.array([bodies], np.int32) - 1,
-        np.array([bodies], np.int32), local[None], np.array([wrench], float), np.zeros((1, 3)),
-        np.zeros(1, np.int32),
-    )  # fmt: skip
+    values = np.concatenate([position, frame.ravel(), [distance], wrench, local, np.zeros(3)])
+    ids = np.array([[*bodies, *np.subtract(bodies, 1), 0]], np.int32)
+    return Contacts(values[None], ids)
 
 
 def random_poses(rng, count):
@@ -141,12 +139,11 @@ def test_two_skins_in_contact_feel_the_opposite():
 def test_turning_the_whole_scene_changes_nothing_in_body_frames():
     engine, skin = settled(PILE, 300, dict.fromkeys(range(1, 6), 0.01))
     contacts, turn = engine.contacts(), Rotation.from_euler("xyz", [0.3, -0.8, 1.1]).as_matrix()
-    turned = Contacts(
-        contacts.position @ turn.T, contacts.frame @ turn.T, contacts.distance,
-        contacts.geoms, contacts.bodies, contacts.wrench,
-        contacts.wrench_world @ np.kron(np.eye(2), turn).T, contacts.relative_velocity @ turn.T,
-        contacts.index,
-    )  # fmt: skip
+    turned = Contacts(contacts.values.copy(), contacts.ids)
+    turned.position[:] = contacts.position @ turn.T
+    turned.frame[:] = contacts.frame @ turn.T
+    turned.wrench_world[:] = contacts.wrench_world @ np.kron(np.eye(2), turn).T
+    turned.relative_velocity[:] = contacts.relative_velocity @ turn.T
     poses = engine.body_positions @ turn.T, turn @ engine.body_rotations
     straight, other = loads_of(engine, skin), skin.loads(turned, *poses)
     for response in RESPONSE_FUNCTIONS:
