@@ -190,6 +190,12 @@ class Messages:
         body = self._simulation.skin.bodies[index]
         return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
 
+    def truth(self, index: int, snapshot: Snapshot) -> bytes:
+        """``tactile/<body>/truth`` of one skin body."""
+        body = self._simulation.skin.bodies[index]
+        data = snapshot.truth[body.start : body.stop].astype(np.float32)
+        return self._skin().arrays[index].fill(snapshot.stamp, data=data)
+
     def frame(self, snapshot: Snapshot) -> bytes:
         """``tactile/frame``"""
         return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
