@@ -49,7 +49,7 @@ def spread_linear(skin: Skin, loads: Loads) -> Shares:
 
     Where no taxel lies within two spacings, the nearest takes it all.
     """
-    reach = 2.0 * skin.spacings[loads.body]
+    reach = 2.0 * skin.patch_spacings[loads.patch]
     near = skin.near(loads, reach)
     _falling(near.begin, near.distance, reach)
     return Shares(near.begin, near.taxel, near.distance)

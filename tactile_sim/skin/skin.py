@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -58,9 +58,10 @@ class Skin:
     Attributes: ``bodies``; over the n taxels, in their bodies' frames, ``positions`` (n, 3) [m], outward unit
     ``normals`` (n, 3), ``areas`` (n,) [m2], ``geom_index`` (n,) into the body's geom_ids and ``body_index``
     (n,) into bodies; ``offsets`` (b + 1,) of the bodies in that block and ``spacings`` (b,) [m];
-    ``patch_offsets`` (p + 1,) of the patches in that block, ``patch_bodies`` (p,) index into bodies, and
-    ``patch_ids`` (p,): body ids, or with ``kind="geom"`` geom ids; ``neighbours``: where the list of each
-    taxel begins (n + 1,), and the lists of the taxels beside it; ``stiffness`` [Pa] of `hertz`.
+    ``patch_offsets`` (p + 1,) of the patches in that block, ``patch_bodies`` (p,) index into bodies,
+    ``patch_spacings`` (p,) [m], and ``patch_ids`` (p,): body ids, or with ``kind="geom"`` geom ids;
+    ``neighbours``: where the list of each taxel begins (n + 1,), and the lists of the taxels beside it;
+    ``stiffness`` [Pa] of `hertz`.
 
     One thread at a time: it works in memory of its own.
     """
@@ -70,11 +71,13 @@ class Skin:
         model: mujoco.MjModel,
         scales: Mapping[int, float],
         placement: str = "even",
-        kind: str = "mesh",
+        kind: str | Callable[..., BodySurface] = "mesh",
         distance: str = "euclidean",
         stiffness: float = STIFFNESS,
     ) -> None:
         """scales: spacing [m] by body id; placement, kind and distance: names in the tables above.
+
+        kind may also be a function like `separate`, which covers a body geom by geom, or some of its geoms.
 
         Raises SceneError for a body that cannot bear a skin, naming it.
         """
@@ -88,20 +91,23 @@ class Skin:
         surfaces: list[BodySurface] = []
         patch_sizes: list[int] = []
         patch_bodies: list[int] = []
+        patch_spacings: list[np.ndarray] = [np.empty(0)]
         start = 0
         for body, spacing in sorted(scales.items()):
             if not (np.isfinite(spacing) and spacing > 0):
                 raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing} is no spacing; give metres")
             surface = cover(model, body, spacing, where, names)
             stop = start + len(surface.positions)
-            # Of the geoms that do not collide some may be made to in the middle of a run.
-            self._geoms["patch"][self._geoms["body"] == body] = len(patch_sizes)
             if kind == "mesh":
+                # Of the geoms that do not collide some may be made to in the middle of a run.
+                self._geoms["patch"][self._geoms["body"] == body] = len(patch_sizes)
                 patch_sizes.append(stop - start)
             else:
                 self._geoms["patch"][surface.geom_ids] = len(patch_sizes) + np.arange(len(surface.geom_ids))
                 patch_sizes += np.bincount(surface.geom_index, minlength=len(surface.geom_ids)).tolist()
-            patch_bodies += [len(bodies)] * (len(patch_sizes) - len(patch_bodies))
+            added = len(patch_sizes) - len(patch_bodies)
+            patch_bodies += [len(bodies)] * added
+            patch_spacings.append(np.full(added, spacing) if surface.spacings is None else surface.spacings)
             bodies.append(
                 SkinBody(names.bodies[body], body, start, stop, spacing, surface.geom_ids, surface.triangles)
             )
@@ -117,6 +123,7 @@ class Skin:
         self.body_index = np.repeat(np.arange(len(bodies)), np.diff(self.offsets))
         self.patch_offsets = np.cumsum([0, *patch_sizes])
         self.patch_bodies = np.array(patch_bodies, np.int64)
+        self.patch_spacings = np.concatenate(patch_spacings)
         self._body_ids = np.array([body.body_id for body in bodies], np.int64)
         self._slot = np.full(model.nbody, -1, np.int64)
         self._slot[self._body_ids] = np.arange(len(bodies))
@@ -272,8 +279,7 @@ class Skin:
 
     def _sort(self) -> None:
         """Sorts the taxels by place."""
-        spacings = self.spacings[self.patch_bodies]
-        self._patches, first, order = sort_patches(self.positions, self.patch_offsets, spacings)
+        self._patches, first, order = sort_patches(self.positions, self.patch_offsets, self.patch_spacings)
         self._cells = first, order
 
     def _compile(self, nbody: int) -> None:

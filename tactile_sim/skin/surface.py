@@ -48,6 +48,8 @@ class BodySurface:
     """(t, 3) uint32 indices of taxels, wound outward."""
     edges: np.ndarray
     """(e, 2) pairs of taxels that are neighbours on the surface."""
+    spacings: np.ndarray | None = None
+    """(k,) between the taxels of each geom [m], where they differ from the body's."""
 
     @staticmethod
     def of_parts(
