@@ -42,6 +42,8 @@ class Runner:
         """Steps still to be taken while time stands still otherwise: the last step of each request."""
         self._pace = Pace(settings.real_time_factor)
         self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
+        self._reaction = max(1, round(REACTION / simulation.engine.timestep))
+        """``REACTION`` in steps."""
         self._shown = -1
         """The last step that has been sent as a whole."""
         self._show_next = True
@@ -204,13 +206,14 @@ class Runner:
         self._show_next = False
 
     def _go(self, last: int | None) -> None:
-        """Takes the next step, or as many as pass before something is due."""
+        """Goes on until something is due: sends the present instant where it is, then takes the steps."""
         simulation = self.simulation
         step = simulation.step
         heard = self.output.heard()
         due = self._schedule.due(step)
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
+        steps = self._batch(heard, last)
         simulation.prepare()
         if streams or simulation.sampling or (simulation.sensor.remembers and "tactile" in due):
             snapshot = simulation.observe()
@@ -220,21 +223,30 @@ class Runner:
                 self.output.publish(snapshot, streams)
             simulation.remember(snapshot, "tactile" in due)
             simulation.advance()
-        else:
-            simulation.skip(self._batch(heard, last))
+            steps -= 1
+        if steps:
+            simulation.skip(steps)
         if not self._broke() and self._owed and simulation.step >= self._owed[0][0]:
             self._show(heard)
             if not self._fault:
                 self._owed.popleft()[1].set_result(simulation.stamp)
 
     def _batch(self, heard: set[str], last: int | None) -> int:
-        """How many steps pass before something is due."""
+        """How many steps pass before something is due or somebody may want to have a say."""
         simulation = self.simulation
+        if self.output.commanded():
+            return 1
         step = simulation.step
-        steps = min(simulation.steps_alone(), max(1, round(REACTION / simulation.engine.timestep)))
-        due = self._schedule.next(step, heard | {"tactile"} if simulation.sensor.remembers else heard)
-        ends = [end for end in (due, last, self._owed[0][0] if self._owed else None) if end is not None]
-        return 1 if self.output.commanded() else max(1, min([steps, *(end - step for end in ends)]))
+        ends = [step + simulation.steps_alone(), step + self._reaction]
+        if simulation.sensor.remembers:
+            heard = heard | {"tactile"}
+        if (due := self._schedule.next(step, heard)) is not None:
+            ends.append(due)
+        if last is not None:
+            ends.append(last)
+        if self._owed:
+            ends.append(self._owed[0][0])
+        return max(1, min(ends) - step)
 
     def _broke(self) -> bool:
         """Whether the physics is unsound; the user hears of it, and time stands still from then on."""
