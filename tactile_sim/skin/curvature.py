@@ -5,11 +5,12 @@ surfaces is a quadratic form in the tangent plane, the sum of those of the two. 
 curvatures k1 and k2, the area of contact is an ellipse about as large as the disc that a sphere of radius
 1/sqrt(k1 k2) makes on a flat.
 
-Curvatures are known on spheres, capsules, cylinders and ellipsoids; other surfaces count as flat. A flat face
-or a straight side has no radius, so that the area of contact would be endless or a line; but none goes on
-beyond the geom, and a mesh's faces may stand for something round. So no principal curvature of the sum counts
-as less than that of the ball around the smaller geom: a box on a table has the radius of the ball around the
-box. It is then the force that makes the area of contact grow, as it does on a real skin.
+Curvatures are known on spheres, capsules, cylinders and ellipsoids; other surfaces count as flat. Where both
+surfaces are straight, the area of contact would be endless or a line; but no surface goes on beyond its geom,
+MuJoCo gives several contacts along it, and the faces of a mesh may stand for a round body. So a direction
+without curvature counts as curved like the ball around the smaller of the two geoms: a box on a table has
+the radius of the ball around the box, a capsule on its side that of its side one way and of the ball around
+it the other. The area of contact then grows with the force, as it does between round bodies.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ KINDS = {
     mujoco.mjtGeom.mjGEOM_CYLINDER: CYLINDER,
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: ELLIPSOID,
 }
+STRAIGHT = 1e-3
+"""Less curvature than this, over that of the ball around the smaller geom, is none."""
 ON_CAP = 0.1
 """A normal that leans more than this out of a capsule's side is on one of its ends."""
 
@@ -63,7 +66,7 @@ def effective_radius(geoms, first, second, normal, rotations):
     rotations (nbody, 3, 3) from each body's frame to the world's.
     """
     k = np.zeros((3, 3))
-    least = 0.0
+    least = 0.0  # Of the ball around the smaller geom.
     for g in (first, second):
         if g >= 0:
             _add_curvature(geoms[g], rotations[geoms[g].body], normal, k)
@@ -76,7 +79,8 @@ def effective_radius(geoms, first, second, normal, rotations):
             square += k[i, j] * k[i, j]
     product = 0.5 * (trace * trace - square)
     apart = np.sqrt(max(0.25 * trace * trace - product, 0.0))
-    return 1.0 / np.sqrt(max(0.5 * trace + apart, least) * max(0.5 * trace - apart, least))
+    k1, k2 = 0.5 * trace + apart, 0.5 * trace - apart
+    return 1.0 / np.sqrt((k1 if k1 > STRAIGHT * least else least) * (k2 if k2 > STRAIGHT * least else least))
 
 
 @njit(cache=True)

@@ -42,11 +42,7 @@ def _contact_radii(loads, stiffness):
         force = 0.0
         for i in range(3):
             force += load.force[i] * load.normal[i]
-        skins = 1
-        for other in (m - 1, m + 1):
-            if 0 <= other < len(loads) and loads[other].contact == load.contact:
-                skins = 2
-        out[m] = np.cbrt(0.75 * max(force, 0.0) * load.radius * skins / stiffness)
+        out[m] = np.cbrt(0.75 * max(force, 0.0) * load.radius * load.skins / stiffness)
     return out
 
 

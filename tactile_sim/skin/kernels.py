@@ -19,14 +19,15 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
     for c in range(len(distance)):
-        radius = -1.0
+        radius, skins = 0.0, 0
         for side in range(2):
             geom = geom_pairs[c, side]
             if geom < 0 or geoms[geom].patch < 0:
                 continue
-            if radius < 0.0:
+            if skins == 0:
                 other = geom_pairs[c, 1 - side]
                 radius = effective_radius(geoms, geom, other, normals[c], body_rotations)
+                skins = 2 if other >= 0 and geoms[other].patch >= 0 else 1
             # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway,
             # half of the distance from each surface: that of 2 ahead, that of 1 behind; in penetration
             # (negative) the other way round.
@@ -36,7 +37,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.contact = c
             load.patch = geoms[geom].patch
             load.body = patch_bodies[load.patch]
-            load.radius = radius
+            load.radius, load.skins = radius, skins
             for i in range(3):
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
                 for k in range(3):

@@ -30,6 +30,7 @@ LOAD = np.dtype(
         ("normal", float, 3),
         ("velocity", float, 3),
         ("radius", float),
+        ("skins", np.int64),
     ]
 )
 """One load; the properties of `Loads` tell what each field means."""
@@ -38,8 +39,7 @@ LOAD = np.dtype(
 class Loads:
     """m loads, each of one contact on one body with skin. A contact between two skins is a load on each.
 
-    The loads of one contact follow one another. `table` (m,) of `LOAD` holds them; the arrays below are views
-    into it.
+    ``table`` (m,) of `LOAD` holds them; the arrays below are views into it.
     """
 
     def __init__(self, table: np.ndarray):
@@ -101,6 +101,11 @@ class Loads:
     def radius(self) -> np.ndarray:
         """(m,) effective radius of curvature of the two surfaces, as `curvature` tells [m]."""
         return self.table["radius"]
+
+    @property
+    def skins(self) -> np.ndarray:
+        """(m,) how many of the two surfaces have a skin, 1 or 2."""
+        return self.table["skins"]
 
 
 class TouchFunction(NamedTuple):

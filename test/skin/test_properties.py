@@ -1,0 +1,225 @@
+"""What holds in every scene, whatever the shapes, placements and functions: checked over random scenes.
+
+Bodies of one to three geoms of all kinds lie and move at random in and over each other; MuJoCo says what
+forces that makes. What taxels feel is compared with its contacts, one by one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.engines import MujocoEngine
+from tactile_sim.engines.contacts import Contacts
+from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+
+SHAPES = {
+    "sphere": 'size=".05"',
+    "capsule": 'size=".03 .05"',
+    "cylinder": 'size=".04 .03"',
+    "ellipsoid": 'size=".06 .03 .045"',
+    "box": 'size=".04 .05 .03"',
+    "mesh": 'mesh="stone"',
+}
+SEEDS = range(8)
+SKINS = list(itertools.product(PLACEMENTS, ("mesh", "geom")))
+SUMS = [name for name, function in TOUCH_FUNCTIONS.items() if not function.mean]
+SPACING = 0.013
+
+
+@cache
+def scene(seed):
+    """An engine in whose state bodies press and slide on each other; the seed turns the shapes round."""
+    rng = np.random.default_rng(seed)
+    kinds = itertools.cycle(np.roll(list(SHAPES), seed))
+    bodies = ""
+    for b in range(4):
+        geoms = ""
+        for k in range((b + seed) % 3 + 1):
+            kind = next(kinds)
+            pos, turn = rng.uniform(-0.03, 0.03, 3) * (k > 0), rng.uniform(-180, 180, 3)
+            geoms += (
+                f'<geom type="{kind}" {SHAPES[kind]} condim="{rng.choice([1, 3, 4, 6])}" '
+                f'pos="{pos[0]} {pos[1]} {pos[2]}" euler="{turn[0]} {turn[1]} {turn[2]}"/>'
+            )
+        x, y = rng.uniform(-0.03, 0.03, 2)
+        bodies += f'<body pos="{x} {y} {0.04 + 0.08 * b}"><freejoint/>{geoms}</body>'
+    stone = " ".join(map(str, rng.normal(size=60).round(3) * 0.03))
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><asset><mesh name="stone" vertex="{stone}"/></asset><worldbody>'
+        f'<geom type="plane" size="1 1 .1"/>{bodies}</worldbody></mujoco>'
+    )
+    engine = MujocoEngine(model)
+    engine.data.qvel[:] = rng.normal(size=model.nv)
+    engine.forward()
+    assert len(engine.contacts()) >= 4
+    return engine
+
+
+@cache
+def skin_of(seed, placement, kind):
+    model = scene(seed).model
+    return Skin(model, dict.fromkeys(range(1, model.nbody), SPACING), placement, kind)
+
+
+def poses(engine):
+    return engine.body_positions, engine.body_rotations
+
+
+def felt_of(contacts, rotations, c, side):
+    """What each touch function gives for one side of a contact, from MuJoCo's frame and wrench."""
+    sign = 1 if side else -1
+    force, into = sign * contacts.wrench_world[c, :3], sign * contacts.frame[c, 0]
+    to_body = rotations[contacts.bodies[c, side]].T
+    return {
+        "force_vector": to_body @ force,
+        "force_vector_global": force,
+        "normal_force": to_body @ into * contacts.wrench[c, 0],
+        "normal": contacts.wrench[c, :1],
+        "friction": to_body @ (force - contacts.wrench[c, 0] * into),
+    }
+
+
+@pytest.mark.parametrize(("placement", "kind"), SKINS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_taxels_of_a_contact_sum_to_its_force_and_no_others_feel_it(seed, placement, kind):
+    engine, skin = scene(seed), skin_of(seed, placement, kind)
+    contacts = engine.contacts()
+    loads = skin.loads(contacts, *poses(engine))
+    assert len(loads) == (contacts.bodies > 0).sum()
+    for m, response in itertools.product(range(len(loads)), RESPONSE_FUNCTIONS):
+        c, patch = loads.contact[m], loads.patch[m]
+        side = list(contacts.bodies[c]).index(skin.bodies[loads.body[m]].body_id)
+        part = contacts.geoms[c, side] if kind == "geom" else contacts.bodies[c, side]
+        assert skin.patch_ids[patch] == part
+        there = slice(skin.patch_offsets[patch], skin.patch_offsets[patch + 1])
+        expected = felt_of(contacts, engine.body_rotations, c, side)
+        strength = np.linalg.norm(expected["force_vector"])
+        shares = skin.shares(loads[m : m + 1], response)
+        for touch in SUMS:
+            for dtype, exactness in ((np.float64, 1e-9), (np.float32, 1e-6)):
+                felt = skin.sense(loads[m : m + 1], touch, shares, dtype=dtype)
+                assert felt.dtype == dtype
+                total = felt[there].sum(axis=0, dtype=float)
+                np.testing.assert_allclose(total, expected[touch], rtol=0, atol=exactness * strength)
+                felt[there] = 0
+                assert not felt.any()
+
+
+@pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_contacts_together_are_the_sum_of_each(seed, response):
+    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+    loads = skin.loads(engine.contacts(), *poses(engine))
+    each = sum(skin.sense(loads[m : m + 1], "force_vector", response) for m in range(len(loads)))
+    together = skin.sense(loads, "force_vector", response)
+    np.testing.assert_allclose(together, each, rtol=0, atol=1e-12 * np.abs(each).max())
+
+
+@pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_bodies_in_contact_feel_the_opposite(seed, response):
+    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+    loads = skin.loads(engine.contacts(), *poses(engine))
+    shared = np.flatnonzero(np.bincount(loads.contact) == 2)
+    assert len(shared)
+    for c in shared:
+        one, other = np.flatnonzero(loads.contact == c)
+        assert loads.body[one] != loads.body[other]
+        felt = [
+            skin.sense(loads[m : m + 1], "force_vector_global", response).sum(axis=0) for m in (one, other)
+        ]
+        np.testing.assert_allclose(felt[0], -felt[1], rtol=1e-9, atol=1e-9 * np.abs(felt[0]).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_else(seed):
+    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+    contacts, turn = engine.contacts(), Rotation.random(random_state=seed).as_matrix()
+    turned = Contacts(contacts.values.copy(), contacts.ids)
+    turned.position[:] = contacts.position @ turn.T
+    turned.frame[:] = contacts.frame @ turn.T
+    turned.wrench_world[:] = contacts.wrench_world @ np.kron(np.eye(2), turn).T
+    turned.relative_velocity[:] = contacts.relative_velocity @ turn.T
+    loads = skin.loads(contacts, *poses(engine))
+    after = skin.loads(turned, engine.body_positions @ turn.T, turn @ engine.body_rotations)
+    for touch, response in itertools.product(TOUCH_FUNCTIONS, RESPONSE_FUNCTIONS):
+        expected = skin.sense(loads, touch, response)
+        if touch == "force_vector_global":
+            expected = expected @ turn.T
+        felt = skin.sense(after, touch, response)
+        np.testing.assert_allclose(felt, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("placement", "kind"), SKINS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_loads_fall_where_brute_force_says(seed, placement, kind):
+    engine, skin = scene(seed), skin_of(seed, placement, kind)
+    loads = skin.loads(engine.contacts(), *poses(engine))
+    begin, beside = skin.neighbours
+    edges = np.repeat(np.arange(len(skin.positions)), np.diff(begin)), beside
+    graph = coo_array((np.ones(len(beside)), edges), shape=2 * (len(skin.positions),)).tocsr()
+    straight, nearest = skin.shares(loads, "spread_linear"), skin.nearest(loads)
+    for m in range(len(loads)):
+        taxels = np.arange(*skin.patch_offsets[loads.patch[m] : loads.patch[m] + 2])
+        distance = np.linalg.norm(skin.positions[taxels] - loads.point[m], axis=1)
+        facing = skin.normals[taxels] @ loads.normal[m] < 0.3
+        near = facing & (distance <= 2 * SPACING)
+        taker = taxels[np.argmin(np.where(near, distance, np.inf) if near.any() else distance)]
+        assert nearest[m] == taker
+
+        law = np.zeros(len(skin.positions))
+        if near.any():
+            ball = taxels[near]
+            _, part = connected_components(graph[ball][:, ball], directed=False)
+            law[ball] = (1 - distance[near] / (2 * SPACING)) * (part == part[ball == taker])
+        if not law.any():
+            law[taker] = 1
+        felt = skin.sense(loads[m : m + 1], "normal", "spread_linear")[:, 0]
+        np.testing.assert_allclose(felt, felt.sum() * law / law.sum(), rtol=0, atol=1e-12 * felt.sum())
+        assert straight.taxel[straight.begin[m]] == taker
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "surface"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_spreading_along_the_surface_keeps_every_force_too(seed, distance):
+    engine = scene(seed)
+    model = engine.model
+    skin = Skin(model, dict.fromkeys(range(1, model.nbody), SPACING), distance=distance)
+    loads = skin.loads(engine.contacts(), *poses(engine))
+    for response in RESPONSE_FUNCTIONS:
+        felt = np.add.reduceat(skin.sense(loads, "force_vector", response), skin.offsets[:-1])
+        for b in range(len(skin.bodies)):
+            expected = loads.force[loads.body == b].sum(axis=0)
+            np.testing.assert_allclose(felt[b], expected, rtol=1e-9, atol=1e-9 * np.abs(loads.force).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_slip_of_one_contact_is_its_tangential_velocity_on_every_taxel_it_touches(seed):
+    """Velocities as MuJoCo's own mj_objectVelocity has them."""
+    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+    contacts, model, data = engine.contacts(), engine.model, engine.data
+    loads = skin.loads(contacts, *poses(engine))
+    for m, response in itertools.product(range(len(loads)), RESPONSE_FUNCTIONS):
+        c, body = loads.contact[m], skin.bodies[loads.body[m]].body_id
+        speeds = []
+        for b in contacts.bodies[c]:
+            velocity = np.zeros(6)
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, b, velocity, 0)
+            arm = contacts.position[c] - data.xpos[b]
+            speeds.append(velocity[3:] + np.cross(velocity[:3], arm))
+        over = speeds[0] - speeds[1] if contacts.bodies[c, 1] == body else speeds[1] - speeds[0]
+        into = contacts.frame[c, 0]
+        expected = engine.body_rotations[body].T @ (over - over @ into * into)
+        felt = skin.sense(loads[m : m + 1], "slip", response)
+        touched = skin.sense(loads[m : m + 1], "normal", response)[:, 0] > 0
+        assert touched.any()
+        np.testing.assert_allclose(felt[touched], np.tile(expected, (touched.sum(), 1)), atol=1e-9)
+        assert not felt[~touched].any()
