@@ -13,7 +13,6 @@ from sensor_msgs.msg import PointCloud2  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, Step  # noqa: E402
-from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -39,64 +38,47 @@ def start(ros):
     return run
 
 
-def by_stamp(messages):
-    return {stamp(message): message.data for message in messages}
-
-
-def test_the_same_bytes_are_told_whoever_listens(ros, start):
-    told = []
-    for company in (False, True):
-        frames: list[bytes] = []
-        subscription = ros.node.create_subscription(
-            TactileFrame, "tactile/frame", frames.append, QoSProfile(depth=1000), raw=True
-        )
-        kinds = {
-            "tactile/box/truth": TactileArray, "tactile/points": PointCloud2, "markers": MarkerArray,
-            "contacts": ContactWrenchArray,
-        }  # fmt: skip
-        others = [ros.listen(kind, topic) for topic, kind in kinds.items()] if company else []
-        process = start(rates={"contacts": 500.0})
-        wait_for(lambda: frames and all(others), "the first state")  # noqa: B023
-        # Not all ends are ticks.
-        for steps in (53, 150, 7):
-            assert ros.call(Step, "/tactile_sim/step", steps=steps).success
-        wait_for(lambda: len(frames) >= 45, "all frames")  # noqa: B023
-        ros.output(process)
-        ros.node.destroy_subscription(subscription)
-        told.append(frames)
-    assert told[0] == told[1]
-
-
-def test_what_listened_late_hears_the_same_and_the_truth_stands_beside_it(ros, start):
-    truths, told = [], []
-    for late in (False, True):
-        process = start()
-        if late:
-            assert ros.call(Step, "/tactile_sim/step", steps=100).success
-        arrays = ros.listen(TactileArray, "tactile/box/array")
-        truth = ros.listen(TactileArray, "tactile/box/truth")
-        balls = ros.listen(TactileArray, "tactile/ball/array")
-        frames = ros.listen(TactileFrame, "tactile/frame")
-        wait_for(lambda: arrays and truth and balls and frames)  # noqa: B023
-        if not late:
-            assert ros.call(Step, "/tactile_sim/step", steps=100).success
+def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
+    """The frames of 203 steps, or of the last 103 with others who listen; and what these others heard."""
+    process = start(rates={"contacts": 500.0})
+    if late_in_company:
         assert ros.call(Step, "/tactile_sim/step", steps=100).success
-        for heard in (arrays, truth, balls, frames):
-            wait_for(lambda: stamp(heard[-1]) == 400_000_000)  # noqa: B023
+    frames: list[bytes] = []
+    subscription = ros.node.create_subscription(
+        TactileFrame, "tactile/frame", frames.append, QoSProfile(depth=1000), raw=True
+    )
+    kinds = {
+        "tactile/box/truth": TactileArray, "tactile/box/array": TactileArray,
+        "tactile/ball/array": TactileArray, "tactile/points": PointCloud2, "contacts": ContactWrenchArray,
+    }  # fmt: skip
+    others = [ros.listen(kind, topic) for topic, kind in kinds.items()] if late_in_company else []
+    wait_for(lambda: frames and all(others), "the present state")
+    # Not all ends are ticks, which are at each fifth step.
+    for steps in (53, 50) if late_in_company else (100, 53, 50):
+        assert ros.call(Step, "/tactile_sim/step", steps=steps).success
+    wait_for(lambda: len(frames) == (23 if late_in_company else 43), "all frames")
+    wait_for(lambda: all(stamp(heard[-1]) == 406_000_000 for heard in others[:3]), "the end")
+    if late_in_company:
         topics = dict(ros.node.get_topic_names_and_types())
-        ros.output(process)
-        told.append(by_stamp(arrays))
-        truths.append(by_stamp(truth))
-    assert "/tactile/ball/truth" not in topics
-    assert set(told[1]) == {200_000_000 + 10_000_000 * k for k in range(21)}
-    for time, values in told[1].items():
-        np.testing.assert_array_equal(values, told[0][time])
-        np.testing.assert_array_equal(truths[1][time], truths[0][time])
-        assert not values[:2].any()
-        assert (values[2:] != truths[0][time][2:]).any()
-    joined = np.concatenate([arrays[-1].data, balls[-1].data])
-    np.testing.assert_array_equal(frames[-1].data, joined)
-    assert truth[-1].layout_id == arrays[-1].layout_id
+        assert "/tactile/box/truth" in topics
+        assert "/tactile/ball/truth" not in topics
+    ros.output(process)
+    ros.node.destroy_subscription(subscription)
+    return frames, others
+
+
+def test_the_same_bytes_are_told_whoever_listens_and_since_when_and_the_truth_stands_beside_them(ros, start):
+    (alone, _), (late, others) = (run(ros, start, late_in_company) for late_in_company in (False, True))
+    assert late == alone[-23:]
+    truth, box, ball, *_ = others
+    assert late[-1].endswith(np.concatenate([box[-1].data, ball[-1].data]).tobytes())
+    for true, sensed in zip(truth, box, strict=True):
+        for field in ("layout_id", "quantity", "unit", "body", "taxel_count"):
+            assert getattr(true, field) == getattr(sensed, field)
+        assert stamp(true) == stamp(sensed)
+        # The first two taxels are dead, on all others there is noise.
+        assert not sensed.data[:6].any()
+        assert (true.data[6:] != sensed.data[6:]).all()
 
 
 def test_a_reset_repeats_what_was_told_and_keeps_the_tare(ros, start):
