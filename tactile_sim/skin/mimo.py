@@ -28,45 +28,23 @@ ON = 1e-8
 """What is nearer to a hull than this lies on it, in spacings."""
 LINK = 2.0
 """Taxels of two geoms nearer to each other than this are neighbours, in spacings."""
+NO_TRIANGLES = np.empty((0, 3), np.int64)
 
 
 def cover(shape: Shape, spacing: float) -> Surface:
     """Taxels over a geom as a part of its body, in the body's frame; spacing [m]."""
-    a, b, _ = shape.size
-    match shape.kind:
-        case "box":
-            mesh = mimo_meshes.box(spacing, shape.size)
-        case "sphere":
-            mesh = mimo_meshes.sphere(spacing, a)
-        case "ellipsoid":
-            mesh = mimo_meshes.ellipsoid(spacing, shape.size)
-        case "cylinder":
-            mesh = mimo_meshes.cylinder(spacing, 2 * b, a)
-        case "capsule":
-            mesh = mimo_meshes.capsule(spacing, 2 * b, a)
-        case _:
-            return even.cover(shape, spacing)
-    return _surface(shape, *mesh)
+    if shape.kind == "mesh":
+        return even.cover(shape, spacing)
+    return _surface(shape, *getattr(mimo_meshes, shape.kind)(spacing, *_sizes(shape)))
 
 
 def alone(shape: Shape, spacing: float) -> Surface:
     """Taxels over a geom by itself, in its body's frame; spacing [m]."""
-    a, b, _ = shape.size
-    match shape.kind:
-        case "box":
-            points = mimo_points.box(spacing, shape.size)
-        case "sphere":
-            points = mimo_points.sphere(spacing, a)
-        case "ellipsoid":
-            points = mimo_points.ellipsoid(spacing, shape.size)
-        case "cylinder":
-            points = mimo_points.cylinder(spacing, 2 * b, a)
-        case "capsule":
-            points = mimo_points.capsule(spacing, 2 * b, a)
-        case _:
-            return even.cover(shape, spacing)
-    few = len(points[0]) < 4
-    return _surface(shape, *points, np.empty((0, 3), np.int64) if few else triangulate(*points))
+    if shape.kind == "mesh":
+        return even.cover(shape, spacing)
+    positions, normals = getattr(mimo_points, shape.kind)(spacing, *_sizes(shape))
+    triangles = triangulate(positions, normals) if len(positions) > 1 else NO_TRIANGLES
+    return _surface(shape, positions, normals, triangles)
 
 
 def join(
@@ -82,6 +60,18 @@ def join(
 
 
 PLACEMENT = Placement(cover, join, alone)
+
+
+def _sizes(shape: Shape) -> tuple:
+    """As the functions of `mimo_points` and `mimo_meshes` that are named for its kind take them."""
+    a, b, _ = shape.size
+    match shape.kind:
+        case "sphere":
+            return (a,)
+        case "cylinder" | "capsule":
+            return 2 * b, a
+        case _:
+            return (shape.size,)
 
 
 def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> Surface:
