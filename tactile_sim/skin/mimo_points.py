@@ -41,7 +41,8 @@ def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
             np.isfinite(value) | (name == "resolution")
         )
         if value.shape != shape or not enough.all():
-            raise TactileSimError(f"{function}: {name} needs {wanted} {least} [m], but is {given!r}")
+            shown = " ".join(repr(given).split())[:60]
+            raise TactileSimError(f"{function}: {name} needs {wanted} {least} [m], but is {shown}")
         values.append(value if shape else float(value))
     largest = max(float(np.max(value)) for value in values[1:])
     if largest / values[0] > FINEST:
