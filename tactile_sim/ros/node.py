@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -94,6 +95,9 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     node.get_logger().info(
         f"{settings.scene}: {taxels} taxels on {bodies} bodies, {1 / simulation.engine.timestep:g} steps/s"
     )
+    # All that has been made by now stays: without it the collector of cycles has next to nothing to go through.
+    gc.collect()
+    gc.freeze()
     try:
         runner.run(duration)
     finally:

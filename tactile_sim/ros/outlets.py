@@ -30,10 +30,9 @@ class Outlet:
         """Whether somebody listens who has not been sent anything yet."""
 
     def send(self, snapshot) -> None:
-        """Sends one instant, if anybody listens."""
-        if self.listeners:
-            self.publisher.publish(self.make(snapshot))
-            self.has_newcomers = False
+        """Sends one instant."""
+        self.publisher.publish(self.make(snapshot))
+        self.has_newcomers = False
 
 
 class Outlets:
@@ -48,7 +47,8 @@ class Outlets:
             for name in node.get_parameters_by_prefix("")
             if name.startswith("qos_overrides.")
         ]
-        self._heard: set[str] = set()
+        self._heard: dict[str, list[Outlet]] = {}
+        """Those that somebody listens to."""
         self._refreshed = 0.0
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile):
@@ -71,7 +71,7 @@ class Outlets:
         """Streams that somebody listens to."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refresh()
-        return self._heard
+        return set(self._heard)
 
     def newcomers(self) -> list[Outlet]:
         """Topics that got a new listener since they were last sent."""
@@ -80,7 +80,7 @@ class Outlets:
 
     def send(self, stream: str, snapshot) -> None:
         """Sends the topics of one stream to those who listen."""
-        for outlet in self._outlets.get(stream, ()):
+        for outlet in self._heard.get(stream, ()):
             outlet.send(snapshot)
 
     def flush(self) -> None:
@@ -93,11 +93,12 @@ class Outlets:
 
     def _refresh(self) -> None:
         self._refreshed = time.monotonic()
-        self._heard = set()
+        self._heard = {}
         for stream, outlets in self._outlets.items():
             for outlet in outlets:
                 listeners = outlet.publisher.get_subscription_count()
-                outlet.has_newcomers |= listeners > outlet.listeners
+                newcomers = outlet.has_newcomers or listeners > outlet.listeners
+                outlet.has_newcomers = newcomers and listeners > 0
                 outlet.listeners = listeners
                 if listeners:
-                    self._heard.add(stream)
+                    self._heard.setdefault(stream, []).append(outlet)
