@@ -21,7 +21,9 @@ from tactile_sim.sensor import Sensor
 from tactile_sim.skin import Skin
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "sensor.png"
-SCENE = '<mujoco><worldbody><body name="pad"><geom type="box" size=".05 .05 .01"/></body></worldbody></mujoco>'
+SCENE = (
+    '<mujoco><worldbody><body name="pad"><geom type="box" size=".05 .05 .01"/></body></worldbody></mujoco>'
+)
 TIMESTEP = 0.002
 """[s]"""
 BLOCKS: dict[str, dict[str, float]] = {

@@ -48,10 +48,22 @@ def test_a_plain_off_which_is_false_in_yaml_is_the_word():
 
 
 def test_keys_may_be_nested_or_dotted():
-    nested = settings(skin={"scales": {"left.palm": 0.1}}, rates={"tf": 5}, gains={"left.elbow": {"kp": 1}})
-    dotted = settings(**{"skin.scales.left.palm": 0.1, "rates.tf": 5, "gains.left.elbow.kp": 1})
+    nested = settings(
+        skin={"scales": {"left.palm": 0.1}, "sensor": {"left.palm": {"noise": {"std": 2}}}},
+        rates={"tf": 5},
+        gains={"left.elbow": {"kp": 1}},
+    )
+    dotted = settings(
+        **{
+            "skin.scales.left.palm": 0.1,
+            "skin.sensor.left.palm.noise.std": 2,
+            "rates.tf": 5,
+            "gains.left.elbow.kp": 1,
+        }
+    )
     assert nested == dotted
     assert nested.skin.scales == {"left.palm": 0.1}
+    assert nested.skin.sensor == {"left.palm": {"noise": {"std": 2.0}}}
     assert nested.gains == {"left.elbow": {"kp": 1.0}}
 
 
@@ -84,6 +96,9 @@ def test_settings_cannot_be_changed_in_place():
         ({"scales": {"cube": 1}}, "unknown key 'scales.cube'; did you mean 'skin.scales'?"),
         ({"gains": {"elbow": {"kq": 1}}}, "unknown key 'gains.elbow.kq'; there are: kd, kp"),
         ({"gains": {"elbow": 1}}, "gains.elbow: needs kp and kd below it, but is 1 (an integer)"),
+        ({"skin": {"sensor": {"left.palm": {"noise": 1}}}}, "skin.sensor.left.palm.noise: needs std below"),
+        ({"skin": {"sensor": {"palm": {"delay": {"tim": 1}}}}}, "palm.delay.tim'; did you mean 'time'?"),
+        ({"skin": {"sensor": 1}}, "skin.sensor: needs keys below it, but is 1 (an integer)"),
         ({"rates": 30}, "my.yaml: rates: needs keys below it, but is 30 (an integer)"),
         ({"skin": {"scales": 0.02}}, "skin.scales: needs keys below it, but is 0.02 (a number)"),
         ({3: 4}, "3: a key has to be text, but is 3 (an integer)"),

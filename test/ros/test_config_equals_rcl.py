@@ -114,7 +114,10 @@ def test_settings_from_rcls_values_are_those_from_the_file(tmp_path):
     tf: off
     seed: 0x10
     frame_prefix: ""
-    skin: {touch_function: ~, scales: {left.palm: 1e-2, "finger_*": 1, gone: null}}
+    skin:
+      touch_function: ~
+      scales: {left.palm: 1e-2, "finger_*": 1, gone: null}
+      sensor: {"f*": {noise: {std: 1}, dead_taxels: {taxels: [1, 2]}}, left.palm.delay.time: 1e-2}
     gains: {elbow: {kp: 1, kd: .5}}
     motion: {keyframes: [home, "1"]}
     rates: {tactile: 1e2, tf: 0}
@@ -122,6 +125,10 @@ def test_settings_from_rcls_values_are_those_from_the_file(tmp_path):
     settings = config.load(file)
     assert settings == config.from_mapping(read_by_rcl(file), tmp_path, str(file))
     assert settings.skin.scales == {"left.palm": 0.01, "finger_*": 1.0}
+    assert settings.skin.sensor == {
+        "f*": {"noise": {"std": 1.0}, "dead_taxels": {"taxels": (1, 2)}},
+        "left.palm": {"delay": {"time": 0.01}},
+    }
     assert (settings.seed, settings.tf, settings.motion.keyframes) == (16, "off", ("home", "1"))
 
 
