@@ -3,7 +3,8 @@
 from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS
 from tactile_sim.skin.shares import Near, Shares
-from tactile_sim.skin.skin import PLACEMENTS, Skin, SkinBody
+from tactile_sim.skin.skin import Skin
+from tactile_sim.skin.taxels import PLACEMENTS, SkinBody
 
 __all__ = [
     "PLACEMENTS",
