@@ -1,0 +1,77 @@
+"""A skin on geoms of one's choice, some with their sensors where one put them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+from numba import njit
+from scipy.spatial import cKDTree
+
+from tactile_sim.names import Names
+from tactile_sim.skin import Skin
+from tactile_sim.skin.merge import Placement
+from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.surface import BodySurface, Surface
+
+LINK = 3.0
+"""Sensors that were moved are neighbours when nearer to each other than this, in spacings."""
+
+
+def skin_of_geoms(
+    model: mujoco.MjModel,
+    shapes: Mapping[int, Shape],
+    spacings: Mapping[int, float],
+    moved: Mapping[int, np.ndarray],
+    options: Mapping[str, Any],
+) -> Skin:
+    """A skin whose patches are these geoms, by id.
+
+    spacings [m]; moved: positions (n, 3) in the frame of their geom [m], instead of those that it would have;
+    options: further arguments of `Skin`.
+    """
+
+    def cover(_: Any, body: int, spacing: float, placement: Placement, names: Names) -> BodySurface:
+        geoms = [geom for geom in sorted(shapes) if model.geom_bodyid[geom] == body]
+        lay = placement.alone or placement.cover
+        surfaces, links, start = [], [], 0
+        for geom in geoms:
+            surface = lay(shapes[geom], spacings[geom])
+            if geom in moved:
+                surface = _move(surface, shapes[geom], moved[geom])
+                tree = cKDTree(surface.positions)
+                links.append(start + tree.query_pairs(LINK * spacings[geom], output_type="ndarray"))
+            surfaces.append(surface)
+            start += len(surface)
+        whole = BodySurface.of_parts(np.array(geoms, np.int32), surfaces)
+        each = np.array([spacings[geom] for geom in geoms])
+        return replace(whole, edges=np.concatenate([whole.edges, *links]), spacings=each)
+
+    bodies = {int(model.geom_bodyid[geom]): spacing for geom, spacing in spacings.items()}
+    return Skin(model, bodies, kind=cover, **options)
+
+
+def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
+    """Taxels at points (n, 3) of a geom's frame; normal and area are those of the nearest on its surface."""
+    positions = points @ shape.rotation.T + shape.position
+    _, nearest = cKDTree(surface.positions).query(positions)
+    none = np.empty((0, 3), np.int64)
+    return Surface(positions, surface.normals[nearest], surface.areas[nearest], none)
+
+
+@njit(cache=True)
+def turn_loads(loads, rotations):
+    """Turns force, normal and velocity of loads (m,) of `LOAD` from body frames into those of their patches.
+
+    rotations (p, 3, 3): from each patch's frame to its body's.
+    """
+    for m in range(len(loads)):
+        load = loads[m]
+        rotation = rotations[load.patch]
+        for vector in (load.force, load.normal, load.velocity):
+            x, y, z = vector[0], vector[1], vector[2]
+            for i in range(3):
+                vector[i] = rotation[0, i] * x + rotation[1, i] * y + rotation[2, i] * z

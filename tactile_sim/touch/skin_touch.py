@@ -1,0 +1,183 @@
+"""What `DiscreteTouch` and `TrimeshTouch` share: a skin, and two ways from contacts to its sensors.
+
+The quick way hands all contacts to the skin's kernels at once. The plain way (see `by_contact`) is taken
+where a subclass overrides one of its methods, or where another method was put in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tactile_sim.config import KEYS
+from tactile_sim.engines.contacts import read_contacts
+from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Skin
+from tactile_sim.touch.base import check_scale
+from tactile_sim.touch.by_contact import ContactTouch, plain
+
+REQUIRED = ("scales", "touch_function", "response_function")
+OPTIONS = {
+    "placement": "mimo",
+    "distance": KEYS["skin.distance"].default,
+    "stiffness": KEYS["skin.stiffness"].default,
+}
+"""Further keys of touch_params, those of the configuration's ``skin``, and their defaults."""
+COARSEST = 1e6
+"""[m] What an infinite scale becomes: one sensor a geom."""
+PIPELINE = (
+    "flatten_sensor_dict",
+    "get_contact_normal",
+    "get_contact_position_relative",
+    "get_contact_position_world",
+    "get_contacts",
+    "get_empty_sensor_dict",
+    "get_raw_force",
+    "has_sensors",
+)
+"""Methods that the plain way goes through, beside the touch and the response function."""
+
+
+class SkinTouch(ContactTouch):
+    """A touch system that goes the quick way where it can."""
+
+    VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {name: f.channels for name, f in TOUCH_FUNCTIONS.items()}
+    VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(RESPONSE_FUNCTIONS)
+    _outputs: dict[int, np.ndarray] | None
+    _tuples: list[tuple[int, int, Any]] | None
+    _overridden: ClassVar[frozenset[str]] = frozenset()
+    """What classes from elsewhere bring along."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        foreign = (vars(base) for base in cls.__mro__ if not base.__module__.startswith(__package__))
+        cls._overridden = frozenset().union(*foreign)
+
+    def __init__(self, env: Any, touch_params: Mapping[str, Any]) -> None:
+        """touch_params: as in `Touch`; further ``placement`` (mimo, even), ``distance`` (euclidean, surface)
+        and ``stiffness`` [Pa], which mean what they do in the configuration's ``skin``.
+
+        Raises ConfigError and SceneError for what cannot be used, naming it.
+        """
+        for key in touch_params:
+            if key not in (*REQUIRED, *OPTIONS):
+                raise ConfigError(
+                    f"touch_params: unknown key {key!r}{suggest(str(key), [*REQUIRED, *OPTIONS])}"
+                )
+        super().__init__(env, touch_params)
+        self.plotting_limits: dict[int, float] = {}
+        """How far each part reaches along an axis of its frame [m]."""
+        self._options = {
+            key: _checked(key, touch_params.get(key, default)) for key, default in OPTIONS.items()
+        }
+        self._response = self.response_type
+        self._own_methods = self.touch_function, self.response_function
+        self._by_methods = not self._overridden.isdisjoint((*PIPELINE, self.touch_type, self.response_type))
+        self._touch = self._in_part(TOUCH_FUNCTIONS.get(self.touch_type, TOUCH_FUNCTIONS["force_vector"]))
+        self._begin()
+        self.get_touch_obs()
+
+    # -- the output ------------------------------------------------------------------------------------------
+
+    def get_touch_obs(self) -> np.ndarray:
+        """(n, touch_size) float32: what all sensors feel now, part after part in the order of their ids.
+
+        By part in ``sensor_outputs``, aligned with ``sensor_positions``.
+        """
+        if self._by_methods or (self.touch_function, self.response_function) != self._own_methods:
+            return self._obs_by_methods()
+        data = self.m_data
+        contacts = read_contacts(self.m_model, data)
+        self._loads = self._skin.loads(contacts, data.xpos, data.xmat.reshape(-1, 3, 3))
+        self._contact_index = contacts.index
+        self._outputs = self._tuples = None
+        return self._sense()
+
+    @property
+    def sensor_outputs(self) -> dict[int, np.ndarray]:
+        """(n, touch_size) float32 by part, as of the last `get_touch_obs`."""
+        if self._outputs is None:
+            self._outputs = self._by_part(self._sense())
+        return self._outputs
+
+    @sensor_outputs.setter
+    def sensor_outputs(self, outputs: dict[int, np.ndarray]) -> None:
+        self._outputs = outputs
+
+    @property
+    def contact_tuples(self) -> list[tuple[int, int, Any]]:
+        """What `get_contacts` gave at the last `get_touch_obs`."""
+        if self._tuples is None:
+            contacts = self._contact_index[self._loads.contact].tolist()
+            parts = self._skin.patch_ids[self._loads.patch].tolist()
+            forces = map(plain, self._touch.evaluate(self._loads))
+            self._tuples = list(zip(contacts, parts, forces, strict=True))
+        return self._tuples
+
+    @contact_tuples.setter
+    def contact_tuples(self, tuples: list[tuple[int, int, Any]]) -> None:
+        self._tuples = tuples
+
+    def _begin(self) -> None:
+        """Makes the skin for ``sensor_scales``, and hands it to `_bear`."""
+        raise NotImplementedError
+
+    def _bear(self, skin: Skin, order: Iterable[int]) -> None:
+        """Takes over a new skin; order: ids of its parts as dictionaries have them."""
+        self._skin = skin
+        self._slots = {part: slot for slot, part in enumerate(skin.patch_ids.tolist())}
+        where = {
+            part: slice(*skin.patch_offsets[slot : slot + 2].tolist()) for part, slot in self._slots.items()
+        }
+        self._slices = {part: where[part] for part in order}
+        self._loads, self._contact_index = Loads.empty(0), np.empty(0, np.int32)
+        self._outputs = self._tuples = None
+
+    def _sense(self) -> np.ndarray:
+        return self._skin.sense(self._loads, self._touch, self._response, dtype=np.float32)
+
+    def _touch_types(self) -> Mapping[str, int]:
+        known = {name: function.channels for name, function in TOUCH_FUNCTIONS.items()}
+        return {**known, **self.VALID_TOUCH_TYPES}
+
+    def _response_functions(self) -> list[str]:
+        return list(dict.fromkeys([*RESPONSE_FUNCTIONS, *self.VALID_RESPONSE_FUNCTIONS]))
+
+    def _method(self, key: str, name: Any, valid: Mapping[str, int] | list[str]) -> Callable[..., Any]:
+        touch = key == "touch_function"
+        known: Iterable[str] = TOUCH_FUNCTIONS if touch else RESPONSE_FUNCTIONS
+        if isinstance(name, str) and name in known and not hasattr(self, name):
+            # It was added to the skin's table, and needs no method here.
+            return partial(self._evaluate if touch else self._respond, name)
+        return super()._method(key, name, valid)
+
+    def _find(self, word: str, part_id: Any, name: str | None) -> int:
+        """The id of a body or a geom that is given by id or else by name."""
+        names = self.names.bodies if word == "body" else self.names.geoms
+        if part_id is None and name is None:
+            raise SceneError(f"which {word}? Give {word}_id or {word}_name{suggest('', names)}")
+        if part_id is None:
+            find = self.names.body_id if word == "body" else self.names.geom_id
+            return find(str(name))
+        if not 0 <= part_id < len(names):
+            raise SceneError(f"there is no {word} {part_id}: ids are 0 to {len(names) - 1}")
+        return int(part_id)
+
+
+def _checked(key: str, value: Any) -> Any:
+    if key == "placement" and isinstance(value, str) and value in PLACEMENTS:
+        # It may be one that was added to the skin's table.
+        return value
+    try:
+        return KEYS[f"skin.{key}"].check(value)
+    except ValueError as error:
+        raise ConfigError(f"touch_params: {key}: {error}") from None
+
+
+def spacing_of(scale: Any, where: str) -> float:
+    """A scale as the skin has it [m]. Raises ConfigError where it is none."""
+    check_scale(scale, where)
+    return min(float(scale), COARSEST)
