@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,6 +11,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tactile_sim.skin import SkinBody
+
+_SLACK = 1e-9
+"""Times and time steps are decimal fractions: 1.1 s / 0.1 s must count as exactly 11."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,10 @@ class Plan:
     def ranges(self) -> np.ndarray:
         """(b, 2) first taxel of each of the bodies and the one after its last, in the whole skin."""
         return np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
+
+    def steps(self, time: float) -> int:
+        """The least number of time steps that take at least a time [s]."""
+        return math.ceil(time / self.timestep - _SLACK)
 
     def parameter(self, name: str) -> np.ndarray:
         """(b,) a parameter of each body."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tactile_sim.sensor.stage import Plan, Stage
@@ -17,7 +15,7 @@ class Tare(Stage):
 
     def __init__(self, plan: Plan):
         self._planned = [
-            (math.ceil(block.at / plan.timestep), slice(body.start, body.stop))
+            (plan.steps(block.at), slice(body.start, body.stop))
             for body, block in zip(plan.bodies, plan.blocks, strict=True)
         ]
         self._waiting = self._planned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from itertools import chain
 
@@ -11,9 +10,6 @@ from numba import njit
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.sensor.stage import Plan, Stage, rows
-
-_SLACK = 1e-9
-"""Delays and time steps are decimal fractions: 0.3 s / 0.1 s must count as exactly 3."""
 
 
 class DeadTaxels(Stage):
@@ -50,10 +46,7 @@ class Delay(Stage):
 
     def __init__(self, plan: Plan):
         times = plan.parameter("time")
-        self._lines = [
-            _Line(plan.ranges[times == time], math.ceil(time / plan.timestep - _SLACK))
-            for time in np.unique(times)
-        ]
+        self._lines = [_Line(plan.ranges[times == time], plan.steps(time)) for time in np.unique(times)]
 
     def act(self, values: np.ndarray, step: int) -> None:
         for line in self._lines:
