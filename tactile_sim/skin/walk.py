@@ -5,8 +5,8 @@ of triangles they overestimate some directions by up to 40 %. So each step carri
 place to the taxel, laid into the tangent plane (the discrete exponential map of R. Schmidt, C. Grimm,
 B. Wyvill, Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006): the vector turns with
 the plane from one taxel to the next, and the edge, laid flat, is added; its length is the distance. That is
-exact on flat parts. Up to five spacings away it is within 1 % of the true distance on spheres and cylinders
-of radii from four spacings on (3 % from two), and within 0.2 spacings across the edges of a box.
+exact on flat parts. Up to five spacings away it is within 2 % of the true distance on spheres and cylinders
+of radii from four spacings on (4 % from two), and within 0.2 spacings across the edges of a box.
 """
 
 from __future__ import annotations
