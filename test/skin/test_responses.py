@@ -1,0 +1,260 @@
+"""How loads are shared out: Hertz against his closed forms, means, and functions of one's own."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tactile_sim import ConfigError
+from tactile_sim.config import KEYS
+from tactile_sim.engines import MujocoEngine
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
+from tactile_sim.skin.curvature import effective_radius, geom_table
+from tactile_sim.skin.hertz import STIFFNESS
+
+PLATE = '<geom type="box" size=".02 .02 .005"/>'
+TOP = 0.005
+
+
+def skin_of(geoms, spacing=0.001, **options):
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><body><freejoint/>{geoms}</body></worldbody></mujoco>"
+    )
+    return Skin(model, {1: spacing}, **options)
+
+
+def pressed(points, forces, radius=0.03, skins=1):
+    """Loads on top of the plate, by these forces (m, 3) [N] along the axes of the plate."""
+    points, forces = np.atleast_2d(points).astype(float), np.atleast_2d(forces).astype(float)
+    loads = Loads.empty(len(points))
+    loads.contact[:] = np.arange(len(points))
+    loads.point[:, :2], loads.point[:, 2], loads.normal[:] = points, TOP, [0, 0, -1]
+    loads.force[:] = loads.force_world[:] = forces
+    loads.radius[:], loads.skins[:] = radius, skins
+    return loads
+
+
+class TestHertz:
+    def test_the_pressure_of_a_ball_on_a_flat_skin_is_the_closed_form(self):
+        """p = p0 sqrt(1 - (r/a)²), a = (3 F R / 4 E)^(1/3), p0 = 3 F / 2 pi a²."""
+        skin, force, radius = skin_of(PLATE, stiffness=3e5), 4.0, 0.03
+        at = np.array([0.0023, -0.0011])
+        felt = skin.sense(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]
+        a = (3 * force * radius / (4 * 3e5)) ** (1 / 3)
+        r = np.linalg.norm(skin.positions - [*at, TOP], axis=1)
+        inside = (r < a) & (skin.positions[:, 2] == TOP)
+        assert inside.sum() > 100
+        pressure = 1.5 * force / (np.pi * a**2) * np.sqrt(1 - (r[inside] / a) ** 2)
+        np.testing.assert_allclose(
+            felt[inside] / skin.areas[inside], pressure, rtol=0, atol=0.01 * pressure.max()
+        )
+        assert not felt[~inside].any()
+        assert felt.sum() == pytest.approx(force, rel=1e-12)
+
+    def test_the_area_of_contact_grows_as_theory_has_it(self):
+        skin = skin_of(PLATE, 0.0004)
+
+        def reach(force, radius=0.03, skins=1):
+            felt = skin.sense(pressed([0, 0], [0, 0, -force], radius, skins), "normal", "hertz")[:, 0]
+            return np.linalg.norm(skin.positions[felt > 0, :2], axis=1).max()
+
+        a = (3 * 1 * 0.03 / (4 * STIFFNESS)) ** (1 / 3)
+        for expected, found in (
+            (a, reach(1)),
+            (2 * a, reach(8)),
+            (2 * a, reach(1, radius=0.24)),
+            (2 ** (1 / 3) * a, reach(1, skins=2)),
+        ):
+            assert expected - 0.0006 < found < expected
+
+    def test_on_a_hard_skin_the_nearest_taxel_takes_it_all(self):
+        skin = skin_of(PLATE, stiffness=1e12)
+        felt = skin.sense(pressed([0.0003, 0.0002], [1, 2, -3]), "force_vector", "hertz")
+        nearest = np.argmin(np.linalg.norm(skin.positions - [0.0003, 0.0002, TOP], axis=1))
+        np.testing.assert_array_equal(felt[nearest], [1, 2, -3])
+        assert np.count_nonzero(felt.any(axis=1)) == 1
+
+    def test_what_pulls_makes_no_area(self):
+        skin = skin_of(PLATE)
+        felt = skin.sense(pressed([0.0003, 0.0002], [0, 0, 3]), "force_vector", "hertz")
+        assert np.count_nonzero(felt[:, 2]) == 1
+        assert felt[:, 2].sum() == 3
+
+    def test_in_a_scene_a_ball_presses_with_its_own_radius(self):
+        model = mujoco.MjModel.from_xml_string(
+            '<mujoco><worldbody><body><geom type="box" size=".05 .05 .01"/></body>'
+            '<body pos="0 0 .0398"><freejoint/><geom size=".03"/></body></worldbody></mujoco>'
+        )
+        engine, both = MujocoEngine(model), {1: 0.002, 2: 0.002}
+        for scales, skins in (({1: 0.002}, [1]), (both, [2, 2])):
+            loads = Skin(model, scales).loads(engine.contacts(), engine.body_positions, engine.body_rotations)
+            np.testing.assert_allclose(loads.radius, 0.03, rtol=1e-9)
+            assert list(loads.skins) == skins
+
+    def test_the_default_stiffness_is_the_same_in_both_places(self):
+        assert KEYS["skin.stiffness"].default == STIFFNESS
+
+
+BALL_OF_BOX = np.sqrt(0.01**2 + 0.02**2 + 0.03**2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "normal", "expected"),
+    [
+        ('size=".02"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.02),
+        ('size=".02"', 'size=".03"', [0.6, 0, 0.8], 0.02 * 0.03 / 0.05),
+        ('type="capsule" size=".02 .1"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.02),
+        # A ball on the side of a pipe is curved 1/r one way and 1/r + 1/R the other.
+        ('size=".02"', 'type="cylinder" size=".03 .1"', [1, 0, 0], (50 * (50 + 100 / 3)) ** -0.5),
+        ('size=".02"', 'type="cylinder" size=".03 .1"', [0, 0, 1], 0.02),
+        # Crossed cylinders of one radius press as a ball of that radius on a plane.
+        ('type="capsule" size=".02 .1"', 'type="capsule" size=".02 .1" euler="90 0 0"', [1, 0, 0], 0.02),
+        # The radii of curvature at the end of the axis c are a²/c and b²/c.
+        ('type="ellipsoid" size=".03 .04 .05"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.03 * 0.04 / 0.05),
+        ('type="ellipsoid" size=".03 .04 .05"', 'type="plane" size="1 1 1"', [1, 0, 0], 0.04 * 0.05 / 0.03),
+        ('type="ellipsoid" size=".03 .03 .03"', 'size=".02"', [0.6, 0, 0.8], 0.02 * 0.03 / 0.05),
+        # Straight both ways, and one way: the ball around the smaller geom.
+        ('type="box" size=".01 .02 .03"', 'type="plane" size="1 1 1"', [0, 0, 1], BALL_OF_BOX),
+        ('type="box" size=".01 .02 .03"', 'type="box" size="1 1 1"', [0, 0, 1], BALL_OF_BOX),
+        ('type="capsule" size=".02 .1"', 'type="plane" size="1 1 1"', [1, 0, 0], np.sqrt(0.02 * 0.12)),
+    ],
+)
+def test_the_effective_radius_of_two_surfaces(first, second, normal, expected):
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><geom {first}/><geom {second}/></worldbody></mujoco>"
+    )
+    geoms = geom_table(model)
+    for turn in (np.eye(3), Rotation.random(random_state=1).as_matrix()):
+        found = effective_radius(geoms, 0, 1, turn @ normal, turn[None])
+        assert found == pytest.approx(expected, rel=1e-9)
+        assert effective_radius(geoms, 1, 0, turn @ normal, turn[None]) == pytest.approx(found, rel=1e-12)
+
+
+def test_against_a_flex_the_own_curvature_counts():
+    model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size=".02"/></worldbody></mujoco>')
+    radius = effective_radius(geom_table(model), 0, -1, np.array([0, 0, 1.0]), np.eye(3)[None])
+    assert radius == pytest.approx(0.02)
+
+
+class TestSlip:
+    def loads(self, forces, velocities):
+        """All at one place, so that each taxel feels all of them."""
+        loads = pressed(np.zeros((len(forces), 2)), forces)
+        loads.velocity[:] = velocities
+        return loads
+
+    @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+    def test_it_is_the_mean_by_the_normal_force_on_each_taxel(self, response):
+        skin = skin_of(PLATE)
+        # Friction and approach have no part in it.
+        loads = self.loads([[5, 0, -1], [0, 0, -3]], [[0.4, 0, -9], [0, 0.8, 2]])
+        weak, strong = (skin.sense(loads[m : m + 1], "normal", response)[:, 0] for m in (0, 1))
+        touched = weak + strong > 0
+        expected = np.outer(weak, [0.4, 0, 0]) + np.outer(strong, [0, 0.8, 0])
+        expected[touched] /= (weak + strong)[touched, None]
+        np.testing.assert_allclose(skin.sense(loads, "slip", response), expected, atol=1e-15)
+
+    def test_twice_the_contacts_slip_no_faster(self):
+        skin = skin_of(PLATE)
+        one = self.loads([[0, 0, -1]], [[0.3, 0.1, 0]])
+        four = self.loads([[0, 0, -1]] * 4, [[0.3, 0.1, 0]] * 4)
+        np.testing.assert_allclose(skin.sense(four, "slip"), skin.sense(one, "slip"), atol=1e-15)
+
+    def test_a_flex_with_no_known_velocity_does_not_count(self):
+        skin = skin_of(PLATE)
+        loads = self.loads([[0, 0, -1], [0, 0, -3]], [[0.4, 0.2, 0], [np.nan] * 3])
+        np.testing.assert_array_equal(skin.sense(loads, "slip"), skin.sense(loads[:1], "slip"))
+        assert not skin.sense(loads[1:], "slip").any()
+        # Its force is felt.
+        assert skin.sense(loads, "normal").sum() == pytest.approx(4)
+
+    def test_a_box_that_slides_feels_the_floor_go_the_other_way(self):
+        model = mujoco.MjModel.from_xml_string(
+            '<mujoco><worldbody><geom type="plane" size="1 1 .1"/>'
+            '<body pos="0 0 .0499"><freejoint/><geom type="box" size=".1 .1 .05"/></body>'
+            "</worldbody></mujoco>"
+        )
+        engine, skin = MujocoEngine(model), Skin(model, {1: 0.02})
+        engine.data.qvel[0] = 0.5
+        engine.forward()
+        loads = skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)
+        slip, friction = skin.sense(loads, "slip"), skin.sense(loads, "friction")
+        touched = slip.any(axis=1)
+        np.testing.assert_allclose(slip[touched], np.tile([-0.5, 0, 0], (touched.sum(), 1)), atol=1e-9)
+        assert (friction[touched, 0] < 0).all()
+        assert np.abs(friction[:, 2]).max() < 1e-9
+
+
+class TestOnesOwn:
+    def test_a_touch_function_has_all_of_the_load_at_hand(self):
+        def power(loads):
+            friction, slip = TOUCH_FUNCTIONS["friction"], TOUCH_FUNCTIONS["slip"]
+            return np.einsum("ij,ij->i", friction.evaluate(loads), slip.evaluate(loads))[:, None]
+
+        loads = pressed([0, 0], [3, 0, -1])
+        loads.velocity[:] = [2, 5, 7]
+        felt = skin_of(PLATE).sense(loads, TouchFunction(1, "W", power))
+        assert felt.sum() == pytest.approx(6)
+
+    def test_a_response_gives_weights_to_the_taxels_near_a_load(self, monkeypatch):
+        def gaussian(skin, loads):
+            near = skin.near(loads, 0.004)
+            return near.shares(np.exp(-0.5 * (near.distance / 0.001) ** 2))
+
+        monkeypatch.setitem(RESPONSE_FUNCTIONS, "gaussian", gaussian)
+        skin, at = skin_of(PLATE), [0.0003, 0.0004]
+        felt = skin.sense(pressed(at, [0, 0, -2]), "normal", "gaussian")[:, 0]
+        distance = np.linalg.norm(skin.positions - [*at, TOP], axis=1)
+        law = np.exp(-0.5 * (distance / 0.001) ** 2) * (distance < 0.004)
+        np.testing.assert_allclose(felt, 2 * law / law.sum(), atol=1e-15)
+
+    def test_a_value_for_each_load_is_at_hand_for_each_taxel_near_it(self):
+        skin, loads = skin_of(PLATE), pressed([[0, 0], [0.01, 0]], [[0, 0, -1], [0, 0, -2]])
+        near = skin.near(loads, np.array([0.002, 0.003]))
+        assert (near.distance <= np.array([0.002, 0.003])[near.load]).all()
+        assert (np.bincount(near.load) > [8, 20]).all()
+
+    @pytest.mark.parametrize("weights", [[0, 0], [np.nan, 1], [np.inf, 1]])
+    def test_where_weights_are_no_good_the_first_taxel_takes_it_all(self, weights):
+        def bad(skin, loads):
+            return Shares(np.array([0, 2]), np.array([5, 6]), np.array(weights, float))
+
+        felt = skin_of(PLATE).sense(pressed([0, 0], [0, 0, -2]), "normal", bad)[:, 0]
+        assert felt[5] == felt.sum() == 2
+
+    def test_values_of_the_wrong_shape_are_told(self):
+        with pytest.raises(ConfigError, match=r"too_flat gave an array \(1,\) for 1 loads.*must be \(1, 3\)"):
+
+            def too_flat(loads):
+                return loads.radius
+
+            skin_of(PLATE).sense(pressed([0, 0], [0, 0, -2]), TouchFunction(3, "m", too_flat))
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "surface"])
+@pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+def test_physics_that_blew_up_does_not_spoil_what_follows(response, distance):
+    skin, good = skin_of(PLATE, distance=distance), pressed([0, 0], [0, 0, -2])
+    expected = skin.sense(good, "force_vector", response)
+    for field in ("point", "normal", "force", "velocity", "radius"):
+        for bad in (np.nan, np.inf, -np.inf, 1e300):
+            loads = pressed([0, 0], [0, 0, -2])
+            getattr(loads, field)[:] = bad
+            for touch in ("force_vector", "slip"):
+                skin.sense(loads, touch, response)
+            np.testing.assert_array_equal(skin.sense(good, "force_vector", response), expected)
+
+
+def test_the_spread_along_the_surface_is_that_of_the_unfolded_edge():
+    """A load at 0.4 spacings from the edge of a box: straight distances cut the corner."""
+    skin = skin_of('<geom type="box" size=".02 .02 .02"/>', distance="surface")
+    loads = pressed([0, 0.0196], [0, 0, -1])
+    loads.point[:, 2] = 0.02
+    felt = skin.sense(loads, "normal", "spread_linear")[:, 0]
+    below = skin.positions[:, 2] < 0.02 - 1e-9
+    across = np.where(below, 0.0004 + 0.02 - skin.positions[:, 2], skin.positions[:, 1] - 0.0196)
+    law = np.maximum(1 - np.hypot(skin.positions[:, 0], across) / 0.002, 0) * (skin.positions[:, 1] > 0.017)
+    np.testing.assert_allclose(felt, law / law.sum(), atol=0.02)
+    assert 0.1 < felt[below].sum() == pytest.approx(law[below].sum() / law.sum(), rel=0.1)
