@@ -139,6 +139,43 @@ class Shape:
                 assert self.hull is not None, "a mesh comes with its hull"
                 return float(self.hull.face_areas.sum())
 
+    @property
+    def bounds(self) -> np.ndarray:
+        """(2, 3) least and greatest coordinates in the body's frame [m]."""
+        a, b, _ = self.size
+        along = np.abs(self.rotation[:, 2])
+        match self.kind:
+            case "sphere":
+                reach = np.full(3, a)
+            case "capsule":
+                reach = a + b * along
+            case "cylinder":
+                reach = b * along + a * np.sqrt(np.maximum(1 - along**2, 0))
+            case "box":
+                reach = np.abs(self.rotation) @ self.size
+            case "ellipsoid":
+                reach = np.sqrt(self.rotation**2 @ self.size**2)
+            case _:
+                assert self.hull is not None, "a mesh comes with its hull"
+                corners = self.hull.vertices @ self.rotation.T + self.position
+                return np.stack([corners.min(axis=0), corners.max(axis=0)])
+        return self.position + np.outer([-1, 1], reach)
+
+    @property
+    def thickness(self) -> float:
+        """How deep its middle lies [m]."""
+        a, b, c = self.size
+        match self.kind:
+            case "sphere" | "capsule":
+                return a
+            case "cylinder":
+                return min(a, b)
+            case "box" | "ellipsoid":
+                return min(a, b, c)
+            case _:
+                assert self.hull is not None, "a mesh comes with its hull"
+                return float(self.hull.depth(self.hull.vertices.mean(axis=0)[None])[0])
+
     def depth(self, points: np.ndarray) -> np.ndarray:
         """How deep points (n, 3) of the body's frame lie below the surface (n,) [m]; negative outside.
 

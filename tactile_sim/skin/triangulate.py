@@ -33,7 +33,8 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
     inward = np.einsum("ij,ij->i", np.cross(a, b), c) < 0
     triangles[inward] = triangles[inward][:, [0, 2, 1]]
     across[inward] = across[inward][:, [0, 2, 1]]
-    _flip_to_delaunay(triangles, across, positions, normals)
+    facing = normals[triangles].sum(axis=1)
+    flip_to_delaunay(triangles, across, positions, facing, np.zeros(len(triangles), np.int64), -np.inf)
     return triangles
 
 
@@ -62,27 +63,36 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
 
 
 @njit(cache=True)
-def _flip_to_delaunay(triangles, across, positions, normals):
-    """Flips in place. across (t, 3): the triangle that lies over the edge opposite to each corner."""
+def flip_to_delaunay(triangles, across, positions, facing, label, alike):
+    """Flips edges of a closed mesh (t, 3) in place until none makes it better (Lawson's algorithm).
+
+    across (t, 3): the triangle over the edge opposite to each corner; facing (t, 3): what a triangle faces.
+    Flipped are edges between triangles of one label (t,) where the product of what they face is above alike.
+    """
     for _ in range(200):
         flips = 0
         for t in range(len(triangles)):
             for k in range(3):
-                flips += _flip(triangles, across, positions, normals, t, k)
+                flips += _flip(triangles, across, positions, facing, label, alike, t, k)
         if flips == 0:
             return
 
 
 @njit(cache=True)
-def _flip(triangles, across, positions, normals, t, k):
+def _flip(triangles, across, positions, facing, label, alike, t, k):
     """Flips the edge opposite to corner k of triangle t if that makes the mesh better; whether it did."""
     u = across[t, k]
+    if label[t] != label[u]:
+        return False
     a, b, c = triangles[t, k], triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
     other = _opposite(triangles, u, b, c)
     d = triangles[u, other]
     if _angle(positions, a, b, c) + _angle(positions, d, c, b) <= np.pi + FLAT:
         return False
-    if not (_faces_out(positions, normals, a, b, d) and _faces_out(positions, normals, a, d, c)):
+    alignment = facing[t, 0] * facing[u, 0] + facing[t, 1] * facing[u, 1] + facing[t, 2] * facing[u, 2]
+    if alignment <= alike:
+        return False
+    if not (_faces(positions, a, b, d, facing, t, u) and _faces(positions, a, d, c, facing, t, u)):
         return False
     if _joined(triangles, across, t, a, d):
         return False
@@ -94,6 +104,8 @@ def _flip(triangles, across, positions, normals, t, k):
     across[u, 0], across[u, 1], across[u, 2] = over_dc, over_ca, t
     across[over_bd, _opposite(triangles, over_bd, b, d)] = t
     across[over_ca, _opposite(triangles, over_ca, c, a)] = u
+    for axis in range(3):
+        facing[t, axis] = facing[u, axis] = (facing[t, axis] + facing[u, axis]) / 2
     return True
 
 
@@ -114,11 +126,12 @@ def _angle(positions, at, b, c):
 
 
 @njit(cache=True)
-def _faces_out(positions, normals, a, b, c):
+def _faces(positions, a, b, c, facing, t, u):
+    """Whether a triangle faces what triangles t and u face on the mean."""
     cross, _ = _products(positions, a, b, c)
     out = 0.0
     for axis in range(3):
-        out += cross[axis] * (normals[a, axis] + normals[b, axis] + normals[c, axis])
+        out += cross[axis] * (facing[t, axis] + facing[u, axis])
     return out > 0
 
 

@@ -1,70 +1,325 @@
-"""The geoms of a body as one: what of their surfaces lies on its outside."""
+"""The geoms of a body as one: their surfaces as far as they are outside, closed where they meet.
+
+Each geom is a polyhedron over its taxels, and the union of these is a closed mesh. Its vertices are the
+taxels that are outside, and new ones where surfaces meet; the latter go to where the true surfaces do. At
+last, vertices that lie too near to each other are taken out, which leaves the mesh closed (see `collapse`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from tactile_sim.skin.collapse import LOST, SEAM, SPARE, TAXEL, Mesh, drop, thin
+from tactile_sim.skin.outward import onto, outward
+from tactile_sim.skin.polyhedra import Polyhedron, unite
 from tactile_sim.skin.shapes import Shape
 from tactile_sim.skin.surface import BodySurface, Surface
+from tactile_sim.skin.triangulate import flip_to_delaunay
 
 COINCIDENT = 1e-3
 """Surfaces nearer to each other than this lie on each other, in spacings."""
+SUNK = 0.1
+"""How deep hidden vertices go into what hides them, so that coinciding surfaces do not mix, in spacings."""
+CROWDED = 0.5
+"""Taxels of two geoms that face each other over a groove are farther apart than this, in spacings."""
 JOINED = 0.5
 """Geoms of a body nearer to each other than this carry one skin over the gap, in spacings."""
-SEAM = 1.5
-"""Taxels of joined geoms nearer to each other than this are neighbours, in spacings."""
+GAP = 1.5
+"""Taxels on either side of such a gap nearer to each other than this are neighbours, in spacings."""
+
+
+@dataclass
+class _Taxels:
+    """Taxels of several geoms, with the triangles between them."""
+
+    positions: np.ndarray
+    normals: np.ndarray
+    areas: np.ndarray
+    geom: np.ndarray
+    triangles: np.ndarray
 
 
 def join(
     geom_ids: np.ndarray, shapes: Sequence[Shape], surfaces: Sequence[Surface], spacing: float
 ) -> BodySurface:
-    """The skin of a body of its geoms' surfaces.
+    """The skin of a body: k geoms, their shapes and the covers of these; spacing [m].
 
-    A taxel is left out where it lies inside another geom of the body, where the two touch face to face, and
-    where an earlier geom has the very same surface. A body always keeps a taxel: if none would be left, the
-    least deep.
+    No taxel lies inside another geom of the body, none where two touch face to face, and where surfaces
+    coincide only the earlier geom has taxels. A cover that is no closed mesh gives its visible taxels as they
+    are. A body always keeps a taxel: if none would be left, the least deep.
     """
-    kept, joined = _visible(shapes, surfaces, COINCIDENT * spacing, JOINED * spacing)
-    parts = BodySurface.of_parts(geom_ids, surfaces, kept)
-    seams = _seams(parts.positions, parts.geom_index, joined, SEAM * spacing)
-    return replace(parts, edges=np.concatenate([parts.edges, seams]))
+    near = _near(shapes, JOINED * spacing)
+    if not near.any():
+        return BodySurface.of_parts(geom_ids, surfaces)
+    views = [_View.of(i, shapes, surface, near[i], spacing) for i, surface in enumerate(surfaces)]
+    shut = [i for i, view in enumerate(views) if len(view.solid.triangles) and not view.hidden.all()]
+    parts = [_outside([views[i] for i in shut], shut, shapes, near, spacing)] if shut else []
+    parts += [
+        _visible(surfaces[i], views[i].hidden, i)
+        for i in range(len(shapes))
+        if not len(surfaces[i].triangles)
+    ]
+    if not sum(len(part.geom) for part in parts):
+        parts = [_least_deep(surfaces, views)]
+    return _assemble(geom_ids, parts, shapes, spacing)
 
 
-def _visible(
-    shapes: Sequence[Shape], surfaces: Sequence[Surface], coincident: float, near: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each taxel is on the body's outside (n,), and whether each two geoms are joined (k, k)."""
-    joined = np.eye(len(shapes), dtype=bool)
-    hidden, depths = [], []
-    for i, surface in enumerate(surfaces):
-        inside = np.zeros(len(surface), bool)
-        deepest = np.full(len(surface), -np.inf)
-        for j, shape in enumerate(shapes):
-            if i == j:
-                continue
-            depth = shape.depth(surface.positions)
-            beyond = shape.depth(surface.positions + 2 * coincident * surface.normals)
-            inside |= (depth > coincident) | (beyond > coincident)
+@dataclass
+class _View:
+    """A geom as its siblings leave it."""
+
+    solid: Polyhedron
+    hidden: np.ndarray
+    """(n,) whether each vertex is not on the body's outside."""
+    depth: np.ndarray
+    """(n,) how deep it is in the sibling it is deepest in [m]; negative outside."""
+    sunk: np.ndarray
+    """(n, 3) the vertices, hidden ones moved to well inside that sibling [m]."""
+
+    @staticmethod
+    def of(i: int, shapes: Sequence[Shape], surface: Surface, near: np.ndarray, spacing: float) -> _View:
+        shape, coincident = shapes[i], COINCIDENT * spacing
+        if near.any() and len(surface.triangles):
+            solid = Polyhedron.fine(shape, surface, spacing)
+        else:
+            solid = Polyhedron.plain(surface)
+        count = len(solid.positions)
+        hidden, by, deepest = np.zeros(count, bool), np.full(count, -1), np.full(count, -np.inf)
+        ahead = solid.positions + 2 * coincident * solid.normals
+        for j in np.flatnonzero(near).tolist():
+            low, high = shapes[j].bounds + np.array([[-coincident], [coincident]])
+            row = np.flatnonzero(((solid.positions >= low) & (solid.positions <= high)).all(axis=1))
+            depth = shapes[j].depth(solid.positions[row])
+            inside = (depth > coincident) | (shapes[j].depth(ahead[row]) > coincident)
             if j < i:
                 inside |= np.abs(depth) <= coincident
-            np.maximum(deepest, depth, out=deepest)
-            joined[i, j] = (depth > -near).any()
-        hidden.append(inside)
-        depths.append(deepest)
-    kept = ~np.concatenate(hidden)
-    if not kept.any():
-        kept[np.argmin(np.concatenate(depths))] = True
-    return kept, joined | joined.T
+            hidden[row] |= inside
+            deeper = inside & (depth > deepest[row])
+            by[row[deeper]], deepest[row[deeper]] = j, depth[deeper]
+        sunk = solid.positions.copy()
+        for j in np.unique(by[by >= 0]).tolist():
+            enough = min(SUNK * spacing, 0.4 * shape.thickness, 0.4 * shapes[j].thickness)
+            row = np.flatnonzero((by == j) & (deepest < enough))
+            inward = -outward(shapes[j], sunk[row], 4 * coincident)
+            # Straight into a box's edge, a way is as deep as it is long over the root of two.
+            sunk[row] += np.sqrt(2) * (enough - deepest[row])[:, None] * inward
+        return _View(solid, hidden, deepest, sunk)
 
 
-def _seams(positions: np.ndarray, geom_index: np.ndarray, joined: np.ndarray, reach: float) -> np.ndarray:
-    """(e, 2) pairs of near taxels on different geoms that are joined."""
-    if len(joined) == 1:
+def _near(shapes: Sequence[Shape], gap: float) -> np.ndarray:
+    """Which geoms' bounds are nearer to each other than a gap [m] (k, k)."""
+    bounds = np.array([shape.bounds for shape in shapes])
+    low, high = bounds[:, 0] - gap / 2, bounds[:, 1] + gap / 2
+    near = np.asarray(((low[:, None] <= high) & (low <= high[:, None])).all(axis=2))
+    np.fill_diagonal(near, False)
+    return near
+
+
+def _outside(
+    views: Sequence[_View], ids: Sequence[int], shapes: Sequence[Shape], near: np.ndarray, spacing: float
+) -> _Taxels:
+    """The closed surface of the union of geoms `ids`, which are not hidden all over."""
+    solids = [view.solid for view in views]
+    first = np.cumsum([0, *(len(solid.positions) for solid in solids)])
+    vertex_geom = np.repeat(ids, np.diff(first))
+    hidden = np.concatenate([view.hidden for view in views])
+    is_taxel = np.concatenate([solid.is_taxel for solid in solids])
+    faces = np.concatenate([solid.triangles + first[k] for k, solid in enumerate(solids)])
+    corners = np.concatenate([solid.positions for solid in solids])
+    vertices, triangles, source, face = unite([view.sunk for view in views], [s.triangles for s in solids])
+
+    new = source < 0
+    role = np.where(hidden[source] | new, LOST, np.where(is_taxel[source], TAXEL, SPARE))
+    geom = np.where(new, -1, vertex_geom[source])
+    label = vertex_geom[faces[face, 0]]
+    across, areas = _cross(corners, faces)
+    mesh = Mesh.of(
+        np.where(new[:, None], vertices, corners[source]), role, triangles, label,
+        across[face] / np.maximum(2 * areas[face], 1e-300)[:, None],
+    )  # fmt: skip
+    normals = np.concatenate([solid.normals for solid in solids])[source]
+    _meet(mesh, normals, geom, shapes, near, spacing)
+
+    whole = np.bincount(vertex_geom[faces[:, 0]], areas, minlength=len(shapes))
+    seen = np.bincount(label, _cross(mesh.positions, triangles)[1], minlength=len(shapes))
+    seen = seen * np.array([shape.area for shape in shapes]) / np.maximum(whole, 1e-300)
+    thin(mesh, normals, spacing)
+    _widen(mesh, normals, geom, CROWDED * spacing)
+    return _remaining(mesh, normals, geom, source, seen)
+
+
+def _meet(
+    mesh: Mesh,
+    normals: np.ndarray,
+    geom: np.ndarray,
+    shapes: Sequence[Shape],
+    near: np.ndarray,
+    spacing: float,
+) -> None:
+    """Moves the vertices where polyhedra meet to where the surfaces of their geoms do.
+
+    Each becomes a taxel of one of these, the one that has the fewest; its place and normal are on that one.
+    """
+    pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
+    pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
+    if len(pairs) == 0:
+        return
+    taxels = np.bincount(geom[mesh.role == TAXEL], minlength=len(shapes))
+    pairs = pairs[np.lexsort((pairs[:, 1], taxels[pairs[:, 1]], pairs[:, 0]))]
+    vertex, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
+    members = np.full((len(vertex), 3), -1)
+    for k in range(3):
+        members[count > k, k] = pairs[first[count > k] + k, 1]
+    start = mesh.positions[vertex]
+    place = start.copy()
+    for _ in range(10):
+        slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))
+        for g in np.unique(members[members >= 0]).tolist():
+            row, slot = np.nonzero(members == g)
+            slope[row, slot] = outward(shapes[g], place[row])
+            height[row, slot] = -shapes[g].depth(place[row])
+        # The shortest way to where all heights vanish, to first order; damped where surfaces graze.
+        gram = slope @ slope.transpose(0, 2, 1) + 1e-4 * np.eye(3)
+        way = -np.einsum("nki,nk->ni", slope, np.linalg.solve(gram, height[..., None])[..., 0])
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        place += way * np.minimum(1, 0.3 * spacing / np.maximum(length, 1e-300))
+    astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
+    place[astray] = start[astray]
+    settled = np.zeros(len(place), bool)
+    for k in range(3):
+        for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
+            row = np.flatnonzero(~settled & (members[:, k] == g))
+            exact = onto(shapes[g], place[row])
+            inside = np.zeros(len(row), bool)
+            for j in np.flatnonzero(near[g]).tolist():
+                inside |= shapes[j].depth(exact) > 2 * COINCIDENT * spacing
+            row, exact = row[~inside], exact[~inside]
+            settled[row] = True
+            at = vertex[row]
+            mesh.positions[at], geom[at], mesh.role[at] = exact, g, SEAM
+            normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
+    geom[vertex[~settled]] = members[~settled, 0]
+
+
+def _widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, least: float) -> None:
+    """Takes out taxels that face one of another geom over a groove, nearer than `least` [m]."""
+    there = np.flatnonzero(mesh.at >= 0)
+    pairs = there[cKDTree(mesh.positions[there]).query_pairs(least, output_type="ndarray")]
+    pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]
+    a, b = pairs.T
+    way = mesh.positions[b] - mesh.positions[a]
+    facing = (np.einsum("ij,ij->i", normals[a], way) > 0) & (np.einsum("ij,ij->i", normals[b], way) < 0)
+    order = np.argsort(np.linalg.norm(way, axis=1), kind="stable")
+    for pair in pairs[order[facing[order]]]:
+        if (mesh.role[pair] != SPARE).all():
+            mesh.role[pair[mesh.role[pair] == TAXEL][:1]] = SPARE
+    for worst in (0.1, 0.0):
+        drop(mesh, SPARE, worst)
+
+
+def _remaining(
+    mesh: Mesh, normals: np.ndarray, geom: np.ndarray, source: np.ndarray, seen: np.ndarray
+) -> _Taxels:
+    """What is left of a mesh; seen (k,): the area of each geom that can be seen [m2]."""
+    alive = mesh.alive
+    label, facing = mesh.label[alive], mesh.facing[alive]
+    triangles, across = mesh.triangles[alive], (np.cumsum(alive) - 1)[mesh.across[alive]]
+    flip_to_delaunay(triangles, across, mesh.positions, facing, label, 0.5)
+    areas = _cross(mesh.positions, triangles)[1]
+    # A geom's flat triangles cut off some of its curved surface; each taxel gets its share of that.
+    areas *= (seen / np.maximum(np.bincount(label, areas, minlength=len(seen)), 1e-300))[label]
+    areas *= seen.sum() / areas.sum()
+    used = np.flatnonzero(mesh.at >= 0)
+    used = used[np.lexsort((np.where(source[used] < 0, len(source), source[used]), geom[used]))]
+    index = np.empty(len(mesh.at), np.int64)
+    index[used] = np.arange(len(used))
+    triangles = index[triangles]
+    shares = np.bincount(triangles.ravel(), np.repeat(areas / 3, 3), minlength=len(used))
+    return _Taxels(mesh.positions[used], normals[used], shares, geom[used], triangles)
+
+
+def _visible(surface: Surface, hidden: np.ndarray, geom: int) -> _Taxels:
+    kept = ~hidden
+    none = np.empty((0, 3), np.int64)
+    return _Taxels(
+        surface.positions[kept], surface.normals[kept], surface.areas[kept], np.full(kept.sum(), geom), none
+    )
+
+
+def _least_deep(surfaces: Sequence[Surface], views: Sequence[_View]) -> _Taxels:
+    depths = [view.depth[view.solid.is_taxel].min() for view in views]
+    geom = int(np.argmin(depths))
+    hidden = np.ones(len(surfaces[geom]), bool)
+    hidden[np.argmin(views[geom].depth[views[geom].solid.is_taxel])] = False
+    return _visible(surfaces[geom], hidden, geom)
+
+
+def _assemble(
+    geom_ids: np.ndarray, parts: Sequence[_Taxels], shapes: Sequence[Shape], spacing: float
+) -> BodySurface:
+    """All parts in the order of geoms; edges are the triangles' sides and the ways over narrow gaps."""
+    first = np.cumsum([0, *(len(part.geom) for part in parts)])
+    geom = np.concatenate([part.geom for part in parts])
+    order = np.argsort(geom, kind="stable")
+    index = np.empty(len(order), np.int64)
+    index[order] = np.arange(len(order))
+    triangles = index[np.concatenate([part.triangles + first[k] for k, part in enumerate(parts)])]
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    sides = sides[sides[:, 0] < sides[:, 1]]
+    positions = np.concatenate([part.positions for part in parts])[order]
+    normals = np.concatenate([part.normals for part in parts])[order]
+    gaps = _gaps(positions, normals, geom[order], sides, shapes, spacing)
+    return BodySurface(
+        geom_ids,
+        positions,
+        normals,
+        np.concatenate([part.areas for part in parts])[order],
+        geom[order].astype(np.uint16),
+        triangles.astype(np.uint32),
+        np.concatenate([sides, gaps]),
+    )
+
+
+def _cross(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of triangles (t, 3), the cross products of two sides (t, 3) and the areas (t,) [m2]."""
+    a, b, c = np.moveaxis(positions[triangles], 1, 0)
+    cross = np.cross(b - a, c - a)
+    return cross, np.linalg.norm(cross, axis=1) / 2
+
+
+def _gaps(
+    positions: np.ndarray,
+    normals: np.ndarray,
+    geom: np.ndarray,
+    sides: np.ndarray,
+    shapes: Sequence[Shape],
+    spacing: float,
+) -> np.ndarray:
+    """(e, 2) pairs of taxels on either side of a narrow gap between geoms that nothing else joins."""
+    graph = coo_array((np.ones(len(sides), bool), sides.T), shape=(len(positions), len(positions)))
+    count, component = connected_components(graph, directed=False)
+    if count == 1:
         return np.empty((0, 2), np.int64)
-    pairs = cKDTree(positions).query_pairs(reach, output_type="ndarray")
-    first, second = geom_index[pairs[:, 0]], geom_index[pairs[:, 1]]
-    return pairs[(first != second) & joined[first, second]]
+    pairs = cKDTree(positions).query_pairs(GAP * spacing, output_type="ndarray")
+    pairs = pairs[component[pairs[:, 0]] != component[pairs[:, 1]]]
+    a, b = pairs.T
+    way = positions[b] - positions[a]
+    # Not through a wall: neither lies behind the other.
+    aside = 0.3 * np.linalg.norm(way, axis=1)
+    ahead = np.einsum("ij,ij->i", normals[a], way) > -aside
+    ahead &= np.einsum("ij,ij->i", normals[b], way) < aside
+    pairs = pairs[ahead & (geom[a] != geom[b])]
+    a, b = pairs.T
+    narrow = np.zeros(len(pairs), bool)
+    for g, h in np.unique(np.sort(geom[pairs], axis=1), axis=0).tolist():
+        between = ((geom[a] == g) & (geom[b] == h)) | ((geom[a] == h) & (geom[b] == g))
+        ends = positions[np.unique(pairs[between])]
+        least = -np.minimum(shapes[g].depth(ends), shapes[h].depth(ends)).max()
+        narrow[between] = least < JOINED * spacing
+    return pairs[narrow]

@@ -1,0 +1,114 @@
+"""Which way is out of a geom, and the way back onto its surface."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.skin.shapes import Shape
+
+
+def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
+    """Unit normals (n, 3) of the surface nearest to points (n, 3) in or close to a geom, in its body's frame.
+
+    Where other faces are farther by no more than `blur` [m], as at an edge, it is the mean of all these.
+    """
+    p = (points - shape.position) @ shape.rotation
+    a, b, _ = shape.size
+    match shape.kind:
+        case "sphere":
+            normals = p
+        case "capsule":
+            p[:, 2] -= np.clip(p[:, 2], -b, b)
+            normals = p
+        case "cylinder":
+            radius = np.hypot(p[:, 0], p[:, 1])
+            side, end = a - radius, b - np.abs(p[:, 2])
+            on_side = (side <= end + blur) & (radius > 0)
+            normals = np.zeros_like(p)
+            normals[on_side, :2] = p[on_side, :2] / radius[on_side, None]
+            normals[:, 2] = np.where(end <= side + blur, np.sign(p[:, 2]), 0.0)
+        case "box":
+            depths = shape.size - np.abs(p)
+            normals = np.where(depths <= depths.min(axis=1, keepdims=True) + blur, np.sign(p), 0.0)
+        case "ellipsoid":
+            normals = p / shape.size**2
+        case _:
+            assert shape.hull is not None, "a mesh comes with its hull"
+            normals = _hull_normals(p, shape.hull.normals, shape.hull.offsets, blur)
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    # Right in the middle, all ways are as good.
+    normals = np.where(length > 0, normals / np.where(length > 0, length, 1.0), [0.0, 0.0, 1.0])
+    return normals @ shape.rotation.T
+
+
+def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
+    """Places (n, 3) on a geom's surface by points (n, 3) that are close to it, in its body's frame [m]."""
+    p = (points - shape.position) @ shape.rotation
+    a, b, _ = shape.size
+    match shape.kind:
+        case "sphere":
+            p *= a / np.linalg.norm(p, axis=1, keepdims=True)
+        case "capsule":
+            axial = np.clip(p[:, 2], -b, b)
+            p[:, 2] -= axial
+            p *= a / np.linalg.norm(p, axis=1, keepdims=True)
+            p[:, 2] += axial
+        case "cylinder":
+            radius = np.hypot(p[:, 0], p[:, 1])
+            on_side = np.abs(a - radius) <= np.abs(b - np.abs(p[:, 2]))
+            p[:, :2] *= (np.where(on_side, a, np.minimum(radius, a)) / np.maximum(radius, 1e-300))[:, None]
+            p[:, 2] = np.where(on_side, np.clip(p[:, 2], -b, b), np.copysign(b, p[:, 2]))
+        case "box":
+            row, face = np.arange(len(p)), np.argmin(np.abs(shape.size - np.abs(p)), axis=1)
+            p = np.clip(p, -shape.size, shape.size)
+            p[row, face] = np.copysign(shape.size[face], p[row, face])
+        case "ellipsoid":
+            p /= np.linalg.norm(p / shape.size, axis=1, keepdims=True)
+        case _:
+            assert shape.hull is not None, "a mesh comes with its hull"
+            p = _onto_hull(p, shape.hull.normals, shape.hull.offsets, shape.hull.vertices.mean(axis=0))
+    return p @ shape.rotation.T + shape.position
+
+
+@njit(cache=True)
+def _hull_normals(points, normals, offsets, blur):
+    """The sum (n, 3) of the normals of those planes that are nearest from inside, within blur."""
+    out = np.zeros_like(points)
+    depths = np.empty(len(offsets))
+    for i in range(len(points)):
+        for h in range(len(offsets)):
+            depths[h] = offsets[h]
+            for k in range(3):
+                depths[h] -= normals[h, k] * points[i, k]
+        least = depths.min() + blur
+        for h in range(len(offsets)):
+            if depths[h] <= least:
+                out[i] += normals[h]
+    return out
+
+
+@njit(cache=True)
+def _onto_hull(points, normals, offsets, middle):
+    """Places (n, 3) on a hull around `middle` by points (n, 3)."""
+    out = points.copy()
+    for i in range(len(points)):
+        # A few steps onto the plane that is nearest or farthest exceeded; then exactly along the ray.
+        for _ in range(4):
+            least, plane = np.inf, 0
+            for h in range(len(offsets)):
+                depth = offsets[h]
+                for k in range(3):
+                    depth -= normals[h, k] * out[i, k]
+                if depth < least:
+                    least, plane = depth, h
+            out[i] += least * normals[plane]
+        stretch = 0.0
+        for h in range(len(offsets)):
+            along, reach = 0.0, offsets[h]
+            for k in range(3):
+                along += normals[h, k] * (out[i, k] - middle[k])
+                reach -= normals[h, k] * middle[k]
+            stretch = max(stretch, along / reach)
+        out[i] = middle + (out[i] - middle) / stretch
+    return out

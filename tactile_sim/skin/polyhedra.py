@@ -1,0 +1,118 @@
+"""Geoms as polyhedra, and the union of these.
+
+The union is manifold3d's: closed and oriented for any input, since what touches or coincides is decided once
+and consistently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import manifold3d
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tactile_sim.skin.even import cover
+from tactile_sim.skin.outward import outward
+from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.surface import Surface
+from tactile_sim.skin.triangulate import triangulate
+
+FLATNESS = 0.03
+"""How far a polyhedron may lie below the surface of its geom, in spacings."""
+OUTLINE = 0.35
+"""From one vertex to the next along the edges of a mesh, in spacings."""
+MOST_ADDED = 4000
+"""Vertices that a polyhedron has besides the taxels, at most about; the edges of meshes aside."""
+
+
+@dataclass(frozen=True)
+class Polyhedron:
+    """A closed mesh over a geom: its taxels, and other vertices where these are too far apart."""
+
+    positions: np.ndarray
+    """(n, 3) [m], the taxels first."""
+    normals: np.ndarray
+    """(n, 3) outward, unit."""
+    triangles: np.ndarray
+    """(t, 3) wound outward."""
+    is_taxel: np.ndarray
+    """(n,) bool."""
+
+    @staticmethod
+    def plain(surface: Surface) -> Polyhedron:
+        """The taxels' own mesh."""
+        is_taxel = np.ones(len(surface), bool)
+        return Polyhedron(surface.positions, surface.normals, surface.triangles, is_taxel)
+
+    @staticmethod
+    def fine(shape: Shape, surface: Surface, spacing: float) -> Polyhedron:
+        """One that comes as near to the geom's surface as `FLATNESS` says."""
+        if shape.kind == "mesh":
+            more, least = _outline(shape, OUTLINE * spacing), 0.05 * spacing
+        else:
+            step = _step(shape, spacing)
+            if step > 0.85 * spacing:
+                return Polyhedron.plain(surface)
+            more, least = cover(shape, step).positions, 0.3 * step
+        more = more[cKDTree(surface.positions).query(more)[0] > least]
+        positions = np.concatenate([surface.positions, more])
+        normals = np.concatenate([surface.normals, outward(shape, more, least)])
+        is_taxel = np.arange(len(positions)) < len(surface)
+        return Polyhedron(positions, normals, triangulate(positions, normals), is_taxel)
+
+
+def unite(
+    positions: Sequence[np.ndarray], triangles: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The union of polyhedra: positions (n, 3) [m] and triangles (t, 3) of each, wound outward.
+
+    Returns those of the union, and where they come from, counted through all polyhedra: (n,) the vertex that
+    each vertex is, or -1 where surfaces meet, and (t,) the triangle that each triangle is a part of.
+    """
+    first = np.cumsum([0, *map(len, triangles)])
+    solids = [
+        manifold3d.Manifold(
+            manifold3d.Mesh64(
+                np.ascontiguousarray(corners),
+                np.ascontiguousarray(faces, np.uint64),
+                face_id=np.arange(base, base + len(faces), dtype=np.uint64),
+            )
+        )
+        for corners, faces, base in zip(positions, triangles, first, strict=False)
+    ]
+    mesh = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add).to_mesh64()
+    vertices = np.asarray(mesh.vert_properties)[:, :3]
+    distance, source = cKDTree(np.concatenate(positions)).query(vertices)
+    source[distance > 0] = -1
+    return vertices, np.asarray(mesh.tri_verts, np.int64), source, np.asarray(mesh.face_id, np.int64)
+
+
+def _step(shape: Shape, spacing: float) -> float:
+    """How far apart the vertices of a polyhedron are to be so that it is flat enough [m]."""
+    a, b, c = shape.size
+    match shape.kind:
+        case "box":
+            return spacing
+        case "ellipsoid":
+            radius = min(a, b, c) ** 2 / max(a, b, c)
+        case _:
+            radius = a
+    # The middle of a triangle of sides s lies s² / 6r below a sphere of radius r.
+    step = min(np.sqrt(6 * FLATNESS * spacing * radius), 0.8 * shape.thickness)
+    return max(step, np.sqrt(shape.area / MOST_ADDED))
+
+
+def _outline(shape: Shape, step: float) -> np.ndarray:
+    """Corners of a mesh's hull and points along its edges, no farther apart than a step [m] (n, 3)."""
+    assert shape.hull is not None, "a mesh comes with its hull"
+    hull = shape.hull
+    a, b, c = hull.faces.T
+    edges = np.unique(np.sort(np.stack([np.r_[a, b, c], np.r_[b, c, a]], axis=1)), axis=0)
+    start, stop = np.moveaxis(hull.vertices[edges], 1, 0)
+    parts = np.ceil(np.linalg.norm(stop - start, axis=1) / step).astype(int)
+    share = (np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)) / np.repeat(parts, parts)
+    along = np.repeat(start, parts, axis=0) + share[:, None] * np.repeat(stop - start, parts, axis=0)
+    points = np.concatenate([hull.vertices[np.unique(hull.faces)], along[share > 0]])
+    return points @ shape.rotation.T + shape.position
