@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Makes docs/images/skins.png, the picture of the README: two scenes with their skins, feeling.
 
-    pip install pillow
     MUJOCO_GL=egl python tools/picture.py
 
 Every dot is a taxel, coloured by the force it feels; what glows through lies on the far side. Green arrows

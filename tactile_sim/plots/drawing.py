@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -46,7 +47,7 @@ def canvas(title: str, frame: str) -> tuple[Figure, Axes3D]:
     with plt.rc_context(STYLE):
         fig = plt.figure(figsize=(7.0, 5.6), facecolor="white")
         ax: Any = fig.add_axes(
-            (0.0, 0.02, 0.84, 0.9),
+            (-0.02, 0.02, 0.84, 0.92),
             projection="3d",
             proj_type="ortho",
             computed_zorder=False,  # what is felt stays in front of the sensors
@@ -65,18 +66,20 @@ def fit(ax: Axes3D, points: np.ndarray, limit: float = np.inf) -> None:
     """Equal axes around points (n, 3) [m], reaching no further from 0 than the limit."""
     low, high = np.clip(points.min(axis=0), -limit, limit), np.clip(points.max(axis=0), -limit, limit)
     size = 1.06 * np.maximum(high - low, FLATTEST * max((high - low).max(), 1e-3))
-    box(ax, (low + high) / 2, size, fill=0.76)
+    middle = (low + high) / 2
+    corners = middle + size * np.array(list(product((-0.5, 0.5), repeat=3)))
+    box(ax, middle, size, corners, fill=0.81)
     for axis, share in zip((ax.xaxis, ax.yaxis, ax.zaxis), size / size.max(), strict=True):
         axis.set_major_locator(MaxNLocator(max(2, round(5 * share)), steps=[1, 2, 5, 10]))
 
 
-def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, fill: float) -> None:
-    """Equal axes over a box of this size (3,) [m], whose outline fills that share of the picture."""
+def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, fill: float) -> None:
+    """Equal axes over a box of this size (3,) [m], zoomed so that an outline (n, 3) fills them so much."""
     low, high = middle - size / 2, middle + size / 2
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
     ax.set_box_aspect(size)
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
-    ax.set_box_aspect(size, zoom=fill * (ax.bbox.size / np.ptp(_pixels(ax, corners), axis=0)).min())
+    reach = np.abs(_pixels(ax, outline) - _pixels(ax, middle[None])).max(axis=0)
+    ax.set_box_aspect(size, zoom=fill * (ax.bbox.size / np.maximum(2 * reach, 1)).min())
 
 
 def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
@@ -94,8 +97,11 @@ def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
     return np.clip(np.where(spacing > 0, spacing * scale, WIDEST), 2.0, WIDEST)
 
 
-def sensors(ax: Axes3D, sensors: Sensors, share: float, alpha: float = 1.0) -> None:
-    """Sensors as dots, this share of their distance wide, lit from one side; the nearer hide the farther."""
+def sensors(ax: Axes3D, sensors: Sensors, share: float, alpha: float = 1.0, fade: bool = True) -> None:
+    """Sensors as dots, this share of their distance wide, lit from one side; the nearer hide the farther.
+
+    fade: the farther are paler, too.
+    """
     light = np.clip(sensors.normals @ LIGHT, 0, 1)[:, None]
     ax.scatter(
         *sensors.positions.T,
@@ -103,7 +109,7 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, alpha: float = 1.0) -> N
         c=DARK + light * (BRIGHT - DARK),
         alpha=alpha,
         linewidths=0,
-        depthshade=False,
+        depthshade=fade,
         label="sensors",
     )
 
@@ -119,6 +125,8 @@ def tails(sensed: Sensed) -> np.ndarray:
 def felt_arrows(ax: Axes3D, tails: np.ndarray, sensed: Sensed) -> None:
     """What is felt as arrows from their tails to the sensors; each is one line, along its four barbs too."""
     tips = sensed.positions[sensed.felt]
+    if len(tips) == 0:
+        return  # matplotlib takes no empty collection of lines
     shaft = tips - tails
     length = np.linalg.norm(shaft, axis=1, keepdims=True)
     first = np.cross(shaft, np.where(np.abs(shaft[:, :1]) < 0.7 * length, [[1.0, 0, 0]], [[0, 1.0, 0]]))
@@ -154,7 +162,7 @@ def contact_points(ax: Axes3D, points: np.ndarray) -> None:
     """Where contacts act (k, 3) [m]."""
     if len(points):
         style = {"color": "#0fa697", "edgecolors": "white", "linewidths": 0.6}
-        drawn = ax.scatter(*points.T, s=40, marker="P", depthshade=False, label="contact points", **style)
+        drawn = ax.scatter(*points.T, s=60, marker="P", depthshade=False, label="contact points", **style)
         ax.legend(handles=[drawn], loc="upper left", frameon=False, fontsize=9)
 
 
@@ -166,6 +174,6 @@ def norm(sensed: Sensed) -> Normalize:
 def colour_bar(fig: Figure, sensed: Sensed) -> None:
     """What the colours mean."""
     with plt.rc_context(STYLE):
-        bar = fig.colorbar(ScalarMappable(norm(sensed), COLOURS), cax=fig.add_axes((0.86, 0.24, 0.02, 0.5)))
+        bar = fig.colorbar(ScalarMappable(norm(sensed), COLOURS), cax=fig.add_axes((0.875, 0.25, 0.02, 0.5)))
         bar.set_label(f"{sensed.quantity} at each sensor")
         bar.outline.set_visible(False)

@@ -135,11 +135,11 @@ def _forces(
     if sensed.outputs.shape[1] == 3:
         tails = drawing.tails(sensed)
         drawing.fit(ax, np.concatenate([sensed.positions, tails]), limit)
-        drawing.sensors(ax, sensed, 0.5, alpha=0.5)
+        drawing.sensors(ax, sensed, 0.5, alpha=0.8)
         drawing.felt_arrows(ax, tails, sensed)
     else:
         drawing.fit(ax, sensed.positions, limit)
-        drawing.sensors(ax, sensed, 0.5, alpha=0.5)
+        drawing.sensors(ax, sensed, 0.5, alpha=0.8)
         drawing.felt_discs(ax, sensed, 0.6)
     drawing.colour_bar(fig, sensed)
     if show_contacts:

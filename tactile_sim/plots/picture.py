@@ -50,8 +50,9 @@ def visualize_contacts_subtree(
 
     fig, ax = drawing.canvas("", f"world, about {frame.name}" if focus_body is not None else frame.name)
     ax.set_axis_off()
-    drawing.box(ax, (low + high) / 2 + offset, np.maximum(high - low, 0.2 * (high - low).max()), fill=0.95)
-    drawing.sensors(ax, sensed, 1.6)
+    middle, size = (low + high) / 2, np.maximum(high - low, 0.2 * max((high - low).max(), 1e-3))
+    drawing.box(ax, middle + offset, size, sensed.positions + offset, fill=0.9)
+    drawing.sensors(ax, sensed, 1.6, fade=False)
     drawing.felt_discs(ax, sensed, 1.1)
     drawing.colour_bar(fig, sensed)
     if show_contact_points:

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Makes the pictures of docs/plots.md and docs/skin.md: python tools/figures.py. Needs no screen.
+
+Those of docs/plots.md come from the code that stands there: each block is run, and the figure it makes is
+written to the image that follows it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import mujoco
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from PIL import Image
+
+from tactile_sim.engines.contacts import read_contacts
+from tactile_sim.plots import drawing
+from tactile_sim.plots.sensed import Sensors
+from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, Skin
+from tactile_sim.skin.hertz import STIFFNESS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n!\[[^]]*\]\((?P<image>[^)]+)\))?", re.DOTALL)
+DPI = 90
+MARK = "#0fa697"
+
+BODIES = {
+    "box": '<geom type="box" size=".06 .045 .03"/>',
+    "sphere": '<geom type="sphere" size=".05"/>',
+    "capsule": '<geom type="capsule" size=".03 .045"/>',
+    "cylinder": '<geom type="cylinder" size=".04 .045"/>',
+    "ellipsoid": '<geom type="ellipsoid" size=".07 .045 .035"/>',
+    "three geoms, one body": '<geom type="box" size=".03 .03 .02" pos="0 0 -.035"/>'
+    '<geom type="capsule" size=".016 .04"/><geom type="sphere" size=".03" pos="0 0 .055"/>',
+}
+SPACING = 0.01
+"""[m]"""
+ELEVATION, AZIMUTH = 25.0, -50.0
+
+PATCH_SPACING, PRESSED = 0.0025, np.array([0.0007, 0.0004])
+"""[m]; the second is where the patch is pressed, off its taxels."""
+FORCE, BALL = 2.0, 0.03
+"""[N]; the radius of the ball that presses [m]."""
+
+
+def plots_page() -> None:
+    """Runs the code of docs/plots.md from top to bottom."""
+    names: dict[str, object] = {}
+    for block in BLOCK.finditer((DOCS / "plots.md").read_text(encoding="utf-8")):
+        exec(compile(block["code"], "docs/plots.md", "exec"), names)
+        if block["image"]:
+            save(names["fig"], block["image"])
+
+
+def placements() -> Figure:
+    """Both placements on the primitives and on a body of several geoms: the side that one sees."""
+    turn, lift = np.radians(AZIMUTH), np.radians(ELEVATION)
+    eye = np.array([np.cos(lift) * np.cos(turn), np.cos(lift) * np.sin(turn), np.sin(lift)])
+    with plt.rc_context(drawing.STYLE):
+        fig = plt.figure(figsize=(11.0, 4.2), facecolor="white")
+        for row, placement in enumerate(PLACEMENTS):
+            for column, (name, geoms) in enumerate(BODIES.items()):
+                model = mujoco.MjModel.from_xml_string(
+                    f"<mujoco><worldbody><body>{geoms}</body></worldbody></mujoco>"
+                )
+                skin = Skin(model, {1: SPACING}, placement=placement)
+                seen = skin.normals @ eye > -0.2  # on an edge, one of its faces
+                taxels = Sensors(skin.positions[seen], skin.normals[seen], np.full(seen.sum(), SPACING))
+                ax = fig.add_axes(
+                    (0.04 + 0.16 * column, 0.53 - 0.48 * row, 0.15, 0.42),
+                    projection="3d", proj_type="ortho", elev=ELEVATION, azim=AZIMUTH,
+                )  # fmt: skip
+                ax.set_axis_off()
+                middle = (skin.positions.min(axis=0) + skin.positions.max(axis=0)) / 2
+                drawing.box(ax, middle, np.full(3, 0.145), middle + 0.0725 * np.eye(3), fill=0.8)
+                drawing.sensors(ax, taxels, 0.75, fade=False)
+                ax.set_title(f"{len(skin.positions)} taxels", fontsize=9, y=-0.11)
+                if row == 0:
+                    fig.text(0.115 + 0.16 * column, 0.96, name, ha="center")
+            fig.text(0.012, 0.72 - 0.48 * row, placement, rotation=90, va="center", size=12)
+    return fig
+
+
+def responses() -> Figure:
+    """The same contact under each response function: a ball that lies on a flat patch."""
+    model = mujoco.MjModel.from_xml_string(
+        f"""
+        <mujoco><worldbody>
+          <body><geom type="box" size=".04 .04 .01"/></body>
+          <body pos="{PRESSED[0]} {PRESSED[1]} {BALL + 0.01}">
+            <freejoint/><geom size="{BALL}" mass="{FORCE / 9.81}"/>
+          </body>
+        </worldbody></mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 1000)
+    mujoco.mj_forward(model, data)
+    skin = Skin(model, {1: PATCH_SPACING})
+    load = skin.loads(read_contacts(model, data), data.xpos, data.xmat.reshape(-1, 3, 3))
+    top = skin.normals[:, 2] > 0.9
+    positions = 1e3 * skin.positions[top, :2]
+    felt = {name: skin.sense(load, "normal", name)[top, 0] for name in RESPONSE_FUNCTIONS}
+    reach = {
+        "spread_linear": (2 * PATCH_SPACING, "two spacings"),
+        "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "radius of the area of contact"),
+    }
+    with plt.rc_context(drawing.STYLE):
+        fig = plt.figure(figsize=(11.0, 3.9), facecolor="white")
+        for column, (name, force) in enumerate(felt.items()):
+            ax = fig.add_axes((0.05 + 0.325 * column, 0.13, 0.22, 0.62))
+            bar = fig.add_axes((0.28 + 0.325 * column, 0.18, 0.009, 0.52))
+            patch(ax, bar, positions, force)
+            ax.set_title(name, y=1.13)
+            told = f"at most {force.max():.2f} N, in all {force.sum():.2f} N"
+            ax.text(0.5, 1.05, told, size=9, ha="center", transform=ax.transAxes)
+            if column:
+                ax.set(ylabel="", yticklabels=[])
+            if name in reach:
+                radius, label = reach[name]
+                style = {"fill": False, "linestyle": "--", "color": MARK, "label": label}
+                ax.add_patch(Circle(1e3 * PRESSED, 1e3 * radius, **style))
+                ax.annotate(label, (0.5, 0.035), size=8, ha="center", color=MARK, xycoords="axes fraction")
+    return fig
+
+
+def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None:
+    """Taxels of a flat patch from above, (n, 2) [mm], and the force (n,) [N] on each, with its colours."""
+    on = force > 0
+    ax.scatter(*positions[~on].T, s=50, color="#e3e7ed", linewidths=0)
+    drawn = ax.scatter(
+        *positions[on].T, s=110, c=force[on], cmap=drawing.COLOURS, vmin=0, vmax=force.max(), linewidths=0
+    )
+    ax.plot(*(1e3 * PRESSED), "+", color=MARK, markersize=11, markeredgewidth=2)
+    ax.set(aspect="equal", xlim=(-11.5, 11.5), ylim=(-11.5, 11.5), xlabel="x [mm]", ylabel="y [mm]")
+    colours = ax.figure.colorbar(drawn, cax=bar)
+    colours.set_label("force on a taxel [N]")
+    colours.outline.set_visible(False)
+
+
+def save(fig: Figure, image: str, colours: int = 0) -> None:
+    """Writes a figure to docs/; with so many colours at most, which makes it small."""
+    path = DOCS / image
+    path.parent.mkdir(exist_ok=True)
+    drawn = io.BytesIO()
+    fig.savefig(drawn, dpi=DPI)
+    plt.close(fig)
+    picture = Image.open(drawn).convert("RGB")
+    if colours:
+        picture = picture.quantize(colours, dither=Image.Dither.NONE)
+    picture.save(path, optimize=True)
+    print(f"{image} ({path.stat().st_size // 1000} kB)")
+
+
+if __name__ == "__main__":
+    save(placements(), "images/placements.png", colours=128)
+    save(responses(), "images/responses.png")
+    plots_page()
