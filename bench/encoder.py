@@ -49,7 +49,7 @@ VECTORS = {
 POSITIONS, WRENCHES = RNG.random((CONTACTS, 3)), RNG.random((CONTACTS, 6))
 BODIES = [f"body{i % 12}" for i in range(CONTACTS)]
 GEOMS = [f"body{i % 12}/geom{i % 3}" for i in range(CONTACTS)]
-IDS = np.arange(CONTACTS)
+IDS = np.arange(CONTACTS, dtype=np.int32)
 
 
 def contact_objects() -> ContactWrenchArray:
@@ -70,13 +70,31 @@ def contact_objects() -> ContactWrenchArray:
     return message
 
 
+STAMPED = {"stamp": cdr.STAMP, "frame_id": "world"}
+CONTACT_FORM = cdr.form(
+    ContactWrenchArray,
+    {
+        "header": STAMPED,
+        "contacts": cdr.Each(
+            {
+                "body1": "floor",
+                "geom1": "floor",
+                "body2": cdr.Pick(0, BODIES),
+                "geom2": cdr.Pick(0, GEOMS),
+                "geom2_id": cdr.Key(0),
+                "position": cdr.Value(0),
+                "wrench": cdr.Value(3),
+                **{name: cdr.Value(9 + 3 * k) for k, name in enumerate(VECTORS)},
+            }
+        ),
+    },
+)
+
+
 def contact_bytes() -> bytes:
-    """The same from one array per field."""
-    contacts = cdr.Columns(
-        body1="floor", geom1="floor", body2=BODIES, geom2=GEOMS, geom1_id=0, geom2_id=IDS,
-        position=POSITIONS, wrench=WRENCHES, **VECTORS,
-    )  # fmt: skip
-    return cdr.encode(ContactWrenchArray, {"header": WORLD, "contacts": contacts})
+    """The same from a form."""
+    values = np.concatenate([POSITIONS, WRENCHES, *VECTORS.values()], axis=1)
+    return CONTACT_FORM.fill(WORLD["stamp"], IDS[:, None], values)
 
 
 TRANSLATIONS, ROTATIONS = RNG.random((TRANSFORMS, 3)), RNG.random((TRANSFORMS, 4))
@@ -97,12 +115,14 @@ def transform_objects() -> TFMessage:
     return message
 
 
+TRANSFORM = {"header": STAMPED, "child_frame_id": cdr.Pick(0, CHILDREN), "transform": cdr.Value(0)}
+TRANSFORM_FORM = cdr.form(TFMessage, {"transforms": cdr.Each(TRANSFORM)})
+
+
 def transform_bytes() -> bytes:
-    """The same from arrays."""
-    transforms = cdr.Columns(
-        header=WORLD, child_frame_id=CHILDREN, transform={"translation": TRANSLATIONS, "rotation": ROTATIONS}
-    )
-    return cdr.encode(TFMessage, {"transforms": transforms})
+    """The same from a form."""
+    values = np.concatenate([TRANSLATIONS, ROTATIONS], axis=1)
+    return TRANSFORM_FORM.fill(WORLD["stamp"], IDS[:TRANSFORMS, None], values)
 
 
 TIPS = RNG.random((ARROWS, 2, 3))
@@ -119,10 +139,15 @@ def arrow_objects() -> MarkerArray:
     return message
 
 
+ARROW = {"header": STAMPED, "type": Marker.ARROW, "id": cdr.Key(0), "points": cdr.Slice(1, 2)}
+ARROW_FORM = cdr.form(MarkerArray, {"markers": cdr.Each(ARROW)})
+
+
 def arrow_bytes() -> bytes:
-    """The same from arrays."""
-    arrows = cdr.Columns(header=WORLD, type=Marker.ARROW, id=np.arange(ARROWS), points=TIPS)
-    return cdr.encode(MarkerArray, {"markers": arrows})
+    """The same from a form."""
+    ids = np.arange(ARROWS, dtype=np.int32)
+    keys = np.stack([ids, 2 * ids, np.full_like(ids, 2)], axis=1)
+    return ARROW_FORM.fill(WORLD["stamp"], keys, points=TIPS.reshape(-1, 3))
 
 
 CASES: list[tuple[str, type, Callable[[], object], Callable[[], bytes], int]] = [

@@ -42,6 +42,8 @@ class Mailbox:
 
     def read(self, wait: float = 0.0) -> None:
         """Does all work that is there; waits so long [s] for the first."""
+        if not wait and self._letters.empty():
+            return
         try:
             work = self._letters.get(timeout=wait) if wait else self._letters.get_nowait()
             while True:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numba import njit
 
+ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
 """A contact whose force stays below this [N] carries none and is not listed."""
 
@@ -106,7 +107,7 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
         contact.efc_address,
         contact.friction,
         data.efc_force,
-        model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC,
+        model.opt.cone == ELLIPTIC,
         model.geom_bodyid,
         model.body_rootid,
         data.cvel,

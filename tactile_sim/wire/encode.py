@@ -13,7 +13,6 @@ from tactile_sim.wire.elements import Rows, steps_of, write_variable
 from tactile_sim.wire.flatten import putter
 from tactile_sim.wire.layout import Run, Segment, leaves, segments
 from tactile_sim.wire.pieces import Parts, Write, number_writer, write_count, write_string_sequence
-from tactile_sim.wire.skeleton import FEWEST, has_places, write_filled
 from tactile_sim.wire.types import Primitive, Sequence, String, Struct, WireError, shown
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
@@ -31,10 +30,6 @@ class Encoder:
             (segment, _sequence_writer(segment.sequence) if segment.sequence else None)
             for segment in segments(self.leaves)
         ]
-        plain = all(has_places(segment) for segment, _ in self.parts)
-        variable = any(segment.run is None for segment, _ in self.parts)
-        self.segments = tuple(segment for segment, _ in self.parts) if plain and variable else ()
-        """Where elements are numbers, texts and sequences of numbers only."""
 
     def encode(self, value: Any) -> bytes:
         """The whole message, with its encapsulation header."""
@@ -67,11 +62,6 @@ class Encoder:
         position = write_count(parts, position, count)
         if count == 0:
             return position
-        if self.segments and count >= FEWEST:
-            try:
-                return write_filled(parts, position, self.segments, columns, count)
-            except (TypeError, ValueError, WireError):
-                pass  # writing one by one names the wrong one
         steps = steps_of(self.parts, columns, count)
         if len(steps) == 1 and isinstance(steps[0], Rows):
             return steps[0].write_all(parts, position)
