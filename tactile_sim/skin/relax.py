@@ -33,29 +33,34 @@ def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndar
 @njit(cache=True)
 def _push(places, normals, reach):
     """The push (n, 3) on each point from those within reach that are not on the other side of the body."""
-    out = np.zeros_like(places)
     cell = cell_size(places, reach)
     corner, shape, first, order = sort_into_cells(places, cell)
-    for p in range(len(places)):
-        i = int((places[p, 0] - corner[0]) / cell)
-        j = int((places[p, 1] - corner[1]) / cell)
-        k = int((places[p, 2] - corner[2]) / cell)
-        for ci in range(max(i - 1, 0), min(i + 2, shape[0])):
-            for cj in range(max(j - 1, 0), min(j + 2, shape[1])):
+    # Neighbours lie next to each other in memory, too, and each pair is met once.
+    near, out_of, push_on = places[order], normals[order], np.zeros_like(places)
+    for p in range(len(near)):
+        x, y, z = near[p, 0], near[p, 1], near[p, 2]
+        a, b, c = out_of[p, 0], out_of[p, 1], out_of[p, 2]
+        i = int((x - corner[0]) / cell)
+        j = int((y - corner[1]) / cell)
+        k = int((z - corner[2]) / cell)
+        for ci in range(i, min(i + 2, shape[0])):
+            for cj in range(max(j - 1, 0) if ci > i else j, min(j + 2, shape[1])):
                 row = (ci * shape[1] + cj) * shape[2]
-                for e in range(first[row + max(k - 1, 0)], first[row + min(k + 1, shape[2] - 1) + 1]):
-                    q = order[e]
-                    x = places[p, 0] - places[q, 0]
-                    y = places[p, 1] - places[q, 1]
-                    z = places[p, 2] - places[q, 2]
-                    d = np.sqrt(x * x + y * y + z * z)
-                    if q == p or d >= reach or d == 0.0:
+                start = p + 1 if ci == i and cj == j else first[row + max(k - 1, 0)]
+                for q in range(start, first[row + min(k + 1, shape[2] - 1) + 1]):
+                    dx, dy, dz = x - near[q, 0], y - near[q, 1], z - near[q, 2]
+                    square = dx * dx + dy * dy + dz * dz
+                    if square >= reach * reach or square == 0.0:
                         continue
-                    facing = 0.0
-                    for axis in range(3):
-                        facing += normals[p, axis] * normals[q, axis]
+                    d = np.sqrt(square)
+                    facing = a * out_of[q, 0] + b * out_of[q, 1] + c * out_of[q, 2]
                     push = min(1.0, 2.0 + 2.0 * facing) * (1.0 - d / reach) ** 3 / d
-                    out[p, 0] += push * x
-                    out[p, 1] += push * y
-                    out[p, 2] += push * z
+                    push_on[p, 0] += push * dx
+                    push_on[p, 1] += push * dy
+                    push_on[p, 2] += push * dz
+                    push_on[q, 0] -= push * dx
+                    push_on[q, 1] -= push * dy
+                    push_on[q, 2] -= push * dz
+    out = np.empty_like(push_on)
+    out[order] = push_on
     return out
