@@ -64,7 +64,7 @@ class Markers:
             "type": cdr.Pick(0, types),
             "action": cdr.Pick(0, actions),
             "pose": {"orientation": {"w": 1.0}},
-            "scale": cdr.Pick(0, scales),
+            "scale": cdr.Pick(0, scales.tolist()),
             "color": cdr.Pick(0, colors),
             "points": cdr.Slice(2, 3),
         }

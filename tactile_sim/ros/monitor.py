@@ -15,6 +15,7 @@ from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
+from tactile_sim.errors import CommandError
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
 from tactile_sim.ros.transport import clear_dead_ports
@@ -25,15 +26,21 @@ NODE = "tactile_sim"  # whose services are called
 
 
 class Monitor:
-    """Keeps a ``State`` up to date while ``spin`` is called. The calls answer later, in ``answer``."""
+    """Keeps a ``State`` up to date while ``spin`` is called. The calls answer later, in ``answer``.
+
+    Raises CommandError where ROS does not start.
+    """
 
     def __init__(self) -> None:
         self.state = State()
         self.answer = ""
         clear_dead_ports()
         self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = rclpy.create_node("tactile_sim_monitor", context=self._context)
+        try:
+            rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+            self._node = rclpy.create_node("tactile_sim_monitor", context=self._context)
+        except RuntimeError as error:
+            raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         subscribe(self._node, TactileFrame, "tactile/frame", self._hear_frame)

@@ -17,6 +17,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import config
+from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.ros import parameters
@@ -93,9 +94,10 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     listener.start()
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
     node.get_logger().info(
-        f"{settings.scene}: {taxels} taxels on {bodies} bodies, {1 / simulation.engine.timestep:g} steps/s"
+        f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
+        f"{1 / simulation.engine.timestep:g} steps/s"
     )
-    # All that has been made by now stays: without it the collector of cycles has next to nothing to go through.
+    # All that has been made by now stays; without it the collector of cycles has next to nothing to look at.
     gc.collect()
     gc.freeze()
     try:
@@ -138,6 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The executable ``sim``: everything comes as ROS arguments."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        require_ros("sim")
         return run(None, ros_args=[argument for argument in given if argument != "--ros-args"])
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)

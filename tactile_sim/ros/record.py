@@ -21,6 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.validate_topic_name import validate_topic_name
 
 from tactile_sim.bag.writer import BagWriter
+from tactile_sim.commands import counted
 from tactile_sim.errors import BagError, CommandError
 from tactile_sim.ros.definitions import definition, message_class
 from tactile_sim.ros.transport import clear_dead_ports
@@ -220,7 +221,8 @@ class Recorder:
         count = sum(topic.count for topic in self._topics.values())
         size = self._bag.bytes_written / 1e6
         said = (
-            f"recorded {count} messages of {len(self._topics)} topics, {size:.1f} MB, into {self._bag.folder}"
+            f"recorded {counted(count, 'message')} of {counted(len(self._topics), 'topic')}, {size:.1f} MB, "
+            f"into {self._bag.folder}"
         )
         missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
         if missed:
