@@ -20,7 +20,8 @@ class ContactTouch(Touch):
     sensors, in the order of all dictionaries; and ``_touch``, the skin's own touch function of this type.
     """
 
-    _skin: Skin
+    skin: Skin
+    """What the sensors are; its taxels are they, in the order of the output."""
     _slots: dict[int, int]
     _slices: dict[int, slice]
     _touch: TouchFunction
@@ -42,7 +43,7 @@ class ContactTouch(Touch):
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
         """Zeros (n, size) float32 by part: the outputs when nothing is touched."""
-        return self._by_part(np.zeros((len(self._skin.positions), size), np.float32))
+        return self._by_part(np.zeros((len(self.skin.positions), size), np.float32))
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
         """The arrays of all parts with sensors one after another, in the order of their ids."""
@@ -51,7 +52,7 @@ class ContactTouch(Touch):
 
     def get_total_sensor_count(self) -> int:
         """The number of all sensors."""
-        return len(self._skin.positions)
+        return len(self.skin.positions)
 
     def get_contact_position_world(self, contact_id: int) -> np.ndarray:
         """(3,) where a contact is [m]: halfway between the two surfaces, world frame."""
@@ -108,7 +109,7 @@ class ContactTouch(Touch):
         contacts = self.get_contacts()
         self.contact_tuples = contacts
         self.sensor_outputs = self.get_empty_sensor_dict(self.touch_size)
-        self._weights = self._by_part(np.zeros((len(self._skin.positions), 1)))
+        self._weights = self._by_part(np.zeros((len(self.skin.positions), 1)))
         """Of means: the normal force on each sensor so far [N]."""
         for contact_id, part_id, force in contacts:
             self.response_function(contact_id, part_id, force)
@@ -125,7 +126,7 @@ class ContactTouch(Touch):
         this = np.zeros((len(loads), 1))
         this[row] = 1
         share = TouchFunction(1, "", lambda _: this)
-        shares = self._skin.sense(loads, share, response)[self._slices[part_id]]
+        shares = self.skin.sense(loads, share, response)[self._slices[part_id]]
         output, value = self.sensor_outputs[part_id], np.atleast_1d(np.asarray(force, float))
         if not self._touch.mean:
             output += shares * value
@@ -140,7 +141,7 @@ class ContactTouch(Touch):
         """The loads of a contact, and which of them is that on a part: as the methods of one contact tell."""
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
-        loads = self._skin.loads(contacts, self.m_data.xpos, rotations)
+        loads = self.skin.loads(contacts, self.m_data.xpos, rotations)
         loads = loads[contacts.index[loads.contact] == contact_id]
         self._check_sensing(part_id)
         slot = self._slots[part_id]
@@ -148,9 +149,9 @@ class ContactTouch(Touch):
         if len(rows) == 0:
             # A contact that carries no force is no load.
             loads, rows = Loads.empty(1), np.zeros(1, int)
-            loads.patch[:], loads.body[:] = slot, self._skin.patch_bodies[slot]
+            loads.patch[:], loads.body[:] = slot, self.skin.patch_bodies[slot]
         row = int(rows[0])
-        body = self._skin.bodies[int(loads.body[row])].body_id
+        body = self.skin.bodies[int(loads.body[row])].body_id
         origin, rotation = self._pose(part_id)
         to_body = rotations[body].T @ rotation
         force = self.get_raw_force(contact_id, part_id) @ self.m_data.contact.frame[contact_id].reshape(3, 3)

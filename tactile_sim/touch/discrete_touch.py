@@ -253,12 +253,12 @@ class DiscreteTouch(SkinTouch):
         shapes = {geom: Shape.of_geom(self.m_model, geom) for geom in spacings}
         self._bear(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)
         self._spacings, self._moved = spacings, moved
-        by_slot = [shapes[geom] for geom in self._skin.patch_ids.tolist()]
+        by_slot = [shapes[geom] for geom in self.skin.patch_ids.tolist()]
         self._rotations = np.array([shape.rotation for shape in by_slot]).reshape(-1, 3, 3)
         self._placed = dict(moved)
         for geom, where in self._slices.items():
             shape = shapes[geom]
-            self._placed.setdefault(geom, (self._skin.positions[where] - shape.position) @ shape.rotation)
+            self._placed.setdefault(geom, (self.skin.positions[where] - shape.position) @ shape.rotation)
         self._placed = {geom: self._placed[geom] for geom in spacings}
         self._block = np.concatenate([np.empty((0, 3)), *self._placed.values()])
         kept = {

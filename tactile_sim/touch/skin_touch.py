@@ -91,7 +91,7 @@ class SkinTouch(ContactTouch):
             return self._obs_by_methods()
         data = self.m_data
         contacts = read_contacts(self.m_model, data)
-        self._loads = self._skin.loads(contacts, data.xpos, data.xmat.reshape(-1, 3, 3))
+        self._loads = self.skin.loads(contacts, data.xpos, data.xmat.reshape(-1, 3, 3))
         self._contact_index = contacts.index
         self._outputs = self._tuples = None
         return self._sense()
@@ -112,7 +112,7 @@ class SkinTouch(ContactTouch):
         """What `get_contacts` gave at the last `get_touch_obs`."""
         if self._tuples is None:
             contacts = self._contact_index[self._loads.contact].tolist()
-            parts = self._skin.patch_ids[self._loads.patch].tolist()
+            parts = self.skin.patch_ids[self._loads.patch].tolist()
             forces = map(plain, self._touch.evaluate(self._loads))
             self._tuples = list(zip(contacts, parts, forces, strict=True))
         return self._tuples
@@ -127,7 +127,7 @@ class SkinTouch(ContactTouch):
 
     def _bear(self, skin: Skin, order: Iterable[int]) -> None:
         """Takes over a new skin; order: ids of its parts as dictionaries have them."""
-        self._skin = skin
+        self.skin = skin
         self._slots = {part: slot for slot, part in enumerate(skin.patch_ids.tolist())}
         where = {
             part: slice(*skin.patch_offsets[slot : slot + 2].tolist()) for part, slot in self._slots.items()
@@ -137,7 +137,7 @@ class SkinTouch(ContactTouch):
         self._outputs = self._tuples = None
 
     def _sense(self) -> np.ndarray:
-        return self._skin.sense(self._loads, self._touch, self._response, dtype=np.float32)
+        return self.skin.sense(self._loads, self._touch, self._response, dtype=np.float32)
 
     def _touch_types(self) -> Mapping[str, int]:
         known = {name: function.channels for name, function in TOUCH_FUNCTIONS.items()}

@@ -57,7 +57,7 @@ class TrimeshTouch(SkinTouch):
 
         For positions (m, 3): arrays (m,) of both.
         """
-        indices, distances = self._skin.nearest_taxels(self._slot(body_id), contact_pos)
+        indices, distances = self.skin.nearest_taxels(self._slot(body_id), contact_pos)
         return (indices, distances) if np.ndim(contact_pos) == 2 else (int(indices[0]), float(distances[0]))
 
     def get_k_nearest_sensors(
@@ -69,7 +69,7 @@ class TrimeshTouch(SkinTouch):
         All of them where the body has fewer. For positions (m, 3): arrays (m, k). k_margin sized a cache that
         is not needed any more.
         """
-        indices, distances = self._skin.k_nearest_taxels(self._slot(body_id), contact_pos, k)
+        indices, distances = self.skin.k_nearest_taxels(self._slot(body_id), contact_pos, k)
         return (indices, distances) if np.ndim(contact_pos) == 2 else (indices[0], distances[0])
 
     def get_sensors_within_distance(
@@ -81,7 +81,7 @@ class TrimeshTouch(SkinTouch):
         Only those that a path over such sensors joins to the nearest one. For positions (m, 3): a list of
         such pairs. distance_margin sized a cache that is not needed any more.
         """
-        found = self._skin.taxels_within(self._slot(body_id), contact_pos, distance_limit)
+        found = self.skin.taxels_within(self._slot(body_id), contact_pos, distance_limit)
         return found if np.ndim(contact_pos) == 2 else found[0]
 
     # -- one contact -----------------------------------------------------------------------------------------
@@ -240,15 +240,15 @@ class TrimeshTouch(SkinTouch):
         self._bear(Skin(self.m_model, spacings, **self._options), spacings)
         self.sensor_scales = scales
         self.sensor_positions = {
-            body: self._skin.positions[where].copy() for body, where in self._slices.items()
+            body: self.skin.positions[where].copy() for body, where in self._slices.items()
         }
         self.plotting_limits = {}
         for body in scales:
-            geoms = self._skin.bodies[self._slots[body]].geom_ids
+            geoms = self.skin.bodies[self._slots[body]].geom_ids
             reach = np.abs(self.m_model.geom_pos[geoms]).max(axis=1) + self.m_model.geom_rbound[geoms]
             self.plotting_limits[body] = float(reach.max())
-        self._sensor_meshes = SensorMeshes(self.m_model, self._skin, self._options["placement"], list(scales))
-        self._neighbour_cache = NeighbourCache(len(self._skin.positions))
+        self._sensor_meshes = SensorMeshes(self.m_model, self.skin, self._options["placement"], list(scales))
+        self._neighbour_cache = NeighbourCache(len(self.skin.positions))
 
     def _slot(self, body_id: int) -> int:
         self._check_sensing(body_id)
