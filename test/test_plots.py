@@ -198,8 +198,9 @@ def test_a_subtree_is_drawn_in_the_frame_of_its_root(env):
     assert_arrows(ax, in_post[0][list(FORCES)], np.array(list(FORCES.values())) @ ARM_IN_POST.T)
 
 
-def test_contact_points_are_drawn_on_the_surface(env):
-    touch = made(env)
+@pytest.mark.parametrize("kind", [TrimeshTouch, DiscreteTouch])
+def test_contact_points_are_drawn_on_the_surface(env, kind):
+    touch = made(env, kind)
     _, ax = plots.plot_force_bodies(touch, body_names=["block"])
     found = points(ax, "contact points")
     # A block rests on its four corners, which lie in the floor by less than a millimetre.

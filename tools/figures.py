@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from PIL import Image
+from scipy.spatial import cKDTree
 
 from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.plots import drawing
@@ -41,7 +42,7 @@ BODIES = {
     "cylinder": '<geom type="cylinder" size=".04 .045"/>',
     "ellipsoid": '<geom type="ellipsoid" size=".07 .045 .035"/>',
     "three geoms, one body": '<geom type="box" size=".03 .03 .02" pos="0 0 -.035"/>'
-    '<geom type="capsule" size=".016 .04"/><geom type="sphere" size=".03" pos="0 0 .055"/>',
+    '<geom type="capsule" size=".016 .03"/><geom type="sphere" size=".03" pos="0 0 .055"/>',
 }
 SPACING = 0.01
 """[m]"""
@@ -63,9 +64,7 @@ def plots_page() -> None:
 
 
 def placements() -> Figure:
-    """Both placements on the primitives and on a body of several geoms: the side that one sees."""
-    turn, lift = np.radians(AZIMUTH), np.radians(ELEVATION)
-    eye = np.array([np.cos(lift) * np.cos(turn), np.cos(lift) * np.sin(turn), np.sin(lift)])
+    """Both placements on the primitives and on a body of several geoms."""
     with plt.rc_context(drawing.STYLE):
         fig = plt.figure(figsize=(11.0, 4.2), facecolor="white")
         for row, placement in enumerate(PLACEMENTS):
@@ -74,17 +73,17 @@ def placements() -> Figure:
                     f"<mujoco><worldbody><body>{geoms}</body></worldbody></mujoco>"
                 )
                 skin = Skin(model, {1: SPACING}, placement=placement)
-                seen = skin.normals @ eye > -0.2  # on an edge, one of its faces
-                taxels = Sensors(skin.positions[seen], skin.normals[seen], np.full(seen.sum(), SPACING))
+                spacing = np.median(cKDTree(skin.positions).query(skin.positions, 2)[0][:, 1])
+                taxels = Sensors(skin.positions, skin.normals, np.full(len(skin.positions), spacing))
                 ax = fig.add_axes(
-                    (0.04 + 0.16 * column, 0.53 - 0.48 * row, 0.15, 0.42),
+                    (0.04 + 0.16 * column, 0.54 - 0.48 * row, 0.15, 0.42),
                     projection="3d", proj_type="ortho", elev=ELEVATION, azim=AZIMUTH,
                 )  # fmt: skip
                 ax.set_axis_off()
                 middle = (skin.positions.min(axis=0) + skin.positions.max(axis=0)) / 2
-                drawing.box(ax, middle, np.full(3, 0.145), middle + 0.0725 * np.eye(3), fill=0.8)
-                drawing.sensors(ax, taxels, 0.75, fade=False)
-                ax.set_title(f"{len(skin.positions)} taxels", fontsize=9, y=-0.11)
+                drawing.box(ax, middle, np.full(3, 0.145), middle + 0.0725 * np.eye(3), fill=0.78)
+                drawing.sensors(ax, taxels, 0.75, solid=True)
+                ax.set_title(f"{len(skin.positions)} taxels", fontsize=9, y=-0.14)
                 if row == 0:
                     fig.text(0.115 + 0.16 * column, 0.96, name, ha="center")
             fig.text(0.012, 0.72 - 0.48 * row, placement, rotation=90, va="center", size=12)
@@ -127,7 +126,7 @@ def responses() -> Figure:
                 ax.set(ylabel="", yticklabels=[])
             if name in reach:
                 radius, label = reach[name]
-                style = {"fill": False, "linestyle": "--", "color": MARK, "label": label}
+                style = {"fill": False, "linestyle": "--", "color": MARK}
                 ax.add_patch(Circle(1e3 * PRESSED, 1e3 * radius, **style))
                 ax.annotate(label, (0.5, 0.035), size=8, ha="center", color=MARK, xycoords="axes fraction")
     return fig

@@ -18,7 +18,7 @@ from tactile_sim.plots.sensed import Sensed, Sensors
 
 COLOURS = ListedColormap(plt.get_cmap("inferno")(np.linspace(0.86, 0.1, 256)), "felt")
 """Amber to near black: inferno without the ends that white paper and black ink would swallow."""
-DARK, BRIGHT = np.array([0.50, 0.55, 0.64]), np.array([0.92, 0.93, 0.95])
+DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
 """A sensor that feels nothing, in the shade and in the light."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """(3,) where the light comes from, unit."""
@@ -38,6 +38,8 @@ LONGEST = 0.2
 """The longest arrow, in lengths of the longest axis."""
 FLATTEST = 0.5
 """The shortest axis, in lengths of the longest."""
+RIM = 1.3
+"""How wide the rims of sensors are, in distances between these."""
 WIDEST = 14.0
 """No dot is wider than this [points]."""
 
@@ -97,19 +99,22 @@ def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
     return np.clip(np.where(spacing > 0, spacing * scale, WIDEST), 2.0, WIDEST)
 
 
-def sensors(ax: Axes3D, sensors: Sensors, share: float, alpha: float = 1.0, fade: bool = True) -> None:
-    """Sensors as dots, this share of their distance wide, lit from one side; the nearer hide the farther.
+def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
+    """Sensors as dots, this share of their distance wide, lit from one side.
 
-    fade: the farther are paler, too.
+    solid: with white rims that hide what lies behind; else one sees through, and the farther are paler.
     """
     light = np.clip(sensors.normals @ LIGHT, 0, 1)[:, None]
+    width = dots(ax, sensors.spacing)
+    rim = width * max(RIM - share, 0) / 2 if solid else np.zeros(len(width))
     ax.scatter(
         *sensors.positions.T,
-        s=(share * dots(ax, sensors.spacing)) ** 2,
+        s=(share * width + rim) ** 2,
         c=DARK + light * (BRIGHT - DARK),
-        alpha=alpha,
-        linewidths=0,
-        depthshade=fade,
+        alpha=1.0 if solid else 0.8,
+        edgecolors="white",
+        linewidths=rim,
+        depthshade=not solid,
         label="sensors",
     )
 

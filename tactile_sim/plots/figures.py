@@ -60,9 +60,8 @@ def plot_force_body(
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
     frame = parts.body_frame(body)
-    return _forces(
-        parts, parts.of([body], f"body {frame.name!r}"), frame, title or frame.name, _body_limit(parts, body)
-    )
+    found = parts.of([body], f"body {frame.name!r}")
+    return _forces(parts, found, frame, title or frame.name, _body_limit(parts, body))
 
 
 def plot_force_bodies(
@@ -118,7 +117,7 @@ def _sensors(
     sensors = parts.sensors(which, frame)
     fig, ax = drawing.canvas(title or f"{frame.name}: {len(sensors.positions)} sensors", frame.name)
     drawing.fit(ax, sensors.positions, limit)
-    drawing.sensors(ax, sensors, 0.7)
+    drawing.sensors(ax, sensors, 0.7, solid=True)
     return fig, ax
 
 
@@ -131,19 +130,19 @@ def _forces(
     show_contacts: bool = False,
 ) -> tuple[Figure, Axes3D]:
     sensed = parts.sensed(which, frame)
+    contacts = parts.contact_points(which if show_contacts else [], frame)
     fig, ax = drawing.canvas(title, frame.name)
     if sensed.outputs.shape[1] == 3:
         tails = drawing.tails(sensed)
         drawing.fit(ax, np.concatenate([sensed.positions, tails]), limit)
-        drawing.sensors(ax, sensed, 0.5, alpha=0.8)
+        drawing.sensors(ax, sensed, 0.5, solid=False)
         drawing.felt_arrows(ax, tails, sensed)
     else:
         drawing.fit(ax, sensed.positions, limit)
-        drawing.sensors(ax, sensed, 0.5, alpha=0.8)
+        drawing.sensors(ax, sensed, 0.5, solid=False)
         drawing.felt_discs(ax, sensed, 0.6)
     drawing.colour_bar(fig, sensed)
-    if show_contacts:
-        drawing.contact_points(ax, parts.contact_points(which, frame))
+    drawing.contact_points(ax, contacts)
     return fig, ax
 
 

@@ -43,6 +43,7 @@ def visualize_contacts_subtree(
         focus = parts.body_frame(parts.body(None, focus_body))
         frame = Frame(focus.name, focus.position, np.eye(3))
     sensed = parts.sensed(which, frame)
+    contacts = parts.contact_points(which if show_contact_points else [], frame)
     low, high = sensed.positions.min(axis=0), sensed.positions.max(axis=0)
     if focus_body is not None:
         high = np.maximum(np.abs(low), np.abs(high))
@@ -52,9 +53,8 @@ def visualize_contacts_subtree(
     ax.set_axis_off()
     middle, size = (low + high) / 2, np.maximum(high - low, 0.2 * max((high - low).max(), 1e-3))
     drawing.box(ax, middle + offset, size, sensed.positions + offset, fill=0.9)
-    drawing.sensors(ax, sensed, 1.6, fade=False)
+    drawing.sensors(ax, sensed, 1.6, solid=True)
     drawing.felt_discs(ax, sensed, 1.1)
     drawing.colour_bar(fig, sensed)
-    if show_contact_points:
-        drawing.contact_points(ax, parts.contact_points(which, frame))
+    drawing.contact_points(ax, contacts)
     return fig, ax

@@ -157,6 +157,8 @@ class Parts:
 
     def contact_points(self, parts: Sequence[int], frame: Frame) -> np.ndarray:
         """(k, 3) where contacts act on the surfaces of these parts now [m], in a frame."""
+        if not parts:
+            return np.empty((0, 3))
         points = [
             frame.bring(self.touch.get_contact_position_relative(contact, part)[None], self.frame(part))
             for contact, part, _ in self.touch.get_contacts()
@@ -166,7 +168,7 @@ class Parts:
 
     def limit(self, part: int) -> float:
         """How far the axes of a part's own plot reach at most [m]."""
-        return float(self.touch.plotting_limits.get(part, np.inf))
+        return float(getattr(self.touch, "plotting_limits", {}).get(part, np.inf))
 
 
 def quantity(touch_type: str) -> str:
