@@ -60,59 +60,60 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
 
 
 @njit(cache=True)
-def effective_radius(geoms, first, second, normal, rotations):
-    """Of two geoms (indices, or -1 where unknown) that touch with this normal (3,) in the world [m].
+def effective_radius(geoms, first, second, frame, rotations):
+    """Of two geoms (indices, or -1 where unknown) that touch [m].
 
-    rotations (nbody, 3, 3) from each body's frame to the world's.
+    frame (9,): normal and two tangents in the world; rotations (nbody, 3, 3) from each body's frame to that.
     """
-    k = np.zeros((3, 3))
+    xx, xy, yy = 0.0, 0.0, 0.0  # The quadratic form, along the tangents.
     least = 0.0  # Of the ball around the smaller geom.
     for g in (first, second):
         if g >= 0:
-            _add_curvature(geoms[g], rotations[geoms[g].body], normal, k)
+            a, b, c = _curvature(geoms[g], rotations[geoms[g].body], frame[0:3], frame[3:6], frame[6:9])
+            xx, xy, yy = xx + a, xy + b, yy + c
             least = max(least, 1.0 / geoms[g].bound)
-    # Two eigenvalues and a zero along the normal: what they sum to, and their product.
-    trace = k[0, 0] + k[1, 1] + k[2, 2]
-    square = 0.0
-    for i in range(3):
-        for j in range(3):
-            square += k[i, j] * k[i, j]
-    product = 0.5 * (trace * trace - square)
-    apart = np.sqrt(max(0.25 * trace * trace - product, 0.0))
-    k1, k2 = 0.5 * trace + apart, 0.5 * trace - apart
+    mean, apart = 0.5 * (xx + yy), np.sqrt((0.5 * (xx - yy)) ** 2 + xy * xy)
+    k1, k2 = mean + apart, mean - apart
     return 1.0 / np.sqrt((k1 if k1 > STRAIGHT * least else least) * (k2 if k2 > STRAIGHT * least else least))
 
 
 @njit(cache=True)
-def _add_curvature(geom, body_rotation, normal, k):
-    """Adds to k (3, 3) the curvature of a geom's surface where it has this normal, as a form in the world.
+def _curvature(geom, body_rotation, normal, tangent1, tangent2):
+    """Of a geom's surface where it has this normal: the parts 11, 12 and 22 along the tangents [1/m].
 
-    That is the sum over the geom's axes e of `weight` t t', where t is e without its part along the normal.
+    That is the sum over the geom's axes of `weight` t t', where t is what the axis has along the tangents.
     """
+    weight = 1.0 / geom.size[0]
     if geom.kind == FLAT:
-        return
-    axes, along = np.empty((3, 3)), np.zeros(3)
-    for a in range(3):
-        for i in range(3):
-            axes[a, i] = 0.0
-            for j in range(3):
-                axes[a, i] += body_rotation[i, j] * geom.rotation[j, a]
-            along[a] += axes[a, i] * normal[i]
-    weight = np.full(3, 1.0 / geom.size[0])
+        return 0.0, 0.0, 0.0
+    if geom.kind == SPHERE:
+        return weight, 0.0, weight
+    up = _along_axis(geom, body_rotation, normal, 2)
+    if geom.kind == CYLINDER and up * up > 0.5:
+        return 0.0, 0.0, 0.0  # One of its flat ends.
+    straight = geom.kind == CYLINDER or (geom.kind == CAPSULE and abs(up) <= ON_CAP)
+    support = 0.0
     if geom.kind == ELLIPSOID:
-        # Of the implicit surface sum (x/a)^2 = 1: its Hessian over the length of its slope, at the point
-        # x = a^2 n / s, s = |a n|, that has this normal n.
-        s = 0.0
-        for a in range(3):
-            s += (geom.size[a] * along[a]) ** 2
-        for a in range(3):
-            weight[a] = np.sqrt(s) / geom.size[a] ** 2
-    elif geom.kind == CYLINDER and along[2] * along[2] > 0.5:
-        return  # One of its flat ends.
-    elif geom.kind == CYLINDER or (geom.kind == CAPSULE and abs(along[2]) <= ON_CAP):
-        weight[2] = 0.0
-    for a in range(3):
+        for axis in range(3):
+            support += (geom.size[axis] * _along_axis(geom, body_rotation, normal, axis)) ** 2
+        support = np.sqrt(support)
+    xx, xy, yy = 0.0, 0.0, 0.0
+    for axis in range(2 if straight else 3):
+        if geom.kind == ELLIPSOID:
+            # Of the implicit surface sum (x/a)^2 = 1: its Hessian over the length of its slope, at the point
+            # x = a^2 n / s, s = |a n|, that has this normal n.
+            weight = support / geom.size[axis] ** 2
+        x = _along_axis(geom, body_rotation, tangent1, axis)
+        y = _along_axis(geom, body_rotation, tangent2, axis)
+        xx, xy, yy = xx + weight * x * x, xy + weight * x * y, yy + weight * y * y
+    return xx, xy, yy
+
+
+@njit(cache=True)
+def _along_axis(geom, body_rotation, vector, axis):
+    """What a vector (3,) of the world has along an axis of a geom."""
+    along = 0.0
+    for j in range(3):
         for i in range(3):
-            for j in range(3):
-                t = axes[a, i] - along[a] * normal[i]
-                k[i, j] += weight[a] * t * (axes[a, j] - along[a] * normal[j])
+            along += vector[i] * body_rotation[i, j] * geom.rotation[j, axis]
+    return along

@@ -15,7 +15,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     values and ids of `engines.Contacts`; geoms (ngeom,) of `curvature.GEOM`; patch_bodies (p,): index of each
     patch's body in the skin.
     """
-    position, normals, distance = values[:, POSITION:], values[:, FRAME : FRAME + 3], values[:, DISTANCE]
+    position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
     for c in range(len(distance)):
@@ -26,7 +26,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 continue
             if skins == 0:
                 other = geom_pairs[c, 1 - side]
-                radius = effective_radius(geoms, geom, other, normals[c], body_rotations)
+                radius = effective_radius(geoms, geom, other, frame[c], body_rotations)
                 skins = 2 if other >= 0 and geoms[other].patch >= 0 else 1
             # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway,
             # half of the distance from each surface: that of 2 ahead, that of 1 behind; in penetration
@@ -42,10 +42,10 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
                     to_body = body_rotations[body, k, i]
-                    world = position[c, k] + half * normals[c, k]
+                    world = position[c, k] + half * frame[c, k]
                     point += to_body * (world - body_positions[body, k])
                     force += to_body * wrench_world[c, k]
-                    normal += to_body * normals[c, k]
+                    normal += to_body * frame[c, k]
                     slip += to_body * velocity[c, k]
                 load.point[i] = point
                 load.force[i] = sign * force

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """How m loads are shared out.
 
     Each load is shared in proportion to the weights of its taxels, of whatever scale they are, so that the
@@ -25,8 +24,7 @@ class Shares:
     """(k,) float, none negative."""
 
 
-@dataclass(frozen=True)
-class Near:
+class Near(NamedTuple):
     """The taxels around m loads, load after load; of each the one that takes it comes first."""
 
     begin: np.ndarray

@@ -49,7 +49,9 @@ class Skin(Taxels):
         self.stiffness = stiffness
         self._along = choose("skin.distance", distance, DISTANCES)
         number = len(self.positions)
-        self._queue = np.empty(number, np.int64)
+        self._touched = np.empty(number, np.int64)
+        self._room = 32
+        """Taxels to expect around a load."""
         self._far = np.full(number, np.inf)
         self._heap = np.empty((len(self.neighbours[1]) + 1 if self._along else 0, 2))
         self._vector = np.empty((number if self._along else 0, 3))
@@ -98,7 +100,15 @@ class Skin(Taxels):
         if sums is None:
             sums = self._sums[touch.channels] = np.zeros((len(self.positions), 1 + touch.channels))
         gather(
-            loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean, sums, self._queue, out
+            loads.table,
+            shares.begin,
+            shares.taxel,
+            shares.weight,
+            values,
+            touch.mean,
+            sums,
+            self._touched,
+            out,
         )
         return out
 
@@ -115,18 +125,20 @@ class Skin(Taxels):
 
         Only those that face the load and are joined to the first by a path over such taxels.
         """
-        reach = np.full(len(loads), reach, float) if np.ndim(reach) == 0 else reach
+        if not isinstance(reach, np.ndarray):
+            reach = np.full(len(loads), reach, float)
         begin = np.empty(len(loads) + 1, np.int64)
-        room = 32 * len(loads)
         while True:
+            room = self._room * len(loads)
             taxel, distance = np.empty(room, np.int64), np.empty(room)
             count = walk(
-                loads.table, reach, self._along, self.positions, self.normals, self._patches, *self._cells,
-                *self.neighbours, self._queue, self._far, self._heap, self._vector, begin, taxel, distance,
+                loads.table, reach, self.positions, self.normals, self._patches, *self._cells,
+                *self.neighbours, self._far, self._heap, self._vector, begin, taxel, distance,
             )  # fmt: skip
-            if count <= room:
+            if count >= 0:
                 return Near(begin, taxel[:count], distance[:count])
-            room = count
+            self._far[:] = np.inf
+            self._room *= 4
 
     # -- queries: which taxels of a patch are near points (m, 3), or one (3,), of its body's frame [m].
     # -- Indices of taxels run within the patch; distances are straight or along the surface, as in the skin.

@@ -19,42 +19,45 @@ from tactile_sim.skin.patches import faces, find_nearest
 
 @njit(cache=True)
 def walk(
-    loads, reach, along, positions, normals, patches, first, order, begin, beside,
-    queue, far, heap, vector, out_begin, out_taxel, out_distance,
+    loads, reach, positions, normals, patches, first, order, begin, beside,
+    far, heap, vector, out_begin, out_taxel, out_distance,
 ):  # fmt: skip
     """Writes the taxels around each load, and how far they are, load after load; returns how many there are.
 
     First comes the one that takes the load, however far it is; then those within reach (m,) [m] that face the
-    load and that a path over such taxels joins to the first. Where there is no room for all, only the number
-    is right.
+    load and that a path over such taxels joins to the first. Where there is no room for all it returns -1,
+    and `far` is to be made infinite again.
 
-    loads (m,) of `loads.LOAD`; along: whether distances are along the surface; begin, beside: neighbours.
-    Room to work in: queue (n,); far (n,), infinite everywhere, and left so; for distances along the surface
-    heap (e + 1, 2) and vector (n, 3).
+    loads (m,) of `loads.LOAD`; begin, beside: neighbours. Room to work in: far (n,), infinite everywhere, and
+    left so; for distances along the surface heap (e + 1, 2) and vector (n, 3), both empty where they are not.
     """
     count = 0
     for m in range(len(loads)):
         out_begin[m] = count
         load = loads[m]
         start = find_nearest(load.point, load.normal, patches[load.patch], positions, normals, first, order)
-        if along:
+        if count == len(out_taxel):
+            return -1
+        queue = out_taxel[count:]
+        if len(heap):
             seen = _walk_along(
                 load, start, reach[m], positions, normals, begin, beside, queue, far, heap, vector
             )
         else:
             seen = _walk_straight(load, start, reach[m], positions, normals, begin, beside, queue, far)
-        for k in range(seen):
-            if count < len(out_taxel):
-                out_taxel[count], out_distance[count] = queue[k], far[queue[k]]
-            count += 1
-            far[queue[k]] = np.inf
+        if seen < 0:
+            return -1
+        for k in range(count, count + seen):
+            out_distance[k] = far[out_taxel[k]]
+            far[out_taxel[k]] = np.inf
+        count += seen
     out_begin[len(loads)] = count
     return count
 
 
 @njit(cache=True)
 def _walk_straight(load, start, reach, positions, normals, begin, beside, queue, far):
-    """Breadth first; writes taxels into queue, their distances into far; returns how many there are."""
+    """Breadth first; writes taxels into queue, their distances into far; returns how many, or -1."""
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
     queue[0], far[start] = start, np.sqrt(dx * dx + dy * dy + dz * dz)
@@ -69,6 +72,8 @@ def _walk_straight(load, start, reach, positions, normals, begin, beside, queue,
             dx, dy, dz = positions[q, 0] - x, positions[q, 1] - y, positions[q, 2] - z
             d = dx * dx + dy * dy + dz * dz
             if d <= reach * reach and d < np.inf and faces(normals, q, load.normal):
+                if tail == len(queue):
+                    return -1
                 far[q] = np.sqrt(d)
                 queue[tail] = q
                 tail += 1
@@ -99,6 +104,8 @@ def _walk_along(load, start, reach, positions, normals, begin, beside, queue, fa
         size = _pop(heap, size)
         if distance > far[taxel]:
             continue
+        if tail == len(queue):
+            return -1
         queue[tail] = taxel
         tail += 1
         v = vector[taxel]

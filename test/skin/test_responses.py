@@ -126,15 +126,19 @@ def test_the_effective_radius_of_two_surfaces(first, second, normal, expected):
         f"<mujoco><worldbody><geom {first}/><geom {second}/></worldbody></mujoco>"
     )
     geoms = geom_table(model)
+    tangent = np.cross(normal, [0.3, 0.5, -0.7])
+    tangent /= np.linalg.norm(tangent)
+    frame = np.stack([normal, tangent, np.cross(normal, tangent)])
     for turn in (np.eye(3), Rotation.random(random_state=1).as_matrix()):
-        found = effective_radius(geoms, 0, 1, turn @ normal, turn[None])
+        turned = (frame @ turn.T).ravel()
+        found = effective_radius(geoms, 0, 1, turned, turn[None])
         assert found == pytest.approx(expected, rel=1e-9)
-        assert effective_radius(geoms, 1, 0, turn @ normal, turn[None]) == pytest.approx(found, rel=1e-12)
+        assert effective_radius(geoms, 1, 0, turned, turn[None]) == pytest.approx(found, rel=1e-12)
 
 
 def test_against_a_flex_the_own_curvature_counts():
     model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size=".02"/></worldbody></mujoco>')
-    radius = effective_radius(geom_table(model), 0, -1, np.array([0, 0, 1.0]), np.eye(3)[None])
+    radius = effective_radius(geom_table(model), 0, -1, np.eye(3).ravel(), np.eye(3)[None])
     assert radius == pytest.approx(0.02)
 
 
