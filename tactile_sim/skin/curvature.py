@@ -83,9 +83,9 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
 
     That is the sum over the geom's axes of `weight` t t', where t is what the axis has along the tangents.
     """
-    weight = 1.0 / geom.size[0]
     if geom.kind == FLAT:
         return 0.0, 0.0, 0.0
+    weight = 1.0 / geom.size[0]
     if geom.kind == SPHERE:
         return weight, 0.0, weight
     up = _along_axis(geom, body_rotation, normal, 2)
