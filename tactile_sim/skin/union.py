@@ -2,7 +2,7 @@
 
 Each geom is a polyhedron over its taxels, and the union of these is a closed mesh. Its vertices are the
 taxels that are outside, and new ones where surfaces meet; the latter go to where the true surfaces do. At
-last, vertices that lie too near to each other are taken out, which leaves the mesh closed (see `collapse`).
+last, vertices that lie too near to each other are taken out, which leaves the mesh closed (see `mesh`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin.collapse import LOST, SEAM, SPARE, TAXEL, Mesh, drop, thin
-from tactile_sim.skin.outward import onto, outward
+from tactile_sim.skin.mesh import LOST, SPARE, TAXEL, Mesh
+from tactile_sim.skin.outward import outward
 from tactile_sim.skin.polyhedra import Polyhedron, unite
+from tactile_sim.skin.seams import COINCIDENT, meet, widen
 from tactile_sim.skin.shapes import Shape
 from tactile_sim.skin.surface import BodySurface, Surface
+from tactile_sim.skin.thin import thin
 from tactile_sim.skin.triangulate import flip_to_delaunay
 
-COINCIDENT = 1e-3
-"""Surfaces nearer to each other than this lie on each other, in spacings."""
 SUNK = 0.1
 """How deep hidden vertices go into what hides them, so that coinciding surfaces do not mix, in spacings."""
-CROWDED = 0.5
-"""Taxels of two geoms that face each other over a groove are farther apart than this, in spacings."""
 JOINED = 0.5
 """Geoms of a body nearer to each other than this carry one skin over the gap, in spacings."""
 GAP = 1.5
@@ -144,83 +142,14 @@ def _outside(
         across[face] / np.maximum(2 * areas[face], 1e-300)[:, None],
     )  # fmt: skip
     normals = np.concatenate([solid.normals for solid in solids])[source]
-    _meet(mesh, normals, geom, shapes, near, spacing)
+    meet(mesh, normals, geom, shapes, near, spacing)
 
     whole = np.bincount(vertex_geom[faces[:, 0]], areas, minlength=len(shapes))
     seen = np.bincount(label, _cross(mesh.positions, triangles)[1], minlength=len(shapes))
     seen = seen * np.array([shape.area for shape in shapes]) / np.maximum(whole, 1e-300)
     thin(mesh, normals, spacing)
-    _widen(mesh, normals, geom, CROWDED * spacing)
+    widen(mesh, normals, geom, spacing)
     return _remaining(mesh, normals, geom, source, seen)
-
-
-def _meet(
-    mesh: Mesh,
-    normals: np.ndarray,
-    geom: np.ndarray,
-    shapes: Sequence[Shape],
-    near: np.ndarray,
-    spacing: float,
-) -> None:
-    """Moves the vertices where polyhedra meet to where the surfaces of their geoms do.
-
-    Each becomes a taxel of one of these, the one that has the fewest; its place and normal are on that one.
-    """
-    pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
-    pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
-    if len(pairs) == 0:
-        return
-    taxels = np.bincount(geom[mesh.role == TAXEL], minlength=len(shapes))
-    pairs = pairs[np.lexsort((pairs[:, 1], taxels[pairs[:, 1]], pairs[:, 0]))]
-    vertex, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
-    members = np.full((len(vertex), 3), -1)
-    for k in range(3):
-        members[count > k, k] = pairs[first[count > k] + k, 1]
-    start = mesh.positions[vertex]
-    place = start.copy()
-    for _ in range(10):
-        slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))
-        for g in np.unique(members[members >= 0]).tolist():
-            row, slot = np.nonzero(members == g)
-            slope[row, slot] = outward(shapes[g], place[row])
-            height[row, slot] = -shapes[g].depth(place[row])
-        # The shortest way to where all heights vanish, to first order; damped where surfaces graze.
-        gram = slope @ slope.transpose(0, 2, 1) + 1e-4 * np.eye(3)
-        way = -np.einsum("nki,nk->ni", slope, np.linalg.solve(gram, height[..., None])[..., 0])
-        length = np.linalg.norm(way, axis=1, keepdims=True)
-        place += way * np.minimum(1, 0.3 * spacing / np.maximum(length, 1e-300))
-    astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
-    place[astray] = start[astray]
-    settled = np.zeros(len(place), bool)
-    for k in range(3):
-        for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
-            row = np.flatnonzero(~settled & (members[:, k] == g))
-            exact = onto(shapes[g], place[row])
-            inside = np.zeros(len(row), bool)
-            for j in np.flatnonzero(near[g]).tolist():
-                inside |= shapes[j].depth(exact) > 2 * COINCIDENT * spacing
-            row, exact = row[~inside], exact[~inside]
-            settled[row] = True
-            at = vertex[row]
-            mesh.positions[at], geom[at], mesh.role[at] = exact, g, SEAM
-            normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
-    geom[vertex[~settled]] = members[~settled, 0]
-
-
-def _widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, least: float) -> None:
-    """Takes out taxels that face one of another geom over a groove, nearer than `least` [m]."""
-    there = np.flatnonzero(mesh.at >= 0)
-    pairs = there[cKDTree(mesh.positions[there]).query_pairs(least, output_type="ndarray")]
-    pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]
-    a, b = pairs.T
-    way = mesh.positions[b] - mesh.positions[a]
-    facing = (np.einsum("ij,ij->i", normals[a], way) > 0) & (np.einsum("ij,ij->i", normals[b], way) < 0)
-    order = np.argsort(np.linalg.norm(way, axis=1), kind="stable")
-    for pair in pairs[order[facing[order]]]:
-        if (mesh.role[pair] != SPARE).all():
-            mesh.role[pair[mesh.role[pair] == TAXEL][:1]] = SPARE
-    for worst in (0.1, 0.0):
-        drop(mesh, SPARE, worst)
 
 
 def _remaining(

@@ -1,0 +1,189 @@
+"""A closed triangle mesh, and vertices taken out of it one by one; it stays closed.
+
+A vertex goes by moving onto one of its neighbours, so the two triangles between them vanish. The link
+condition (Dey et al. 1999: the two share just the two corners opposite to their edge) keeps the mesh's
+topology: no hole, no edge of more than two triangles.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+TAXEL, SEAM, SPARE, LOST = 0, 1, 2, 3
+"""What a vertex is: a taxel; a place where the surfaces of geoms meet; one on the surface that need not stay;
+one that is not on the surface."""
+FAIR = 0.11
+"""A triangle as good as this is good enough, and so is one that got no worse; see `quality_after`."""
+FORBIDDEN = -2.0
+
+
+class Mesh(NamedTuple):
+    """A closed mesh, wound outward; kernels change it in place."""
+
+    positions: np.ndarray
+    """(n, 3) [m]."""
+    role: np.ndarray
+    """(n,) TAXEL, SEAM, SPARE or LOST."""
+    triangles: np.ndarray
+    """(t, 3)."""
+    across: np.ndarray
+    """(t, 3) the triangle over the edge opposite to each corner."""
+    label: np.ndarray
+    """(t,) the geom that a triangle lies on."""
+    facing: np.ndarray
+    """(t, 3) unit normal of the geom there."""
+    alive: np.ndarray
+    """(t,) whether a triangle is still there."""
+    at: np.ndarray
+    """(n,) a triangle of each vertex; -1 where it is gone."""
+
+    @staticmethod
+    def of(
+        positions: np.ndarray, role: np.ndarray, triangles: np.ndarray, label: np.ndarray, facing: np.ndarray
+    ) -> Mesh:
+        """From a closed mesh (t, 3) in which every vertex has a triangle."""
+        start, stop = triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
+        there, back = start * len(positions) + stop, stop * len(positions) + start
+        order = np.argsort(there)
+        across = (order[np.searchsorted(there[order], back)] // 3).reshape(triangles.shape)
+        at = np.empty(len(positions), np.int64)
+        at[triangles.ravel()] = np.repeat(np.arange(len(triangles)), 3)
+        alive = np.ones(len(triangles), bool)
+        return Mesh(positions, role, triangles.copy(), across, label, facing, alive, at)
+
+
+@njit(cache=True)
+def collapse(mesh, u, v):
+    """Moves vertex u onto its neighbour v."""
+    triangles, across = mesh.triangles, mesh.across
+    t = mesh.at[u]
+    while triangles[t, (corner(triangles, t, u) + 1) % 3] != v:
+        t = across[t, (corner(triangles, t, u) + 1) % 3]
+    # t is (u, v, a); s, over its edge from u to v, is (u, b, v).
+    k = corner(triangles, t, u)
+    a, s = triangles[t, (k + 2) % 3], across[t, (k + 2) % 3]
+    j = corner(triangles, s, u)
+    b = triangles[s, (j + 1) % 3]
+    beyond_a, before_a = across[t, k], across[t, (k + 1) % 3]
+    beyond_b, before_b = across[s, j], across[s, (j + 2) % 3]
+    w = t
+    while True:
+        k = corner(triangles, w, u)
+        triangles[w, k] = v
+        w = across[w, (k + 1) % 3]
+        if w == t:
+            break
+    _replace(across, beyond_a, t, before_a)
+    _replace(across, before_a, t, beyond_a)
+    _replace(across, beyond_b, s, before_b)
+    _replace(across, before_b, s, beyond_b)
+    mesh.alive[t] = mesh.alive[s] = False
+    mesh.at[u] = -1
+    mesh.at[v] = mesh.at[a] = beyond_a
+    mesh.at[b] = beyond_b
+
+
+@njit(cache=True)
+def quality_after(mesh, u, v):
+    """How good the worst triangle is once vertex u has moved onto v; FORBIDDEN where that opens the mesh.
+
+    A triangle is as good as twice its area, as seen from where it faces, over the square of its longest edge.
+    """
+    shared = count = 0
+    worst = 1.0
+    t = mesh.at[u]
+    while True:
+        k = corner(mesh.triangles, t, u)
+        b, c = mesh.triangles[t, (k + 1) % 3], mesh.triangles[t, (k + 2) % 3]
+        shared += _joined(mesh, v, b)
+        count += 1
+        if b != v and c != v:
+            after = _shape(mesh.positions, v, b, c, mesh.facing[t])
+            if after < FAIR and after >= _shape(mesh.positions, u, b, c, mesh.facing[t]):
+                after = FAIR
+            worst = min(worst, after)
+        t = mesh.across[t, (k + 1) % 3]
+        if t == mesh.at[u]:
+            break
+    # Where u has three triangles and so has v, they are a tetrahedron's.
+    if shared != 2 or (count == 3 and _count(mesh, v) == 3):
+        return FORBIDDEN
+    return worst
+
+
+@njit(cache=True)
+def seam_edges(mesh, u):
+    """How many edges of a vertex lie between two geoms."""
+    count = 0
+    t = mesh.at[u]
+    while True:
+        over = mesh.across[t, (corner(mesh.triangles, t, u) + 1) % 3]
+        count += mesh.label[over] != mesh.label[t]
+        t = over
+        if t == mesh.at[u]:
+            return count
+
+
+@njit(cache=True)
+def _joined(mesh, u, v):
+    """Whether an edge joins two vertices."""
+    t = mesh.at[u]
+    while True:
+        k = corner(mesh.triangles, t, u)
+        if mesh.triangles[t, (k + 1) % 3] == v:
+            return True
+        t = mesh.across[t, (k + 1) % 3]
+        if t == mesh.at[u]:
+            return False
+
+
+@njit(cache=True)
+def _count(mesh, u):
+    """How many triangles a vertex has."""
+    count = 0
+    t = mesh.at[u]
+    while True:
+        count += 1
+        t = mesh.across[t, (corner(mesh.triangles, t, u) + 1) % 3]
+        if t == mesh.at[u]:
+            return count
+
+
+@njit(cache=True)
+def corner(triangles, t, u):
+    """Where a triangle has vertex u."""
+    if triangles[t, 0] == u:
+        return 0
+    return 1 if triangles[t, 1] == u else 2
+
+
+@njit(cache=True)
+def _shape(positions, a, b, c, facing):
+    x, y, z = positions[a, 0], positions[a, 1], positions[a, 2]
+    ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
+    vx, vy, vz = positions[c, 0] - x, positions[c, 1] - y, positions[c, 2] - z
+    out = (uy * vz - uz * vy) * facing[0] + (uz * vx - ux * vz) * facing[1] + (ux * vy - uy * vx) * facing[2]
+    wx, wy, wz = vx - ux, vy - uy, vz - uz
+    longest = max(ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, wx * wx + wy * wy + wz * wz)
+    return out / longest if longest > 0.0 else 0.0
+
+
+@njit(cache=True)
+def _replace(across, t, old, new):
+    """Sets the neighbour of a triangle that was `old`."""
+    for k in range(3):
+        if across[t, k] == old:
+            across[t, k] = new
+            return
+
+
+@njit(cache=True)
+def distance(mesh, u, v):
+    """Between two vertices [m]."""
+    x = mesh.positions[u, 0] - mesh.positions[v, 0]
+    y = mesh.positions[u, 1] - mesh.positions[v, 1]
+    z = mesh.positions[u, 2] - mesh.positions[v, 2]
+    return np.sqrt(x * x + y * y + z * z)

@@ -1,0 +1,130 @@
+"""Where the surfaces of a body's geoms meet: taxels on both, and not too near to each other over a groove."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tactile_sim.skin.mesh import SEAM, SPARE, TAXEL, Mesh
+from tactile_sim.skin.outward import onto, outward
+from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.thin import drop
+
+COINCIDENT = 1e-3
+"""Surfaces nearer to each other than this lie on each other, in spacings."""
+CROWDED = 0.5
+"""Taxels of two geoms that face each other over a groove are farther apart than this, in spacings."""
+
+
+def meet(
+    mesh: Mesh,
+    normals: np.ndarray,
+    geom: np.ndarray,
+    shapes: Sequence[Shape],
+    near: np.ndarray,
+    spacing: float,
+) -> None:
+    """Moves the vertices where polyhedra meet to where the surfaces of their geoms do.
+
+    Each becomes a taxel of one of these geoms, the one that has the fewest; there its place and normal are.
+    In place: normals (n, 3), and geom (n,), -1 for those vertices; near (k, k): which geoms may touch.
+    """
+    members, vertex = _members(mesh, geom, len(shapes))
+    start = mesh.positions[vertex]
+    place = _crossing(start, members, shapes, 0.3 * spacing)
+    astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
+    place[astray] = start[astray]
+    settled = np.zeros(len(place), bool)
+    for k in range(3):
+        for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
+            row = np.flatnonzero(~settled & (members[:, k] == g))
+            exact = onto(shapes[g], place[row])
+            inside = np.zeros(len(row), bool)
+            for j in np.flatnonzero(near[g]).tolist():
+                inside |= shapes[j].depth(exact) > 2 * COINCIDENT * spacing
+            row, exact = row[~inside], exact[~inside]
+            settled[row] = True
+            at = vertex[row]
+            mesh.positions[at], geom[at], mesh.role[at] = exact, g, SEAM
+            normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
+    geom[vertex[~settled]] = members[~settled, 0]
+    _turn_to_seen(mesh, normals, geom, vertex, shapes, COINCIDENT * spacing)
+
+
+def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:
+    """Takes out taxels that face one of another geom over a groove, too near."""
+    there = np.flatnonzero(mesh.at >= 0)
+    pairs = there[cKDTree(mesh.positions[there]).query_pairs(CROWDED * spacing, output_type="ndarray")]
+    pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]
+    a, b = pairs.T
+    way = mesh.positions[b] - mesh.positions[a]
+    facing = (np.einsum("ij,ij->i", normals[a], way) > 0) & (np.einsum("ij,ij->i", normals[b], way) < 0)
+    order = np.argsort(np.linalg.norm(way, axis=1), kind="stable")
+    for pair in pairs[order[facing[order]]]:
+        if (mesh.role[pair] != SPARE).all():
+            mesh.role[pair[mesh.role[pair] == TAXEL][:1]] = SPARE
+    for worst in (0.1, 0.0):
+        drop(mesh, SPARE, worst)
+
+
+def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Up to three geoms (m, 3) that meet at each new vertex, -1 for none, and these vertices (m,)."""
+    pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
+    pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
+    taxels = np.bincount(geom[mesh.role == TAXEL], minlength=count)
+    pairs = pairs[np.lexsort((pairs[:, 1], taxels[pairs[:, 1]], pairs[:, 0]))]
+    vertex, first, number = np.unique(pairs[:, 0], return_index=True, return_counts=True)
+    members = np.full((len(vertex), 3), -1)
+    for k in range(3):
+        members[number > k, k] = pairs[first[number > k] + k, 1]
+    return members, vertex
+
+
+def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], stride: float) -> np.ndarray:
+    """Places (m, 3) near start (m, 3) where surfaces of geoms (m, 3) cross; steps are at most a stride."""
+    place = start.copy()
+    for _ in range(10):
+        slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))
+        for g in np.unique(members[members >= 0]).tolist():
+            row, slot = np.nonzero(members == g)
+            slope[row, slot] = outward(shapes[g], place[row])
+            height[row, slot] = -shapes[g].depth(place[row])
+        # The shortest way to where all heights vanish, to first order; damped where surfaces graze.
+        gram = slope @ slope.transpose(0, 2, 1) + 1e-4 * np.eye(3)
+        way = -np.einsum("nki,nk->ni", slope, np.linalg.solve(gram, height[..., None])[..., 0])
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        place += way * np.minimum(1, stride / np.maximum(length, 1e-300))
+    return place
+
+
+def _turn_to_seen(
+    mesh: Mesh,
+    normals: np.ndarray,
+    geom: np.ndarray,
+    vertex: np.ndarray,
+    shapes: Sequence[Shape],
+    ahead: float,
+) -> None:
+    """Turns normals at an edge of their geom to the faces that can be seen, where others are hidden."""
+    angles = _angles(mesh.positions, mesh.triangles) * (mesh.label[:, None] == geom[mesh.triangles])
+    weighted = angles[..., None] * mesh.facing[:, None, :]
+    seen = np.zeros_like(mesh.positions)
+    np.add.at(seen, mesh.triangles.ravel(), weighted.reshape(-1, 3))
+    seen = seen[vertex]
+    length = np.linalg.norm(seen, axis=1)
+    seen /= np.maximum(length, 1e-300)[:, None]
+    aslant = (length > 0) & (np.einsum("ij,ij->i", seen, normals[vertex]) < 0.9)
+    for g in np.unique(geom[vertex[aslant]]).tolist():
+        row = np.flatnonzero(aslant & (geom[vertex] == g))
+        row = row[shapes[g].depth(mesh.positions[vertex[row]] + ahead * seen[row]) < 0]
+        normals[vertex[row]] = seen[row]
+
+
+def _angles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """(t, 3) of the corners of triangles [rad]."""
+    corners = positions[triangles]
+    one, other = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
+    across = np.linalg.norm(np.cross(one, other), axis=2)
+    return np.arctan2(across, np.einsum("tki,tki->tk", one, other))

@@ -1,0 +1,156 @@
+"""Which vertices of a body's mesh go: those that are no taxels, and those too near to each other at seams."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.skin.mesh import (
+    FORBIDDEN,
+    LOST,
+    SEAM,
+    SPARE,
+    TAXEL,
+    collapse,
+    corner,
+    distance,
+    quality_after,
+    seam_edges,
+)
+
+NEAR = 0.6
+"""A taxel nearer to a seam's vertex than this goes, in spacings."""
+SEAM_STEP = 0.6
+"""Vertices of a seam nearer to each other than this are thinned out, in spacings."""
+JUNCTION = 0.8
+"""Junctions of seams nearer to each other than this become one, in the distance that a seam is thinned to."""
+ALIKE = 0.3
+"""Two normals whose cosine is above this are of the same side of a geom."""
+
+
+@njit(cache=True)
+def thin(mesh, normals, spacing):
+    """Takes out what is not to stay, and what lies too near to another vertex at a seam.
+
+    normals (n, 3): of the taxels, outward; spacing [m].
+    """
+    # With care for the shape as far as it goes, then without.
+    for worst, role in ((0.1, SPARE), (0.0, SPARE), (-1.5, LOST)):
+        drop(mesh, role, worst)
+    # Each makes room for the other.
+    for worst in (0.1, 0.0, 0.0):
+        _thin_seams(mesh, worst, SEAM_STEP * spacing)
+        _clear_seams(mesh, normals, NEAR * spacing)
+
+
+@njit(cache=True)
+def drop(mesh, role, worst):
+    """Collapses the vertices of this role and higher, as long as no triangle gets worse than `worst`."""
+    going = True
+    while going:
+        going = False
+        for u in range(len(mesh.at)):
+            if mesh.role[u] >= role and mesh.at[u] >= 0:
+                v = _best_neighbour(mesh, u, worst)
+                if v >= 0:
+                    collapse(mesh, u, v)
+                    going = True
+
+
+@njit(cache=True)
+def _thin_seams(mesh, worst, least):
+    """Collapses seams' vertices along their seams, nearest ones first, until they are `least` apart."""
+    going = True
+    while going:
+        going = False
+        lengths, starts, stops = [0.0], [-1], [-1]
+        for t in range(len(mesh.triangles)):
+            if not mesh.alive[t]:
+                continue
+            for k in range(3):
+                u, v = mesh.triangles[t, (k + 1) % 3], mesh.triangles[t, (k + 2) % 3]
+                if u < v and mesh.label[mesh.across[t, k]] != mesh.label[t]:
+                    length = distance(mesh, u, v)
+                    if length < least:
+                        lengths.append(length)
+                        starts.append(u)
+                        stops.append(v)
+        touched = np.zeros(len(mesh.at), np.bool_)
+        for e in np.argsort(np.array(lengths), kind="mergesort"):
+            a, b = starts[e], stops[e]
+            if a < 0 or touched[a] or touched[b]:
+                continue
+            # A junction of seams stays, but for one hard by another.
+            close = lengths[e] < JUNCTION * least
+            quality_a = quality_b = FORBIDDEN
+            if mesh.role[a] == SEAM and (close or seam_edges(mesh, a) == 2):
+                quality_a = quality_after(mesh, a, b)
+            if mesh.role[b] == SEAM and (close or seam_edges(mesh, b) == 2):
+                quality_b = quality_after(mesh, b, a)
+            if max(quality_a, quality_b) < worst:
+                continue
+            touched[a] = touched[b] = going = True
+            if quality_a >= quality_b:
+                collapse(mesh, a, b)
+            else:
+                collapse(mesh, b, a)
+
+
+@njit(cache=True)
+def _clear_seams(mesh, normals, least):
+    """Collapses taxels that lie within `least` of a seam's vertex on the same side of their geom."""
+    for u in range(len(mesh.at)):
+        if mesh.at[u] < 0 or (mesh.role[u] != TAXEL and seam_edges(mesh, u) > 0):
+            continue
+        near = False
+        t = mesh.at[u]
+        while True:
+            k = corner(mesh.triangles, t, u)
+            q = mesh.triangles[t, (k + 1) % 3]
+            length = distance(mesh, u, q)
+            if mesh.role[q] == SEAM and length < least:
+                near = near or length < least / 2 or _alike(mesh, q, mesh.label[t], normals[u])
+            t = mesh.across[t, (k + 1) % 3]
+            if t == mesh.at[u]:
+                break
+        if near:
+            v = _best_neighbour(mesh, u, 0.02)
+            if v >= 0:
+                collapse(mesh, u, v)
+
+
+@njit(cache=True)
+def _alike(mesh, q, geom, normal):
+    """Whether a geom's surface around vertex q faces about the same way as a normal."""
+    x = y = z = 0.0
+    t = mesh.at[q]
+    while True:
+        if mesh.label[t] == geom:
+            x += mesh.facing[t, 0]
+            y += mesh.facing[t, 1]
+            z += mesh.facing[t, 2]
+        t = mesh.across[t, (corner(mesh.triangles, t, q) + 1) % 3]
+        if t == mesh.at[q]:
+            break
+    return x * normal[0] + y * normal[1] + z * normal[2] > ALIKE * np.sqrt(x * x + y * y + z * z)
+
+
+@njit(cache=True)
+def _best_neighbour(mesh, u, worst):
+    """The neighbour that vertex u best moves onto; -1 if each would leave a triangle worse than `worst`."""
+    best, best_quality = -1, worst
+    on_seam = seam_edges(mesh, u) > 0
+    t = mesh.at[u]
+    while True:
+        k = corner(mesh.triangles, t, u)
+        v = mesh.triangles[t, (k + 1) % 3]
+        leaves_seam = on_seam and mesh.label[mesh.across[t, (k + 2) % 3]] == mesh.label[t]
+        quality = quality_after(mesh, u, v)
+        if quality > worst and (leaves_seam or mesh.role[v] >= SPARE):
+            # Rather along the seam, and onto what stays.
+            quality = worst + 1e-3 * (quality - worst)
+        if quality > best_quality:
+            best, best_quality = v, quality
+        t = mesh.across[t, (k + 1) % 3]
+        if t == mesh.at[u]:
+            return best
