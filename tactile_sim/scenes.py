@@ -6,13 +6,20 @@ import math
 import os
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 import mujoco
 
 from tactile_sim import share
 from tactile_sim.errors import SceneError, suggest
+from tactile_sim.scene_sensors import (
+    add_contact_sensors,
+    complete_contact_sensors,
+    fault_of_contact_sensor,
+)
 
 _NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 _REMEDIES = {
@@ -23,20 +30,30 @@ _REMEDIES = {
 _XACRO = "http://www.ros.org/wiki/xacro"
 
 
-def load_model(scene: str | Path, base: Path | None = None, source: str | None = None) -> mujoco.MjModel:
+def load_model(
+    scene: str | Path,
+    base: Path | None = None,
+    source: str | None = None,
+    contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+) -> mujoco.MjModel:
     """The compiled model of a scene.
 
     Args:
         scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
+        contact_sensors: checked keys by name, of sensors to add to those of the scene.
 
     Raises:
         SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
+        ConfigError: a sensor to add does not fit the scene.
     """
     path = find_scene(scene, base, source)
     spec = load_spec(path)
     try:
+        where = f"{source}: contact_sensors" if source else "contact_sensors"
+        add_contact_sensors(spec, contact_sensors or {}, where)
+        complete_contact_sensors(spec, str(path))
         model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise _refused(path, error) from None
@@ -197,6 +214,8 @@ def _package_around(urdf: Path, package: str) -> Path | None:
 def _refused(path: Path, error: Exception) -> SceneError:
     """MuJoCo's reason on one line: where, what, and what to do where that is not plain."""
     reason = re.sub(r"^((XML )?Error: ?)+", "", " ".join(str(error).split()))
+    if "Element 'contact'" in reason and (fault := fault_of_contact_sensor(path)):
+        return SceneError(f"{path}: {fault}")
     broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", reason)
     if broken:
         return SceneError(f"{path}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")

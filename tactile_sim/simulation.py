@@ -33,7 +33,7 @@ class Simulation:
     def __init__(self, settings: Settings):
         """Raises TactileSimError where the settings do not fit the scene."""
         self.settings = settings
-        model = load_model(settings.scene, base=settings.base, source=settings.source)
+        model = load_model(settings.scene, settings.base, settings.source, settings.contact_sensors)
         self.engine = MujocoEngine(model)
         self.names = Names(model)
         bodies = [settings.frame_prefix + name for name in self.names.bodies[1:]]

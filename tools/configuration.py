@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, SENSOR_STAGES, Key
+from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
@@ -24,6 +25,14 @@ TABLES = {
     "gains.JOINT.kp": "stiffness [N m/rad, N/m] of a joint that is commanded a position and has no actuator "
     "for it; by name or shell pattern",
     "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
+    "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
+    "all below it), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
+    "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two sides may be left out",
+    "contact_sensors.NAME.data": "what is asked for, `[found]` by default; in this order: "
+    + ", ".join(f"`{word}`" for word in FIELDS),
+    "contact_sensors.NAME.num": "most contacts that are told; `1` by default",
+    "contact_sensors.NAME.reduce": "which are kept, by default `none`, the first ones: "
+    + ", ".join(f"`{word}`" for word in REDUCTIONS),
 }
 STAGES = """
 Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each
@@ -34,9 +43,8 @@ those of the touch function: N, or m/s for slip.
 |---|---|---|
 """
 TAIL = """
-`engine: motrix | trifinger`, `feelers`, `contact_sensors` and `trifinger` are kept for
-what is to come and refused until then; `web`, `rates.images`, `rates.feelers` and `rates.sensors` are read
-and unused.
+`engine: motrix | trifinger`, `feelers` and `trifinger` are kept for what is to come and refused until then;
+`web`, `rates.images` and `rates.feelers` are read and unused.
 """
 
 

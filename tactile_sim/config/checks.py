@@ -122,6 +122,27 @@ class Texts:
 
 
 @dataclass(frozen=True)
+class Ordered:
+    """A list of different words out of a few, in their order."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        example = f"[{', '.join(self.words[:2])}]"
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+            raise ValueError(f"needs a list of words, such as {example}, but is {shown(value)}")
+        for entry in value:
+            if entry not in self.words:
+                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
+        wanted = [word for word in self.words if word in value]
+        if list(value) != wanted:
+            raise ValueError(
+                f"needs each word once and in order, [{', '.join(wanted)}], but is [{', '.join(value)}]"
+            )
+        return tuple(value)
+
+
+@dataclass(frozen=True)
 class Integers:
     """A list of integers, none below a bound."""
 
@@ -168,4 +189,4 @@ class Later:
         raise ValueError("is not available yet in this version; leave it out")
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Integers | Choice | Later
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice | Later

@@ -108,7 +108,7 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
     last = name.rpartition(".")[2]
     needs = " and ".join(stages.get(last, []))
     if not needs and name == f"{record}.{last}":
-        needs = " and ".join(stages) if len(stages) == len(checks) else "one of " + ", ".join(stages)
+        needs = " and ".join(stages) if len(stages) == 2 else "one of " + ", ".join(stages)
     if needs:
         raise ConfigError(f"{source}: {name}: needs {needs} below it, but is {shown(value)}")
     stage, _, parameter = key.partition(".") if entry else (last, "", "")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
+from tactile_sim.config.contact_sensors import CONTACT_SENSOR
 from tactile_sim.config.stages import STAGE_PARAMETERS
 from tactile_sim.errors import ConfigError, suggest
 
@@ -159,7 +160,8 @@ class Settings:
     markers: MarkerSettings = field(default_factory=MarkerSettings)
     rates: Rates = field(default_factory=Rates)
     feelers: dict[str, Any] = _table(Later())
-    contact_sensors: dict[str, Any] = _table(Later())
+    contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
+    """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
     trifinger: dict[str, Any] = _table(Later())
 
     def replace(self, key: str, value: Any) -> Settings:

@@ -8,19 +8,37 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.engines.mujoco_sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
 # MuJoCo would write its warnings into a file in the working directory.
 mujoco.set_mju_user_warning(logging.getLogger("tactile_sim.mujoco").warning)
 
-_STABILITY_WARNINGS = {
+STABILITY_WARNINGS = {
     int(mujoco.mjtWarning.mjWARN_BADQPOS): "position",
     int(mujoco.mjtWarning.mjWARN_BADQVEL): "velocity",
     int(mujoco.mjtWarning.mjWARN_BADQACC): "acceleration",
 }
 
 
-class MujocoEngine:
+def first_bad(counts: list[int]) -> int | None:
+    """Of MuJoCo's warnings, how often each came, the one that tells what made the physics unstable."""
+    if not any(counts[warning] for warning in STABILITY_WARNINGS):
+        return None
+    # A bad number spreads: what has been bad the longest was the first.
+    return max(STABILITY_WARNINGS, key=counts.__getitem__)
+
+
+def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
+    """Id of a keyframe. Raises EngineError with the nearest name."""
+    key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, keyframe)
+    if key < 0:
+        names = [model.key(k).name for k in range(model.nkey)]
+        raise EngineError(f"no keyframe {keyframe!r} in the scene{suggest(keyframe, names)}")
+    return key
+
+
+class MujocoEngine(MujocoSensors):
     """One MuJoCo model and its state.
 
     A step can be taken whole (``step``) or in two halves: ``forward`` computes poses, contacts, forces and
@@ -37,6 +55,7 @@ class MujocoEngine:
         self.model = model
         self.data = mujoco.MjData(model)
         self._warnings = self.data.warning.number
+        self._sensordata = self.data.sensordata.reshape(1, -1)
         self.timestep = float(model.opt.timestep)
         """[s]"""
         self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -72,13 +91,12 @@ class MujocoEngine:
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
         counts = self._warnings.tolist()
-        if not any(counts[warning] for warning in _STABILITY_WARNINGS):
+        warning = first_bad(counts)
+        if warning is None:
             return None
-        # A bad number spreads: what has been bad the longest was the first.
-        warning = max(_STABILITY_WARNINGS, key=counts.__getitem__)
         last = self.data.warning[warning].lastinfo
         place = f" of {self._degree_of_freedom(warning, last)}" if counts[warning] == 1 else ""
-        return f"bad {_STABILITY_WARNINGS[warning]}{place}"
+        return f"bad {STABILITY_WARNINGS[warning]}{place}"
 
     def reset(self, keyframe: str | None = None) -> None:
         """Goes back to the initial state, or to that of a keyframe.
@@ -86,11 +104,7 @@ class MujocoEngine:
         Raises EngineError for an unknown keyframe.
         """
         if keyframe:
-            key = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_KEY, keyframe)
-            if key < 0:
-                names = [self.model.key(k).name for k in range(self.model.nkey)]
-                raise EngineError(f"no keyframe {keyframe!r} in the scene{suggest(keyframe, names)}")
-            mujoco.mj_resetDataKeyframe(self.model, self.data, key)
+            mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
         else:
             mujoco.mj_resetData(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)

@@ -1,0 +1,74 @@
+"""Many environments of one scene, stepped at once by MuJoCo's batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+
+from tactile_sim.engines.mujoco import STABILITY_WARNINGS, MujocoEngine, first_bad, keyframe_id
+from tactile_sim.engines.mujoco_sensors import MujocoSensors
+from tactile_sim.errors import EngineError
+
+
+class _NotInABatch(EngineError, AttributeError):
+    """Something that a single environment has and a batch has not."""
+
+
+class MujocoBatch(MujocoSensors):
+    """``num_envs`` environments of one model, each with its own state.
+
+    ``data`` is MuJoCo's batch: its fields are arrays over the environments, such as ``data.qpos``
+    (num_envs, nq), ``data.ctrl`` (num_envs, nu) or ``data.xpos`` (num_envs, nbody, 3).
+    """
+
+    name = "mujoco"
+
+    def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
+        """threads: how many step the environments; 0: as many as the machine has processors."""
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.model = model
+        self.num_envs = num_envs
+        self.timestep = float(model.opt.timestep)
+        """[s]"""
+        self.data = Batch(model, num_envs, threads)
+        self._sensordata = self.data.bind("sensordata")
+        self.reset()
+
+    @property
+    def time(self) -> np.ndarray:
+        """(num_envs,) time of each environment since its last reset [s]."""
+        return self.data.time.reshape(self.num_envs)
+
+    def step(self, n: int = 1) -> None:
+        """Goes n time steps on in every environment."""
+        self.data.step(nstep=n)
+
+    def forward(self) -> None:
+        """Computes all that follows from the present positions, velocities and controls."""
+        self.data.forward()
+
+    def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
+        """Puts environments back to the initial state, or to that of a keyframe.
+
+        envs: numbers of the environments; all by default. Raises EngineError for an unknown keyframe.
+        """
+        self.data.reset(ids=envs, keyframe=keyframe_id(self.model, keyframe) if keyframe else -1)
+
+    def fault(self) -> str | None:
+        """What made the physics unstable since the last reset, and in which environment first; or None."""
+        counts = self.data.warning
+        for env in np.flatnonzero(counts.any(axis=1)).tolist():
+            if (warning := first_bad(counts[env].tolist())) is not None:
+                return f"bad {STABILITY_WARNINGS[warning]} in environment {env}"
+        return None
+
+    def __getattr__(self, name: str) -> None:
+        if hasattr(MujocoEngine, name):
+            raise _NotInABatch(
+                f"engine 'mujoco' has no {name} for {self.num_envs} environments at once; load the scene with"
+                " num_envs=1, or read the arrays of its data"
+            )
+        raise AttributeError(name)

@@ -1,0 +1,171 @@
+"""Sensors as MuJoCo computes them, for one environment or many."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from tactile_sim.engines.contact_sensors import ContactSensor
+from tactile_sim.engines.sensor_layout import (
+    MujocoLayout,
+    complete_layout,
+    contact_layout,
+    is_contact,
+    sensor_names,
+)
+from tactile_sim.errors import EngineError, suggest
+
+
+class MujocoSensors:
+    """The part of an engine that reads sensors. All values are those of the last ``forward``, ``step`` or
+    ``reset``: after ``step``, of the state that its last time step began with, as MuJoCo has it."""
+
+    model: mujoco.MjModel
+    num_envs: int
+    _sensordata: np.ndarray
+    """(num_envs, nsensordata), renewed in place by the engine."""
+
+    @cached_property
+    def sensor_ids(self) -> dict[str, int]:
+        """Ids of the scene's sensors by name; an unnamed one is ``sensor<id>``."""
+        return sensor_names(self.model)
+
+    @cached_property
+    def contact_sensor_names(self) -> list[str]:
+        """The ``<contact>`` sensors among them."""
+        return [name for name, sensor in self.sensor_ids.items() if is_contact(self.model, sensor)]
+
+    def get_sensor_data(self, name: str) -> np.ndarray:
+        """(num_envs, n) numbers of any sensor, as the engine lays them out.
+
+        Raises EngineError for an unknown name; so do all others.
+        """
+        sensor = self._sensor(name)
+        start = self.model.sensor_adr[sensor]
+        return self._sensordata[:, start : start + self.model.sensor_dim[sensor]].copy()
+
+    def get_sensor_value(self, name: str) -> np.ndarray:
+        """The documented flat array, float32: of a contact sensor (1 + slots x width,), the number of filled
+        slots first, then slot by slot the fields asked for; of any other sensor its values.
+
+        With more than one environment, one such row for each: (num_envs, ...).
+        """
+        if is_contact(self.model, self._sensor(name)):
+            values = self.get_contact_sensor(name).flat()
+        else:
+            values = self.get_sensor_data(name).astype(np.float32)
+        return values[0] if self.num_envs == 1 else values
+
+    def get_contact_sensor(self, name: str) -> ContactSensor:
+        """All that a contact sensor finds. Raises EngineError if it is another kind of sensor."""
+        layout, complete = self._contact_sensor(name)
+        if complete is None:
+            raise self._incomplete(layout)
+        values = np.empty((self.num_envs, layout.slots, ContactSensor.WIDTH))
+        found = np.empty(self.num_envs, np.int32)
+        _read(self._sensordata, complete.address, complete.stride, values, found)
+        return ContactSensor(layout, values, found)
+
+    def get_contact_force_magnitude(self, name: str) -> np.ndarray:
+        """(num_envs,) magnitude of the force between a contact sensor's two objects [N].
+
+        ``netforce``: of the sum of all contacts. ``maxforce``: of the strongest contact. ``none`` and
+        ``mindist``: of the vector sum of the contacts in the sensor's slots. Zero where nothing touches.
+        """
+        layout, complete = self._contact_sensor(name)
+        out = np.empty(self.num_envs)
+        if layout.slots == 1 or layout.reduce == "maxforce":
+            force = (layout if "force" in layout.data else complete or layout).column("force")
+            if force is None:
+                raise self._incomplete(layout)
+            _norms(self._sensordata, force, out)
+        elif complete is None:
+            raise self._incomplete(layout)
+        else:
+            _norms_of_sums(self._sensordata, complete.address, complete.stride, layout.slots, out)
+        return out
+
+    def contact_layout(self, name: str) -> MujocoLayout:
+        """What a contact sensor is asked for, and where its numbers lie in ``sensordata``."""
+        return self._contact_sensor(name)[0]
+
+    @cached_property
+    def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
+        """Layouts of the contact sensors met so far: their own, and the one with all fields."""
+        return {}
+
+    def _sensor(self, name: str) -> int:
+        if name not in self.sensor_ids:
+            raise EngineError(f"the scene has no sensor named {name!r}{suggest(name, self.sensor_ids)}")
+        return self.sensor_ids[name]
+
+    def _contact_sensor(self, name: str) -> tuple[MujocoLayout, MujocoLayout | None]:
+        if name not in self._contacts:
+            sensor = self._sensor(name)
+            if not is_contact(self.model, sensor):
+                kind = mujoco.mjtSensor(self.model.sensor_type[sensor]).name.removeprefix("mjSENS_").lower()
+                raise EngineError(
+                    f"sensor {name!r} is of type {kind}, not contact; read it with get_sensor_data"
+                )
+            layout = contact_layout(self.model, sensor, name)
+            self._contacts[name] = layout, complete_layout(self.model, sensor, layout)
+        return self._contacts[name]
+
+    def _incomplete(self, layout: MujocoLayout) -> EngineError:
+        return EngineError(
+            f"contact sensor {layout.name!r} asks for {', '.join(layout.data)} alone, in a model that was"
+            " compiled elsewhere: load the scene with tactile_sim.engines.load, or ask for all in its data"
+        )
+
+
+TORQUE, WRENCH, DIST, NORMAL = (
+    ContactSensor.TORQUE, ContactSensor.WRENCH, ContactSensor.DIST, ContactSensor.NORMAL,
+)  # fmt: skip
+
+
+@njit(cache=True)
+def _read(sensordata, address, stride, values, found):
+    """Slots of a sensor with all fields: found, force, torque, dist, pos, normal, tangent."""
+    for n in range(len(values)):
+        found[n] = sensordata[n, address]
+        for s in range(values.shape[1]):
+            raw, out = sensordata[n, address + s * stride + 1 :], values[n, s]
+            for i in range(6):
+                out[i] = raw[i]
+            for i in range(10):
+                out[DIST + i] = raw[6 + i]
+            _turn(raw, raw[10:], raw[13:], out[WRENCH:])
+            _turn(raw[TORQUE:], raw[10:], raw[13:], out[WRENCH + 3 :])
+
+
+@njit(cache=True)
+def _turn(vector, normal, tangent, out):
+    """A vector along normal, tangent, normal x tangent, in the world."""
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        across = normal[j] * tangent[k] - normal[k] * tangent[j]
+        out[i] = vector[0] * normal[i] + vector[1] * tangent[i] + vector[2] * across
+
+
+@njit(cache=True)
+def _norms(sensordata, force, out):
+    for n in range(len(out)):
+        x, y, z = sensordata[n, force], sensordata[n, force + 1], sensordata[n, force + 2]
+        out[n] = np.sqrt(x * x + y * y + z * z)
+
+
+@njit(cache=True)
+def _norms_of_sums(sensordata, address, stride, slots, out):
+    turned = np.empty(3)
+    for n in range(len(out)):
+        x, y, z = 0.0, 0.0, 0.0
+        for s in range(min(slots, int(sensordata[n, address]))):
+            raw = sensordata[n, address + s * stride + 1 :]
+            _turn(raw, raw[10:], raw[13:], turned)
+            x += turned[0]
+            y += turned[1]
+            z += turned[2]
+        out[n] = np.sqrt(x * x + y * y + z * z)

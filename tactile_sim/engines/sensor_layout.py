@@ -1,0 +1,98 @@
+"""What a contact sensor is asked for, and where its numbers lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import mujoco
+import numpy as np
+
+from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+
+COMPLETE = "tactile_sim/complete/"
+"""Begins the name of a sensor that stands beside the scene's own and asks for all; then comes its id."""
+
+WIDTHS = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
+_MUJOCO_WIDTHS = {**WIDTHS, "linvel": 3, "angvel": 3}
+"""MuJoCo's order of fields; bit k of a sensor's data stands for field k."""
+ALL_BITS = (1 << len(FIELDS)) - 1
+
+
+@dataclass(frozen=True)
+class ContactLayout:
+    """What one contact sensor is asked for, whichever engine it is in."""
+
+    name: str
+    data: tuple[str, ...]
+    """Fields asked for, in their order."""
+    reduce: str
+    slots: int
+    """The most contacts it tells: ``num``, or 1 for ``netforce``."""
+
+    @property
+    def width(self) -> int:
+        """Numbers of a slot in the documented flat array, which has the count once."""
+        return sum(WIDTHS[field] for field in self.data if field != "found")
+
+
+@dataclass(frozen=True)
+class MujocoLayout(ContactLayout):
+    """The same sensor in MuJoCo's ``sensordata``: slot after slot, each ``stride`` numbers."""
+
+    address: int
+    bits: int
+
+    @cached_property
+    def stride(self) -> int:
+        """Numbers of a slot."""
+        return sum(width for k, width in enumerate(_MUJOCO_WIDTHS.values()) if self.bits >> k & 1)
+
+    def column(self, field: str) -> int | None:
+        """Where a field begins in the first slot, counted in ``sensordata``; None: it is not asked for."""
+        column = self.address
+        for k, (name, width) in enumerate(_MUJOCO_WIDTHS.items()):
+            asked = self.bits >> k & 1
+            if name == field:
+                return column if asked else None
+            column += width * asked
+        raise KeyError(field)
+
+
+def sensor_names(model: mujoco.MjModel) -> dict[str, int]:
+    """Ids of the scene's sensors by name; an unnamed one is ``sensor<id>``."""
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) for i in range(model.nsensor)]
+    return {
+        name or f"sensor{i}": i for i, name in enumerate(names) if not (name and name.startswith(COMPLETE))
+    }
+
+
+def is_contact(model: mujoco.MjModel, sensor: int) -> bool:
+    """Whether a sensor is a ``<contact>``."""
+    return model.sensor_type[sensor] == mujoco.mjtSensor.mjSENS_CONTACT
+
+
+def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayout:
+    """The layout of a ``<contact>`` sensor."""
+    bits, reduction, num = (int(number) for number in model.sensor_intprm[sensor][:3])
+    reduce = REDUCTIONS[reduction]
+    data = tuple(field for k, field in enumerate(FIELDS) if bits >> k & 1)
+    slots = 1 if reduce == "netforce" else num
+    return MujocoLayout(name, data, reduce, slots, int(model.sensor_adr[sensor]), bits)
+
+
+def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
+    """The layout that has all fields: the sensor's own, or that of the one that stands beside it."""
+    if layout.bits & ALL_BITS == ALL_BITS:
+        return layout
+    beside = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
+    return contact_layout(model, beside, layout.name) if beside >= 0 else None
+
+
+def flat_columns(layout: ContactLayout, starts: dict[str, int], stride: int) -> np.ndarray:
+    """Columns of the documented flat array, without its count, in slots of ``stride`` numbers each.
+
+    starts: where each field begins in a slot.
+    """
+    slot = [starts[field] + i for field in layout.data if field != "found" for i in range(WIDTHS[field])]
+    return (np.arange(layout.slots)[:, None] * stride + np.array(slot, int)).ravel()

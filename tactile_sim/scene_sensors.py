@@ -1,0 +1,167 @@
+"""Contact sensors of a scene before it is compiled: those of the configuration added, all of them checked."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from tactile_sim.config.contact_sensors import CONTACT_SENSOR, FIELDS, REDUCTIONS, sides
+from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE
+from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.names import Names, topic_token
+
+_CONTACT = mujoco.mjtSensor.mjSENS_CONTACT
+_KINDS = {
+    "geom": mujoco.mjtObj.mjOBJ_GEOM,
+    "body": mujoco.mjtObj.mjOBJ_BODY,
+    "subtree": mujoco.mjtObj.mjOBJ_XBODY,
+    "site": mujoco.mjtObj.mjOBJ_SITE,
+}
+"""What a contact sensor's object may be, as MuJoCo tells them apart."""
+_COPIED = ("objtype", "objname", "reftype", "refname", "cutoff", "delay", "interp", "nsample", "interval")
+"""What a sensor that stands beside another has in common with it."""
+
+
+def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Adds the contact sensors of a configuration to a scene.
+
+    Args:
+        spec: the scene.
+        table: checked keys of each sensor by name, see `tactile_sim.config.contact_sensors`.
+        where: how errors call the table: file and key.
+
+    Raises:
+        ConfigError: a sensor names no object, or one that is not there, or is called like another sensor.
+    """
+    taken = {sensor.name for sensor in spec.sensors}
+    for name, keys in table.items():
+        if name in taken:
+            raise ConfigError(f"{where}.{name}: the scene has a sensor of that name; give this one another")
+        try:
+            chosen = sides(keys)
+        except ValueError as error:
+            raise ConfigError(f"{where}.{name}: {error}") from None
+        objects: dict[str, Any] = {}
+        for key, side in zip(chosen, ("obj", "ref"), strict=True):
+            if key:
+                kind = key.rstrip("12")
+                _name_object(spec, kind, keys[key], f"{where}.{name}.{key}")
+                objects |= {f"{side}type": _KINDS[kind], f"{side}name": keys[key]}
+        sensor = spec.add_sensor(name=name, type=_CONTACT, **objects)
+        bits = sum(1 << FIELDS.index(field) for field in keys.get("data", ("found",)))
+        _ask(sensor, bits, REDUCTIONS.index(keys.get("reduce", "none")), keys.get("num", 1))
+
+
+def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
+    """Checks all contact sensors of a scene, and puts beside each that does not ask for all one that does.
+
+    The scene's own stay as they are, in number, order and layout.
+
+    Raises:
+        SceneError: a sensor's object is not there, or two sensors would share a topic.
+    """
+    given = list(spec.sensors)
+    if any(sensor.name.startswith(COMPLETE) for sensor in given):
+        return
+    _check_topics([sensor.name for sensor in given if sensor.type == _CONTACT], "contact_sensors", where)
+    _check_topics([sensor.name for sensor in given if sensor.type != _CONTACT], "sensors", where)
+    for number, sensor in enumerate(given):
+        if sensor.type != _CONTACT:
+            continue
+        for kind, name, side in (
+            (sensor.objtype, sensor.objname, "1"),
+            (sensor.reftype, sensor.refname, "2"),
+        ):
+            word = next((word for word, object_kind in _KINDS.items() if object_kind == kind), None)
+            if word and not _find(spec, word, name):
+                key = word if word == "site" else word + side
+                raise SceneError(
+                    f"{where}: sensor {sensor.name!r}: {key}: {_missing(word, name, _names(spec, word))}"
+                )
+        bits, reduction, num = (int(part) for part in sensor.intprm[:3])
+        if bits & ALL_BITS == ALL_BITS:
+            continue
+        beside = spec.add_sensor(name=f"{COMPLETE}{number}", type=_CONTACT)
+        for part in _COPIED:
+            setattr(beside, part, getattr(sensor, part))
+        _ask(beside, ALL_BITS, reduction, 1 if REDUCTIONS[reduction] == "netforce" else num)
+
+
+def fault_of_contact_sensor(path: Path) -> str | None:
+    """What is wrong with the first wrong ``<contact>`` sensor that stands in an MJCF file itself."""
+    try:
+        scene = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, OSError):
+        return None
+    for sensor in scene.iterfind("sensor/contact"):
+        keys: dict[str, Any] = dict(sensor.attrib)
+        called = f"sensor {keys.get('name', '<contact>')!r}"
+        for key, check in CONTACT_SENSOR.items():
+            if key not in keys or not keys[key]:
+                continue
+            value: Any = keys[key].split() if key == "data" else keys[key]
+            if key == "num" and re.fullmatch(r"[+-]?\d+", value):
+                value = int(value)
+            try:
+                check(value)
+            except ValueError as error:
+                return f"{called}: {key}: {error}"
+        try:
+            sides(keys)
+        except ValueError as error:
+            return f"{called}: {error}"
+    return None
+
+
+def _ask(sensor: mujoco.MjsSensor, bits: int, reduction: int, num: int) -> None:
+    parameters = list(sensor.intprm)
+    parameters[:3] = bits, reduction, num
+    sensor.intprm = parameters
+
+
+def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
+    """Sees to it that an object bears the name that it is asked for by, as unnamed ones do not."""
+    if _find(spec, kind, name):
+        return
+    names = _names(spec, kind)
+    if kind != "site":
+        # What the scene leaves unnamed has a name of ours, which goes by the compiled order.
+        model = spec.compile()
+        made = Names(model).geoms if kind == "geom" else Names(model).bodies
+        objects = {element.id: element for element in (spec.geoms if kind == "geom" else spec.bodies)}
+        if name in made:
+            objects[made.index(name)].name = name
+            return
+        names = made
+    raise ConfigError(f"{where}: {_missing(kind, name, names)}")
+
+
+def _find(spec: mujoco.MjSpec, kind: str, name: str) -> Any:
+    find = {"geom": spec.geom, "site": spec.site}.get(kind, spec.body)
+    return find(name)
+
+
+def _names(spec: mujoco.MjSpec, kind: str) -> list[str]:
+    elements = {"geom": spec.geoms, "site": spec.sites}.get(kind, spec.bodies)
+    return [element.name for element in elements if element.name]
+
+
+def _missing(kind: str, name: str, names: Iterable[str]) -> str:
+    return f"the scene has no {'body' if kind == 'subtree' else kind} named {name!r}{suggest(name, names)}"
+
+
+def _check_topics(names: Iterable[str], stem: str, where: str) -> None:
+    taken: dict[str, str] = {}
+    for name in filter(None, names):
+        token = topic_token(name)
+        if token in taken:
+            raise SceneError(
+                f"{where}: the sensors {taken[token]!r} and {name!r} would share the topic '{stem}/{token}';"
+                " rename one"
+            )
+        taken[token] = name
