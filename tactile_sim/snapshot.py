@@ -46,10 +46,10 @@ class Snapshot:
         """How the loads fall on the taxels."""
         return self.simulation.skin.shares(self.loads, self.simulation.settings.skin.response_function)
 
-    def sense(self, touch_function: str | None = None, dtype: type = np.float64) -> np.ndarray:
+    def sense(self, touch_function: str | None = None) -> np.ndarray:
         """(taxels, channels) readings of this very step; by default with the configured touch function."""
         touch_function = touch_function or self.simulation.settings.skin.touch_function
-        return self.simulation.skin.sense(self.loads, touch_function, self.shares, dtype=dtype)
+        return self.simulation.skin.sense(self.loads, touch_function, self.shares)
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -66,7 +66,11 @@ class Snapshot:
     def taxels32(self) -> np.ndarray:
         """(taxels, channels) the same as float32, as they go on the wire."""
         if self.simulation.sensor.idle and not self.simulation.sampling:
-            return self.sense(dtype=np.float32)
+            engine, skin = self.simulation.engine, self.simulation.settings.skin
+            return self.simulation.skin.feel(
+                self.all_contacts, engine.body_positions, engine.body_rotations,
+                skin.touch_function, skin.response_function, np.float32,
+            )  # fmt: skip
         return self.taxels.astype(np.float32)
 
     @cached_property

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.skin.curvature import effective_radius
+from tactile_sim.skin.loads import LOAD, evaluate
+from tactile_sim.skin.responses import spread
+from tactile_sim.skin.shares import gather
 
 
 @njit(cache=True)
@@ -55,6 +59,26 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.velocity[i] = -sign * slip
             m += 1
     return m
+
+
+@njit(cache=True)
+def feel(
+    values, ids, geoms, patch_bodies, body_positions, body_rotations,
+    quantity, mean, law, stiffness, areas, arrays, room, sums, out,
+):  # fmt: skip
+    """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
+
+    room: taxels to expect around a load. Returns False where this is too little; out is then untouched, and
+    `Field.far` is to be made infinite again.
+    """
+    table = np.empty(2 * len(ids), LOAD)
+    loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
+    begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
+    taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
+    if spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight) < 0:
+        return False
+    gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
+    return True
 
 
 @njit(cache=True)

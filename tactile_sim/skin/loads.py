@@ -5,7 +5,7 @@ A touch function of one's own takes loads to values; all fields of `Loads` are a
     from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
 
     def power(loads):  # (m, 1) what friction turns into heat [W]
-        return np.einsum("ij,ij->i", friction(loads), slip(loads))[:, None]
+        return (friction(loads) * slip(loads)).sum(axis=1, keepdims=True)
 
     TOUCH_FUNCTIONS["power"] = TouchFunction(1, "W", power)
 
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 LOAD = np.dtype(
     [
@@ -123,29 +124,32 @@ class TouchFunction(NamedTuple):
     """
 
 
+NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
+
+
 def normal(loads: Loads) -> np.ndarray:
     """(m, 1) force along the contact normal [N], positive where it pushes into the body."""
-    return np.einsum("ij,ij->i", loads.force, loads.normal)[:, None]
+    return evaluate(loads.table, NORMAL)
 
 
 def normal_force(loads: Loads) -> np.ndarray:
     """(m, 3) the part of the force along the contact normal, body frame [N]."""
-    return normal(loads) * loads.normal
+    return evaluate(loads.table, NORMAL_FORCE)
 
 
 def force_vector(loads: Loads) -> np.ndarray:
     """(m, 3) the force with its friction, body frame [N]."""
-    return loads.force
+    return evaluate(loads.table, FORCE_VECTOR)
 
 
 def force_vector_global(loads: Loads) -> np.ndarray:
     """(m, 3) the force with its friction, world frame [N]."""
-    return loads.force_world
+    return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
 
 
 def friction(loads: Loads) -> np.ndarray:
     """(m, 3) the part of the force across the contact normal, body frame [N]."""
-    return loads.force - normal_force(loads)
+    return evaluate(loads.table, FRICTION)
 
 
 def slip(loads: Loads) -> np.ndarray:
@@ -153,8 +157,32 @@ def slip(loads: Loads) -> np.ndarray:
 
     It points as friction does. NaN against a flex, whose surface has no one body to move with.
     """
-    along = np.einsum("ij,ij->i", loads.velocity, loads.normal)[:, None]
-    return loads.velocity - along * loads.normal
+    return evaluate(loads.table, SLIP)
+
+
+@njit(cache=True)
+def evaluate(loads, quantity):
+    """(m, c) one of the quantities above for loads (m,) of `LOAD`."""
+    out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
+    for m in range(len(loads)):
+        load = loads[m]
+        vector = load.velocity if quantity == SLIP else load.force
+        along = 0.0
+        for i in range(3):
+            along += vector[i] * load.normal[i]
+        if quantity == NORMAL:
+            out[m, 0] = along
+            continue
+        for i in range(3):
+            if quantity == NORMAL_FORCE:
+                out[m, i] = along * load.normal[i]
+            elif quantity == FORCE_VECTOR:
+                out[m, i] = load.force[i]
+            elif quantity == FORCE_VECTOR_GLOBAL:
+                out[m, i] = load.force_world[i]
+            else:
+                out[m, i] = vector[i] - along * load.normal[i]
+    return out
 
 
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
@@ -165,3 +193,12 @@ TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "friction": TouchFunction(3, "N", friction),
     "slip": TouchFunction(3, "m/s", slip, mean=True),
 }
+BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
+    normal: NORMAL,
+    normal_force: NORMAL_FORCE,
+    force_vector: FORCE_VECTOR,
+    force_vector_global: FORCE_VECTOR_GLOBAL,
+    friction: FRICTION,
+    slip: SLIP,
+}
+"""What `evaluate` knows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -23,6 +25,34 @@ PATCH = np.dtype(
 )
 """A patch: its taxels [start, stop) in the skin, and their spacing [m]; of its grid the corner [m], the edge
 of the cells [m], how many there are along each axis, and where they begin in `first` of `sort_patches`."""
+
+
+class Field(NamedTuple):
+    """All that kernels need to find taxels, and to go from one to the next.
+
+    Python hands it to them as a plain tuple, which costs less than half.
+    """
+
+    positions: np.ndarray
+    """(n, 3) of the taxels, in the frames of their bodies [m]."""
+    normals: np.ndarray
+    """(n, 3) outward."""
+    patches: np.ndarray
+    """(p,) of `PATCH`."""
+    first: np.ndarray
+    """Where the taxels of each cell begin in the order; one more entry after the cells of each patch."""
+    order: np.ndarray
+    """(n,) taxels, cell after cell."""
+    begin: np.ndarray
+    """(n + 1,) where the neighbours of each taxel begin."""
+    beside: np.ndarray
+    """Neighbours, taxel after taxel."""
+    far: np.ndarray
+    """(n,) infinite; room for distances."""
+    heap: np.ndarray
+    """(e + 1, 2) room for a heap, for distances along the surface; else empty."""
+    vector: np.ndarray
+    """(n, 3) room likewise."""
 
 
 def sort_patches(
@@ -54,8 +84,10 @@ def faces(normals, taxel, load_normal):
 
 
 @njit(cache=True)
-def find_nearest(point, load_normal, patch, positions, normals, first, order):
-    """The taxel of a patch that takes a load at a point; see `responses` for the rule."""
+def find_nearest(load, field):
+    """The taxel that takes a load; see `responses` for the rule."""
+    positions, normals, first, order = field.positions, field.normals, field.first, field.order
+    point, load_normal, patch = load.point, load.normal, field.patches[load.patch]
     x, y, z = point[0], point[1], point[2]
     if not abs(x) + abs(y) + abs(z) < 1e100:
         # Where physics blew up, no taxel is nearer than another.
@@ -85,19 +117,14 @@ def find_nearest(point, load_normal, patch, positions, normals, first, order):
 
 
 @njit(cache=True)
-def nearest_taxels(loads, patches, positions, normals, first, order):
-    """(m,) the taxel that takes each load (of `loads.LOAD`)."""
-    out = np.empty(len(loads), np.int64)
-    for m in range(len(loads)):
-        patch = patches[loads[m].patch]
-        out[m] = find_nearest(loads[m].point, loads[m].normal, patch, positions, normals, first, order)
-    return out
+def k_nearest_taxels(points, which, arrays, out, distance):
+    """Writes the taxels of a patch nearest to points (m, 3) into out (m, k), and how far they are.
 
-
-@njit(cache=True)
-def k_nearest_taxels(points, patches, which, positions, first, order, out, distance):
-    """Writes the taxels of a patch nearest to points (m, 3) into out (m, k), and how far they are."""
-    patch, k = patches[which], out.shape[1]
+    arrays: those of `Field`.
+    """
+    field = Field(*arrays)
+    positions, first, order = field.positions, field.first, field.order
+    patch, k = field.patches[which], out.shape[1]
     for m in range(len(points)):
         x, y, z = points[m]
         if not abs(x) + abs(y) + abs(z) < 1e100:

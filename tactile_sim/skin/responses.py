@@ -28,8 +28,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from tactile_sim.skin.hertz import hertz
+from tactile_sim.skin.hertz import contact_radius, pressure
+from tactile_sim.skin.patches import Field
 from tactile_sim.skin.shares import Shares
+from tactile_sim.skin.walk import walk
 
 if TYPE_CHECKING:
     from tactile_sim.skin.loads import Loads
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], Shares]
 """Takes a skin and m loads to the shares that taxels have of them."""
 
+DISTANCES, NEAREST, LINEAR, HERTZ = range(4)
+
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
     """The nearest taxel takes it all."""
-    return Shares(np.arange(len(loads) + 1), skin.nearest(loads), np.ones(len(loads)))
+    return Shares(*skin.spread(loads, NEAREST))
 
 
 def spread_linear(skin: Skin, loads: Loads) -> Shares:
@@ -49,10 +53,20 @@ def spread_linear(skin: Skin, loads: Loads) -> Shares:
 
     Where no taxel lies within two spacings, the nearest takes it all.
     """
-    reach = 2.0 * skin.patch_spacings[loads.patch]
-    near = skin.near(loads, reach)
-    _falling(near.begin, near.distance, reach)
-    return Shares(near.begin, near.taxel, near.distance)
+    return Shares(*skin.spread(loads, LINEAR))
+
+
+def hertz(skin: Skin, loads: Loads) -> Shares:
+    """The pressure between two round elastic bodies, on each taxel by its area.
+
+    After H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along the
+    normal makes an area of contact of radius a = (3 F R / 4 E)^(1/3), over which the pressure falls with the
+    distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see `curvature`). E
+    is the skin's plane-strain modulus ``skin.stiffness``; what touches it is rigid, or another such skin, and
+    then E is half of it. The sum is kept at the load by scaling p0; where no taxel lies within a, the nearest
+    takes it all.
+    """
+    return Shares(*skin.spread(loads, HERTZ))
 
 
 RESPONSE_FUNCTIONS: dict[str, Response] = {
@@ -60,11 +74,45 @@ RESPONSE_FUNCTIONS: dict[str, Response] = {
     "spread_linear": spread_linear,
     "hertz": hertz,
 }
+LAWS: dict[Response, int] = {nearest: NEAREST, spread_linear: LINEAR, hertz: HERTZ}
+"""What `spread` knows."""
 
 
 @njit(cache=True)
-def _falling(begin, distance, reach):
-    """Makes of distances the weights that fall from 1 to 0 at reach (m,)."""
-    for m in range(len(reach)):
-        for e in range(begin[m], begin[m + 1]):
-            distance[e] = max(1.0 - distance[e] / reach[m], 0.0)
+def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
+    """Writes the taxels around each load and their weights, load after load; returns how many there are.
+
+    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES for these in place of weights, up
+    to reach (m,) [m]; arrays: those of `Field`. Where there is no room for all it returns -1, and `Field.far`
+    is to be made infinite again.
+    """
+    field, count = Field(*arrays), 0
+    for m in range(len(loads)):
+        begin[m] = count
+        load = loads[m]
+        if law == DISTANCES:
+            limit = reach[m]
+        elif law == LINEAR:
+            limit = 2.0 * field.patches[load.patch].spacing
+        elif law == HERTZ:
+            limit = contact_radius(load, stiffness)
+        else:
+            limit = 0.0
+        found = walk(load, limit, field, taxel[count:])
+        if found < 0:
+            return -1
+        for k in range(count, count + found):
+            distance = field.far[taxel[k]]
+            field.far[taxel[k]] = np.inf
+            if law == LINEAR:
+                weight[k] = max(1.0 - distance / limit, 0.0)
+            elif law == HERTZ:
+                weight[k] = areas[taxel[k]] * pressure(distance, limit)
+            else:
+                weight[k] = distance
+        if law == NEAREST:
+            weight[count] = 1.0
+            found = 1
+        count += found
+    begin[len(loads)] = count
+    return count

@@ -45,13 +45,12 @@ class Near(NamedTuple):
 
 
 @njit(cache=True)
-def gather(loads, begin, taxel, weight, values, mean, sums, touched, out):
+def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
 
     loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function, and
-    whether it is a mean. Room to work in: sums (n, 1 + c) of zeros, left so, and touched (n,).
+    whether it is a mean. Room to work in: sums (n, 1 + c) of zeros, left so.
     """
-    count = 0
     channels = values.shape[1]
     for m in range(len(loads)):
         counts = 1.0
@@ -72,15 +71,12 @@ def gather(loads, begin, taxel, weight, values, mean, sums, touched, out):
             share = counts * weight[e] / total if shared else counts
             if share > 0.0:
                 t = taxel[e]
-                if sums[t, 0] == 0.0:
-                    touched[count] = t
-                    count += 1
                 sums[t, 0] += share
                 for c in range(channels):
                     sums[t, 1 + c] += share * values[m, c]
-    for k in range(count):
-        t = touched[k]
-        for c in range(channels):
-            out[t, c] = sums[t, 1 + c] / sums[t, 0] if mean else sums[t, 1 + c]
-            sums[t, 1 + c] = 0.0
-        sums[t, 0] = 0.0
+    for t in taxel[: begin[len(loads)]]:
+        if sums[t, 0] > 0.0:
+            for c in range(channels):
+                out[t, c] = sums[t, 1 + c] / sums[t, 0] if mean else sums[t, 1 + c]
+                sums[t, 1 + c] = 0.0
+            sums[t, 0] = 0.0

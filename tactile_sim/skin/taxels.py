@@ -15,7 +15,6 @@ from tactile_sim.skin import even, kernels, mimo
 from tactile_sim.skin.curvature import geom_table
 from tactile_sim.skin.merge import Placement, merge, separate
 from tactile_sim.skin.neighbours import neighbours
-from tactile_sim.skin.patches import sort_patches
 from tactile_sim.skin.surface import BodySurface
 
 T = TypeVar("T")
@@ -118,8 +117,6 @@ class Taxels:
         edges = [np.empty((0, 2), np.int64)]
         edges += [surface.edges + body.start for surface, body in zip(surfaces, bodies, strict=True)]
         self.neighbours = neighbours(start, np.concatenate(edges))
-        self._patches, first, order = sort_patches(self.positions, self.patch_offsets, self.patch_spacings)
-        self._cells = first, order
 
     def world(
         self, body_positions: np.ndarray, body_rotations: np.ndarray, out: np.ndarray | None = None

@@ -18,55 +18,33 @@ from tactile_sim.skin.patches import faces, find_nearest
 
 
 @njit(cache=True)
-def walk(
-    loads, reach, positions, normals, patches, first, order, begin, beside,
-    far, heap, vector, out_begin, out_taxel, out_distance,
-):  # fmt: skip
-    """Writes the taxels around each load, and how far they are, load after load; returns how many there are.
+def walk(load, reach, field, out):
+    """Writes the taxels around a load into out, and how far they are into `field.far`; returns how many.
 
-    First comes the one that takes the load, however far it is; then those within reach (m,) [m] that face the
-    load and that a path over such taxels joins to the first. Where there is no room for all it returns -1,
-    and `far` is to be made infinite again.
-
-    loads (m,) of `loads.LOAD`; begin, beside: neighbours. Room to work in: far (n,), infinite everywhere, and
-    left so; for distances along the surface heap (e + 1, 2) and vector (n, 3), both empty where they are not.
+    First comes the one that takes the load, however far it is; then those within reach [m] that face the load
+    and that a path over such taxels joins to the first. Where there is no room for all it returns -1.
     """
-    count = 0
-    for m in range(len(loads)):
-        out_begin[m] = count
-        load = loads[m]
-        start = find_nearest(load.point, load.normal, patches[load.patch], positions, normals, first, order)
-        if count == len(out_taxel):
-            return -1
-        queue = out_taxel[count:]
-        if len(heap):
-            seen = _walk_along(
-                load, start, reach[m], positions, normals, begin, beside, queue, far, heap, vector
-            )
-        else:
-            seen = _walk_straight(load, start, reach[m], positions, normals, begin, beside, queue, far)
-        if seen < 0:
-            return -1
-        for k in range(count, count + seen):
-            out_distance[k] = far[out_taxel[k]]
-            far[out_taxel[k]] = np.inf
-        count += seen
-    out_begin[len(loads)] = count
-    return count
+    start = find_nearest(load, field)
+    if len(field.heap):
+        return _walk_along(load, start, reach, field, out)
+    return _walk_straight(load, start, reach, field, out)
 
 
 @njit(cache=True)
-def _walk_straight(load, start, reach, positions, normals, begin, beside, queue, far):
-    """Breadth first; writes taxels into queue, their distances into far; returns how many, or -1."""
+def _walk_straight(load, start, reach, field, queue):
+    """Breadth first."""
+    positions, normals, far = field.positions, field.normals, field.far
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
+    if len(queue) == 0:
+        return -1
     queue[0], far[start] = start, np.sqrt(dx * dx + dy * dy + dz * dz)
     head, tail = 0, 1
     while head < tail:
         taxel = queue[head]
         head += 1
-        for e in range(begin[taxel], begin[taxel + 1]):
-            q = beside[e]
+        for e in range(field.begin[taxel], field.begin[taxel + 1]):
+            q = field.beside[e]
             if far[q] < np.inf:
                 continue
             dx, dy, dz = positions[q, 0] - x, positions[q, 1] - y, positions[q, 2] - z
@@ -81,8 +59,11 @@ def _walk_straight(load, start, reach, positions, normals, begin, beside, queue,
 
 
 @njit(cache=True)
-def _walk_along(load, start, reach, positions, normals, begin, beside, queue, far, heap, vector):
-    """Dijkstra's; as `_walk_straight`, in the order of distances along the surface."""
+def _walk_along(load, start, reach, field, queue):
+    """Dijkstra's, in the order of distances along the surface."""
+    positions, normals, far, heap, vector = (
+        field.positions, field.normals, field.far, field.heap, field.vector,
+    )  # fmt: skip
     n = normals[start]
     if load.normal[0] != 0.0 or load.normal[1] != 0.0 or load.normal[2] != 0.0:
         n = -load.normal
@@ -109,8 +90,8 @@ def _walk_along(load, start, reach, positions, normals, begin, beside, queue, fa
         queue[tail] = taxel
         tail += 1
         v = vector[taxel]
-        for e in range(begin[taxel], begin[taxel + 1]):
-            q = beside[e]
+        for e in range(field.begin[taxel], field.begin[taxel + 1]):
+            q = field.beside[e]
             if far[q] <= distance or not faces(normals, q, load.normal):
                 continue
             # Over the plane midway between the two: the vector turns into it, and the edge is laid into it

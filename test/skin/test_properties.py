@@ -123,6 +123,17 @@ def test_all_contacts_together_are_the_sum_of_each(seed, response):
     np.testing.assert_allclose(together, each, rtol=0, atol=1e-12 * np.abs(each).max())
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_from_contacts_to_taxels_at_once_is_the_same_as_step_by_step(seed):
+    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+    loads = skin.loads(engine.contacts(), *poses(engine))
+    for touch, response in itertools.product(TOUCH_FUNCTIONS, RESPONSE_FUNCTIONS):
+        for dtype in (np.float32, np.float64):
+            at_once = skin.feel(engine.contacts(), *poses(engine), touch, response, dtype)
+            assert at_once.dtype == dtype
+            np.testing.assert_array_equal(at_once, skin.sense(loads, touch, response, dtype=dtype))
+
+
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_bodies_in_contact_feel_the_opposite(seed, response):

@@ -214,6 +214,35 @@ class TestOnesOwn:
         law = np.exp(-0.5 * (distance / 0.001) ** 2) * (distance < 0.004)
         np.testing.assert_allclose(felt, 2 * law / law.sum(), atol=1e-15)
 
+    def test_from_contacts_to_taxels_they_go_like_the_others(self):
+        model = mujoco.MjModel.from_xml_string(
+            '<mujoco><worldbody><body><geom type="box" size=".05 .05 .01"/></body>'
+            '<body pos="0 0 .0398"><freejoint/><geom size=".03"/></body></worldbody></mujoco>'
+        )
+        engine, skin = MujocoEngine(model), Skin(model, {1: 0.002})
+        poses = engine.body_positions, engine.body_rotations
+
+        def twice(loads):
+            return 2 * loads.force
+
+        def to_first(skin, loads):
+            return Shares(np.arange(len(loads) + 1), np.zeros(len(loads), np.int64), np.ones(len(loads)))
+
+        (force,) = skin.loads(engine.contacts(), *poses).force
+        felt = skin.feel(engine.contacts(), *poses, TouchFunction(3, "N", twice), to_first)
+        np.testing.assert_array_equal(felt[0], 2 * force)
+        assert not felt[1:].any()
+
+    def test_a_wide_area_of_contact_finds_room(self):
+        """A soft skin of many taxels: far more of them than are expected around a load."""
+        soft, wider = (skin_of(PLATE, 0.0004, stiffness=stiffness) for stiffness in (3e4, 2e4))
+        loads = pressed([0, 0], [0, 0, -2])
+        for skin in (soft, wider):
+            felt = skin.sense(loads, "normal", "hertz")
+            a = (3 * 2 * 0.03 / (4 * skin.stiffness)) ** (1 / 3)
+            assert np.count_nonzero(felt) == pytest.approx(np.pi * (a / 0.0004) ** 2, rel=0.1)
+            np.testing.assert_array_equal(skin.sense(loads, "normal", "hertz"), felt)
+
     def test_a_value_for_each_load_is_at_hand_for_each_taxel_near_it(self):
         skin, loads = skin_of(PLATE), pressed([[0, 0], [0.01, 0]], [[0, 0, -1], [0, 0, -2]])
         near = skin.near(loads, np.array([0.002, 0.003]))
