@@ -29,8 +29,7 @@ def main() -> None:
     markers = Markers(simulation, messages.world)
     parts: dict[str, Callable[[Snapshot], object]] = {
         "contacts": lambda snapshot: snapshot.all_contacts,
-        "skin: loads": lambda snapshot: snapshot.loads,
-        "skin: taxels": lambda snapshot: snapshot.taxels,
+        "skin: taxels": lambda snapshot: snapshot.taxels32,
         "skin: wrenches": lambda snapshot: snapshot.wrenches,
         "message: tactile/frame": messages.frame,
         "message: contacts": messages.contacts,

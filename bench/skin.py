@@ -1,0 +1,152 @@
+"""What the skin of ``infant`` costs a step, with 7,000 to 100,000 taxels, and what it costs to build.
+
+Run as ``python bench/skin.py``. All skins feel the same states of one run of the built-in motion, on one
+machine: use the ratios.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim import config
+from tactile_sim.engines import Contacts
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+
+FINENESS = (1.0, 0.53, 0.262)
+"""Spacings over those of the configuration: about 7,000, 25,000 and 100,000 taxels."""
+ROUNDS, STEPS, WARM_UP = 3, 400, 100
+LOADS = 10
+"""For the table of a single state."""
+REPEATS = 2000
+
+
+def main() -> None:
+    """Measure and print."""
+    simulation = Simulation(config.load("infant"))
+    skins = _build(simulation)
+    _run(simulation, skins)
+    _one_state(simulation, skins)
+
+
+def _build(simulation: Simulation) -> list[Skin]:
+    model, scales = simulation.engine.model, {b.body_id: b.spacing for b in simulation.skin.bodies}
+    skins = []
+    table = Table(title="construction, kernels warm")
+    for column in ("taxels", "ms"):
+        table.add_column(column, justify="right")
+    for fineness in FINENESS:
+        began = time.perf_counter()
+        skins.append(Skin(model, {body: fineness * spacing for body, spacing in scales.items()}))
+        spent = time.perf_counter() - began
+        table.add_row(str(len(skins[-1].positions)), f"{spent * 1e3:.0f}")
+    Console().print(table)
+    return skins
+
+
+def _run(simulation: Simulation, skins: list[Skin]) -> None:
+    """From contacts to float32 taxels over one and the same run for each."""
+    runs = {}
+    for _, response, k in product(range(ROUNDS), RESPONSE_FUNCTIONS, range(len(skins))):
+        run = runs.setdefault((response, k), defaultdict(float))
+        _spend(simulation, skins[k], response, run)
+    steps = ROUNDS * STEPS
+    mean = {part: np.mean([run[part] for run in runs.values()]) / steps for part in runs["nearest", 0]}
+    shown = [f"{part} {mean[part] * 1e6:.1f} µs" for part in ("physics", "contacts", "wrenches")]
+    table = Table(title=f"infant, {mean['loads']:.0f} loads: {', '.join(shown)}")
+    table.add_column("response")
+    for column in ("taxels", "µs", "of physics", "empty output", "growth without it"):
+        table.add_column(column, justify="right")
+    for (response, k), run in runs.items():
+        first = runs[response, 0]
+        table.add_row(
+            response,
+            str(len(skins[k].positions)),
+            f"{run['taxels'] / steps * 1e6:.1f}",
+            f"{run['taxels'] / run['physics']:.3f}",
+            f"{run['output'] / steps * 1e6:.1f}",
+            f"{(run['taxels'] - run['output']) / (first['taxels'] - first['output']):.2f}",
+        )
+    Console().print(table)
+
+
+def _spend(simulation: Simulation, skin: Skin, response: str, spent: dict[str, float]) -> None:
+    """Adds the times [s] of a run from the start, part by part, and the loads it meets."""
+    engine, clock = simulation.engine, time.perf_counter
+    simulation.reset()
+    for step in range(WARM_UP + STEPS):
+        began = clock()
+        simulation.prepare()
+        engine.forward()
+        between = clock()
+        contacts = engine.contacts()
+        read = clock()
+        skin.feel(contacts, engine.body_positions, engine.body_rotations, response=response, dtype=np.float32)
+        felt = clock()
+        skin.body_wrenches(contacts, engine.body_positions, engine.body_rotations)
+        wrenches = clock()
+        _ = np.zeros((len(skin.positions), 3), np.float32)
+        output = clock()
+        simulation.advance()
+        end = clock()
+        if step >= WARM_UP:
+            spent["physics"] += between - began + end - output
+            spent["contacts"] += read - between
+            spent["taxels"] += felt - read
+            spent["wrenches"] += wrenches - felt
+            spent["output"] += output - wrenches
+            spent["loads"] += len(skin.loads(contacts, engine.body_positions, engine.body_rotations))
+
+
+def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
+    """Part by part, the same few loads again and again: what is in the caches stays there."""
+    engine = simulation.engine
+    engine.forward()
+    poses = engine.body_positions, engine.body_rotations
+    contacts = engine.contacts()
+    while len(skins[0].loads(contacts, *poses)) > LOADS:
+        contacts = Contacts(contacts.values[:-1], contacts.ids[:-1])
+    columns = [_parts(skin, contacts, poses) for skin in skins]
+    table = Table(title=f"one state, {len(skins[0].loads(contacts, *poses))} loads, µs")
+    table.add_column("part")
+    for skin in skins:
+        table.add_column(f"{len(skin.positions)} taxels", justify="right")
+    for part in columns[0]:
+        table.add_row(part, *(f"{column[part]:.1f}" for column in columns))
+    Console().print(table)
+
+
+def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
+    """Mean times [µs]."""
+    loads, shares = skin.loads(contacts, *poses), skin.shares(skin.loads(contacts, *poses))
+    parts: dict[str, Callable[[], object]] = {"contacts to loads": lambda: skin.loads(contacts, *poses)}
+    for response in RESPONSE_FUNCTIONS:
+        parts[f"shares: {response}"] = partial(skin.shares, loads, response)
+    for touch in TOUCH_FUNCTIONS:
+        parts[f"{touch} of shares, float32"] = partial(skin.sense, loads, touch, shares, dtype=np.float32)
+    for response in RESPONSE_FUNCTIONS:
+        parts[f"contacts to taxels at once: {response}"] = partial(
+            skin.feel, contacts, *poses, response=response, dtype=np.float32
+        )
+    parts["empty output"] = lambda: np.zeros((len(skin.positions), 3), np.float32)
+    return {name: _time(part) for name, part in parts.items()}
+
+
+def _time(part: Callable[[], object]) -> float:
+    part()
+    began = time.perf_counter()
+    for _ in range(REPEATS):
+        part()
+    return (time.perf_counter() - began) / REPEATS * 1e6
+
+
+if __name__ == "__main__":
+    main()
