@@ -63,6 +63,40 @@ def test_the_skin_feels_the_weight_of_the_box_and_so_does_its_wrench(simulate):
     assert (contacts.wrench_world[:, 2] > 0).all()
 
 
+@pytest.mark.parametrize("distance", ["euclidean", "surface"])
+@pytest.mark.parametrize("response", ["nearest", "spread_linear", "hertz"])
+@pytest.mark.parametrize("kind", ["mesh", "geom"])
+def test_every_kind_of_skin_feels_the_weight_also_as_it_goes_on_the_wire(simulate, kind, response, distance):
+    skin = {"kind": kind, "response_function": response, "distance": distance, "touch_function": "normal"}
+    simulation = simulate(skin=skin)
+    go(simulation, 500)
+    snapshot = simulation.observe()
+    assert snapshot.taxels32.sum() == pytest.approx(2 * 9.81, abs=0.02)
+    assert snapshot.taxels32.dtype == np.float32
+    np.testing.assert_array_equal(snapshot.taxels32, snapshot.taxels.astype(np.float32))
+
+
+def test_a_stiffer_skin_spreads_a_load_less(simulate):
+    touched = []
+    for stiffness in (1e4, 1e7):
+        simulation = simulate(skin={"response_function": "hertz", "stiffness": stiffness})
+        go(simulation, 500)
+        touched.append(np.count_nonzero(simulation.observe().taxels.any(axis=1)))
+    assert touched[1] == 4 < touched[0]
+
+
+def test_slip_and_friction_can_be_asked_for_while_it_runs(simulate):
+    simulation = simulate()
+    simulation.engine.data.qvel[0] = 0.5
+    for touch, value in (("slip", -0.5), ("friction", None)):
+        simulation.update(simulation.settings.replace("skin.touch_function", touch))
+        felt = simulation.observe().taxels
+        touched = felt[felt.any(axis=1)]
+        assert (touched[:, 0] < 0).all()
+        if value:
+            np.testing.assert_allclose(touched[:, 0], value, rtol=0.01)
+
+
 @pytest.mark.parametrize(("which", "expected"), [("skin", {"box"}), ("all", {"box", "ball_1", "ball_2"})])
 def test_contacts_are_those_of_the_skin_or_all(simulate, which, expected):
     simulation = simulate(contacts=which)

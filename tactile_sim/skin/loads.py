@@ -3,6 +3,7 @@
 A touch function of one's own takes loads to values; all fields of `Loads` are at hand:
 
     from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
+    from tactile_sim.skin.loads import friction, slip
 
     def power(loads):  # (m, 1) what friction turns into heat [W]
         return (friction(loads) * slip(loads)).sum(axis=1, keepdims=True)
