@@ -1,0 +1,250 @@
+"""MIMo's touch and ours side by side: MIMo's own benchmark scenes and scales, one process, the same states.
+
+Run as ``python bench/peer_mimo.py PATH`` where PATH is a checkout of MIMo and the Python has what both need.
+Speed is of one run on one machine: use the ratios. Where outputs differ, docs/mimo.md says which is right.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mujoco
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim.engines.contacts import read_contacts
+from tactile_sim.skin.patches import FACING
+
+RESPONSES = ("spread_linear", "nearest")
+SCENES = {
+    "benchmark": ("benchmark_scene.xml", "DEFAULT_TOUCH_PARAMS"),
+    "benchmark v2": ("benchmarkv2_scene.xml", "DEFAULT_TOUCH_PARAMS_V2"),
+}
+ACTIONS, STEPS_EACH = 500, 2
+"""Random actions a run, and the steps that each holds, as in MIMo's own benchmark."""
+MANY = 40
+"""Contacts of the crowded state."""
+REPEATS = 20
+COMPARE_EVERY = 10
+CLOSE = 1e-4
+"""Outputs are the same when they differ by less, in parts of the load's force; MIMo's are float32."""
+SAME = "the same"
+States = Callable[[mujoco.MjModel, mujoco.MjData], Iterator[None]]
+
+
+def main() -> int:
+    """Measure, compare and print."""
+    if len(sys.argv) != 2:
+        print("bench/peer_mimo.py: give a checkout of MIMo: python bench/peer_mimo.py PATH", file=sys.stderr)
+        return 2
+    checkout = Path(sys.argv[1])
+    try:
+        peer = import_peer(checkout)
+    except ImportError as error:
+        print(f"bench/peer_mimo.py: MIMo cannot be imported from {checkout}: {error}", file=sys.stderr)
+        return 2
+    console = Console()
+    speed = table("get_touch_obs", "scene", "response", "sensors", "contacts", "MIMo µs", "ours µs", "times")
+    shares = table("Loads compared, one by one", "scene", "response", "loads", "the same", "what differs")
+    for name, (scene, scales) in SCENES.items():
+        model = mujoco.MjModel.from_xml_path(str(checkout / "mimoEnv" / "assets" / scene))
+        params = getattr(peer.envs, scales)
+        for response in RESPONSES:
+            for states in (moving, crowded):
+                run = Run(peer, model, {**params, "response_function": response})
+                run.measure(states)
+                run.compare(states)
+                run.report(speed, shares, name if states is moving else f"{name}, crowded", response)
+    console.print(speed)
+    console.print(shares)
+    built = table("Construction", "scene", "density", "sensors", "who", "first s", "again s", "memory MiB")
+    for density in (1, 2):
+        for who in ("MIMo", "ours"):
+            context = multiprocessing.get_context("spawn")
+            with context.Pool(1) as pool:
+                sensors, first, again, grown = pool.apply(construct, (str(checkout), who, density))
+            built.add_row(
+                "benchmark",
+                f"×{density}",
+                f"{sensors:,}",
+                who,
+                f"{first:.2f}",
+                f"{again:.2f}",
+                f"{grown:.0f}",
+            )
+    console.print(built)
+    return 0
+
+
+def import_peer(checkout: Path) -> SimpleNamespace:
+    """MIMo's touch, parameters and ours. Raises ImportError."""
+    sys.path.insert(0, str(checkout))
+    # Its packages import each other in a circle, which only goes well from this end.
+    importlib.import_module("mimoEnv")
+    return SimpleNamespace(
+        touch=importlib.import_module("mimoTouch.touch").TrimeshTouch,
+        envs=importlib.import_module("mimoEnv.envs.mimo_env"),
+        ours=importlib.import_module("tactile_sim.touch").TrimeshTouch,
+    )
+
+
+def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
+    """States under random actions."""
+    random = np.random.default_rng(0)
+    for _ in range(ACTIONS):
+        data.ctrl[:] = random.uniform(*model.actuator_ctrlrange.T)
+        mujoco.mj_step(model, data, STEPS_EACH)
+        yield
+
+
+def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
+    """The first random pose in which many contacts carry a force, again and again."""
+    random = np.random.default_rng(0)
+    limited = np.flatnonzero(model.jnt_limited)
+    while len(read_contacts(model, data)) < MANY:
+        mujoco.mj_resetData(model, data)
+        data.qpos[model.jnt_qposadr[limited]] = random.uniform(*model.jnt_range[limited].T)
+        mujoco.mj_forward(model, data)
+    for _ in range(REPEATS):
+        yield
+
+
+class Run:
+    """Both libraries on the same states."""
+
+    def __init__(self, peer: SimpleNamespace, model: mujoco.MjModel, params: dict[str, Any]) -> None:
+        self.model, self.data = model, mujoco.MjData(model)
+        mujoco.mj_forward(model, self.data)
+        env = SimpleNamespace(model=model, data=self.data)
+        self.peer, self.ours = peer.touch(env, params), peer.ours(env, params)
+        self.spent: dict[str, list[float]] = {}
+        self.contacts = 0.0
+        self.verdicts: Counter[str] = Counter()
+
+    def measure(self, states: States) -> None:
+        """Times each on all states. One after the other: the caches of the processor are not shared."""
+        for who, touch in (("ours", self.ours), ("MIMo", self.peer)):
+            mujoco.mj_resetData(self.model, self.data)
+            self.spent[who] = [seconds(touch.get_touch_obs) for _ in states(self.model, self.data)]
+
+    def compare(self, states: States) -> None:
+        """Puts each load by itself on the sensors of both, in some of the states."""
+        mujoco.mj_resetData(self.model, self.data)
+        counts = []
+        for number, _ in enumerate(states(self.model, self.data)):
+            obs = self.ours.get_touch_obs()
+            loads = self.ours.contact_tuples
+            counts.append(len({contact for contact, _, _ in loads}))
+            if number % COMPARE_EVERY:
+                continue
+            total = np.sum([force for _, _, force in loads], axis=0)
+            lost = np.abs(obs.sum(axis=0, dtype=float) - total).max()
+            assert lost <= CLOSE * np.abs(obs).sum(dtype=float), f"ours lost {lost:g} N"
+            self.verdicts.update(self.verdict(*load) for load in loads)
+        self.contacts = statistics.mean(counts)
+
+    def verdict(self, contact: int, body: int, force: np.ndarray) -> str:
+        """In what the two differ about a contact's load on a body."""
+        close = CLOSE * np.linalg.norm(force)
+        with unchanged(self.data):
+            raw = self.peer.touch_function(contact, body)
+        if np.abs(raw - force).max() > close:
+            return "another force"
+        ours = spread(self.ours, contact, body, force)
+        with unchanged(self.data):
+            theirs = spread(self.peer, contact, body, force)
+        if np.abs(ours - theirs).max() < close:
+            return SAME
+        if np.abs(theirs.sum(axis=0) - force).max() > close:
+            return "lost by MIMo"
+        skin = self.ours.skin
+        slot = skin.patch_ids.tolist().index(body)
+        normals = skin.normals[skin.patch_offsets[slot] : skin.patch_offsets[slot + 1]]
+        away = normals @ self.ours.get_contact_normal(contact, body) >= FACING
+        if (theirs[away] != 0).any():
+            return "MIMo's partly on the far side"
+        return "other shares"
+
+    def report(self, speed: Table, shares: Table, scene: str, response: str) -> None:
+        """Adds a row to each table."""
+        theirs, ours = (statistics.mean(self.spent[who]) * 1e6 for who in ("MIMo", "ours"))
+        sensors = self.ours.get_total_sensor_count()
+        row = (f"{sensors:,}", f"{self.contacts:.1f}", f"{theirs:.0f}", f"{ours:.1f}", f"{theirs / ours:.0f}")
+        speed.add_row(scene, response, *row)
+        differs = ", ".join(f"{kind}: {count}" for kind, count in self.verdicts.items() if kind != SAME)
+        shares.add_row(scene, response, str(self.verdicts.total()), str(self.verdicts[SAME]), differs)
+
+
+def spread(touch: Any, contact: int, body: int, force: np.ndarray) -> np.ndarray:
+    """(n, 3) what a body's sensors feel of one contact alone."""
+    touch.sensor_outputs = touch.get_empty_sensor_dict(touch.touch_size)
+    touch.response_function(contact, body, force)
+    return touch.sensor_outputs[body]
+
+
+@contextmanager
+def unchanged(data: mujoco.MjData) -> Iterator[None]:
+    """Puts right what MIMo turns round in the engine's own contacts, so that both see the same."""
+    frames = data.contact.frame.copy()
+    yield
+    data.contact.frame[:] = frames
+
+
+def seconds(function: Callable[[], Any]) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
+    """Sensors, seconds of the first and of a second construction, and MiB that the first took at its height.
+
+    In a process of its own: the first construction loads or compiles what it needs.
+    """
+    peer = import_peer(Path(checkout))
+    scene, scales = SCENES["benchmark"]
+    model = mujoco.MjModel.from_xml_path(str(Path(checkout) / "mimoEnv" / "assets" / scene))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    env = SimpleNamespace(model=model, data=data)
+    params = getattr(peer.envs, scales)
+    finer = {**params, "scales": {body: scale / density for body, scale in params["scales"].items()}}
+    touch = peer.touch if who == "MIMo" else peer.ours
+    # Begins the process's record of its largest memory anew.
+    Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS")
+    first = seconds(lambda: touch(env, finer))
+    grown = memory("VmHWM") - before
+    start = time.perf_counter()
+    sensors = sum(map(len, touch(env, finer).sensor_positions.values()))
+    return sensors, first, time.perf_counter() - start, grown
+
+
+def memory(what: str) -> float:
+    """A figure of /proc/self/status [MiB]."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(what))
+    return int(line.split()[1]) / 1024
+
+
+def table(title: str, *columns: str) -> Table:
+    """A table whose numbers stand to the right."""
+    made = Table(title=title)
+    for column in columns:
+        made.add_column(column, justify="left" if column in ("scene", "response", "who") else "right")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())
