@@ -8,8 +8,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.engines.mujoco import STABILITY_WARNINGS, MujocoEngine, first_bad, keyframe_id
+from tactile_sim.engines.mujoco import STABILITY_WARNINGS, MujocoEngine, first_bad
 from tactile_sim.engines.mujoco_sensors import MujocoSensors
+from tactile_sim.engines.state import keyframe_id
 from tactile_sim.errors import EngineError
 
 
