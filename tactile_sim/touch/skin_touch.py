@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tactile_sim.config import KEYS
-from tactile_sim.engines.contacts import read_contacts
+from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
-from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Skin
+from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.touch.base import check_scale
 from tactile_sim.touch.by_contact import ContactTouch, plain
 
@@ -91,16 +91,15 @@ class SkinTouch(ContactTouch):
             return self._obs_by_methods()
         data = self.m_data
         contacts = read_contacts(self.m_model, data)
-        self._loads = self.skin.loads(contacts, data.xpos, data.xmat.reshape(-1, 3, 3))
-        self._contact_index = contacts.index
+        self._seen = contacts, data.xpos.copy(), data.xmat.reshape(-1, 3, 3).copy()
         self._outputs = self._tuples = None
-        return self._sense()
+        return self._feel()
 
     @property
     def sensor_outputs(self) -> dict[int, np.ndarray]:
         """(n, touch_size) float32 by part, as of the last `get_touch_obs`."""
         if self._outputs is None:
-            self._outputs = self._by_part(self._sense())
+            self._outputs = self._by_part(self._feel())
         return self._outputs
 
     @sensor_outputs.setter
@@ -111,9 +110,10 @@ class SkinTouch(ContactTouch):
     def contact_tuples(self) -> list[tuple[int, int, Any]]:
         """What `get_contacts` gave at the last `get_touch_obs`."""
         if self._tuples is None:
-            contacts = self._contact_index[self._loads.contact].tolist()
-            parts = self.skin.patch_ids[self._loads.patch].tolist()
-            forces = map(plain, self._touch.evaluate(self._loads))
+            loads = self.skin.loads(*self._seen)
+            contacts = self._seen[0].index[loads.contact].tolist()
+            parts = self.skin.patch_ids[loads.patch].tolist()
+            forces = map(plain, self._touch.evaluate(loads))
             self._tuples = list(zip(contacts, parts, forces, strict=True))
         return self._tuples
 
@@ -133,11 +133,13 @@ class SkinTouch(ContactTouch):
             part: slice(*skin.patch_offsets[slot : slot + 2].tolist()) for part, slot in self._slots.items()
         }
         self._slices = {part: where[part] for part in order}
-        self._loads, self._contact_index = Loads.empty(0), np.empty(0, np.int32)
+        poses = np.zeros((self.m_model.nbody, 3)), np.zeros((self.m_model.nbody, 3, 3))
+        self._seen = Contacts.empty(0), *poses
+        """Contacts and poses of all bodies at the last output; what was felt is told when it is asked for."""
         self._outputs = self._tuples = None
 
-    def _sense(self) -> np.ndarray:
-        return self.skin.sense(self._loads, self._touch, self._response, dtype=np.float32)
+    def _feel(self) -> np.ndarray:
+        return self.skin.feel(*self._seen, self._touch, self._response, dtype=np.float32)
 
     def _touch_types(self) -> Mapping[str, int]:
         known = {name: function.channels for name, function in TOUCH_FUNCTIONS.items()}
