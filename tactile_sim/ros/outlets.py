@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
@@ -29,9 +29,9 @@ class Outlet:
         self.has_newcomers = False
         """Whether somebody listens who has not been sent anything yet."""
 
-    def send(self, snapshot) -> None:
-        """Sends one instant."""
-        self.publisher.publish(self.make(snapshot))
+    def send(self, message: bytes) -> None:
+        """Sends what ``make`` has made."""
+        self.publisher.publish(message)
         self.has_newcomers = False
 
 
@@ -78,10 +78,13 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
-    def send(self, stream: str, snapshot) -> None:
-        """Sends the topics of one stream to those who listen."""
-        for outlet in self._heard.get(stream, ()):
-            outlet.send(snapshot)
+    def send(self, streams: Iterable[str], snapshot) -> None:
+        """Sends the topics of these streams, one stream after another, to those who listen."""
+        outlets = [outlet for stream in streams for outlet in self._heard.get(stream, ())]
+        # First all are made, then all are sent: a listener wakes up once.
+        messages = [outlet.make(snapshot) for outlet in outlets]
+        for outlet, message in zip(outlets, messages, strict=True):
+            outlet.send(message)
 
     def flush(self) -> None:
         """Waits until all that was sent has arrived, at most a second in all."""

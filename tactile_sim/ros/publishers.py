@@ -102,15 +102,14 @@ class Publishers:
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
-        for stream in (*FIRST, *sorted(streams.difference(FIRST))):
-            if self._on(stream):
-                self._outlets.send(stream, snapshot)
+        streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
+        self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
     def greet(self, snapshot: Snapshot) -> None:
         """Sends one instant to those topics that got a new listener since they were last sent."""
         for outlet in self._outlets.newcomers():
             if self._on(outlet.stream):
-                outlet.send(snapshot)
+                outlet.send(outlet.make(snapshot))
 
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
@@ -130,9 +129,7 @@ class Publishers:
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke."""
         self._node.get_logger().error(message)
-        for stream in ("clock", "diagnostics"):
-            if self._on(stream):
-                self._outlets.send(stream, _Instant(stamp))
+        self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene
