@@ -9,7 +9,6 @@ import numpy as np
 
 from tactile_sim.arrows import force_arrows
 from tactile_sim.engines import Contacts
-from tactile_sim.skin import Loads, Shares
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -35,21 +34,13 @@ class Snapshot:
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
 
-    @cached_property
-    def loads(self) -> Loads:
-        """What the contacts put on each skin."""
-        engine = self.simulation.engine
-        return self.simulation.skin.loads(self.all_contacts, engine.body_positions, engine.body_rotations)
-
-    @cached_property
-    def shares(self) -> Shares:
-        """How the loads fall on the taxels."""
-        return self.simulation.skin.shares(self.loads, self.simulation.settings.skin.response_function)
-
-    def sense(self, touch_function: str | None = None) -> np.ndarray:
+    def sense(self, touch_function: str | None = None, dtype: type = np.float64) -> np.ndarray:
         """(taxels, channels) readings of this very step; by default with the configured touch function."""
-        touch_function = touch_function or self.simulation.settings.skin.touch_function
-        return self.simulation.skin.sense(self.loads, touch_function, self.shares)
+        engine, skin = self.simulation.engine, self.simulation.settings.skin
+        return self.simulation.skin.feel(
+            self.all_contacts, engine.body_positions, engine.body_rotations,
+            touch_function or skin.touch_function, skin.response_function, dtype,
+        )  # fmt: skip
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -66,11 +57,7 @@ class Snapshot:
     def taxels32(self) -> np.ndarray:
         """(taxels, channels) the same as float32, as they go on the wire."""
         if self.simulation.sensor.idle and not self.simulation.sampling:
-            engine, skin = self.simulation.engine, self.simulation.settings.skin
-            return self.simulation.skin.feel(
-                self.all_contacts, engine.body_positions, engine.body_rotations,
-                skin.touch_function, skin.response_function, np.float32,
-            )  # fmt: skip
+            return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
 
     @cached_property
@@ -103,6 +90,11 @@ class Snapshot:
             self.wrenches,
             scale,
         )
+
+    @property
+    def sensor_data(self) -> np.ndarray:
+        """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
+        return self.simulation.engine.data.sensordata
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -26,10 +26,10 @@ NOTHING = np.empty(0)
 class Skin(Taxels):
     """Taxels that feel.
 
-    It goes in three steps, each of use by itself: `loads` are what contacts put on the patches, `shares` how
-    these fall on taxels, and `sense` adds up what taxels tell of them. `nearest` and `near` find the taxels
-    around loads, as response functions need them; `nearest_taxels`, `k_nearest_taxels` and `taxels_within`
-    those around any points.
+    `feel` goes from contacts to taxels. It is made of three steps, each of use by itself: `loads` are what
+    contacts put on the patches, `shares` how these fall on taxels, and `sense` adds up what taxels tell of
+    them. `nearest` and `near` find taxels around loads, as response functions need them; `nearest_taxels`,
+    `k_nearest_taxels` and `taxels_within` those around any points.
 
     Attributes: those of `Taxels`, and ``stiffness`` [Pa] of `hertz`. One thread at a time: it works in memory
     of its own.
@@ -76,9 +76,9 @@ class Skin(Taxels):
         response: str | Response = "spread_linear",
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """What taxels feel of contacts: as `sense` of their `loads`, but at once.
+        """What taxels feel of contacts, (n, channels): as `sense` of their `loads`, with poses as there.
 
-        That is twice as fast, for functions that come with the skin.
+        Functions that come with the skin take one kernel for it all, which is twice as fast.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -239,7 +239,7 @@ class Skin(Taxels):
 
     def _make_room(self) -> None:
         """After a walk that found more than there was room for."""
-        self._room *= 4
+        self._room = min(4 * self._room, len(self.positions))
         self._far[:] = np.inf
 
     def _compile(self, nbody: int) -> None:
