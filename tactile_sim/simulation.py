@@ -15,6 +15,7 @@ from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import load_model
 from tactile_sim.sensor import Sensor
+from tactile_sim.sensor_frames import SensorFrames
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
 from tactile_sim.thrower import Thrower
@@ -44,6 +45,7 @@ class Simulation:
                 f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
                 " give the world another name, or the bodies a frame_prefix"
             )
+        self.sensor_frames = SensorFrames(model, self.names, self.frames, settings.frame_prefix)
         with located(f"{settings.source}: skin.scales"):
             self.skin = Skin(
                 model,
@@ -226,6 +228,8 @@ class Simulation:
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.sense(touch_function)
         _ = snapshot.taxels
+        for name in self.engine.contact_sensor_names[:1]:
+            self.engine.get_contact_sensor(name)
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
 
     def _started(self) -> None:

@@ -26,6 +26,6 @@ def main(args: argparse.Namespace) -> int:
     print(
         f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.bodies)} with skin, "
         f"{counted(len(skin.positions), 'taxel')}, {counted(model.njnt, 'joint')}, "
-        f"{counted(model.nu, 'actuator')}, {counted(model.nsensor, 'sensor')}."
+        f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
     return 0

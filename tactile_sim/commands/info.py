@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     simulation = Simulation(settings)
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
     console.print(_summary(simulation))
-    for table in (_skin, _bodies, _geoms, _joints, _actuators, _sensors):
+    for table in (_skin, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors):
         console.print(table(simulation))
     return 0
 
@@ -161,11 +161,39 @@ def _driven(simulation: Simulation, actuator: int) -> str:
     return f"{_kind(mujoco.mjtTrn, transmission)} {mujoco.mj_id2name(model, kind, target) or target}"
 
 
-def _sensors(simulation: Simulation) -> RenderableType:
+def _contact_sensors(simulation: Simulation) -> RenderableType:
+    engine = simulation.engine
+    rows = []
+    for name in engine.contact_sensor_names:
+        layout, sensor = engine.contact_layout(name), engine.sensor_ids[name]
+        first, second = (_object(simulation, sensor, side) for side in ("obj", "ref"))
+        rows.append((name, first, second, " ".join(layout.data), str(layout.slots), layout.reduce))
+    columns = ("contact sensor", "object 1", "object 2", "data", ">slots", "reduce")
+    return _table("contact sensors", columns, rows)
+
+
+def _object(simulation: Simulation, sensor: int, side: str) -> str:
+    """What one side of a contact sensor stands for: ``geom palm``, ``subtree hand``, ``any``."""
     model, names = simulation.engine.model, simulation.names
+    kind = mujoco.mjtObj(getattr(model, f"sensor_{side}type")[sensor])
+    thing = int(getattr(model, f"sensor_{side}id")[sensor])
+    if kind == mujoco.mjtObj.mjOBJ_GEOM:
+        return f"geom {names.geoms[thing]}"
+    if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
+        word = "body" if kind == mujoco.mjtObj.mjOBJ_BODY else "subtree"
+        return f"{word} {names.bodies[thing]}"
+    if kind == mujoco.mjtObj.mjOBJ_SITE:
+        return f"in site {mujoco.mj_id2name(model, kind, thing)}"
+    return "any"
+
+
+def _sensors(simulation: Simulation) -> RenderableType:
+    engine = simulation.engine
+    model = engine.model
     rows = [
-        (names.sensors[i], _kind(mujoco.mjtSensor, model.sensor_type[i]), str(model.sensor_dim[i]))
-        for i in range(model.nsensor)
+        (name, _kind(mujoco.mjtSensor, model.sensor_type[i]), str(model.sensor_dim[i]))
+        for name, i in engine.sensor_ids.items()
+        if name not in engine.contact_sensor_names
     ]
     return _table("sensors", ("sensor", "type", ">values"), rows)
 

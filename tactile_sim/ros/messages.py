@@ -77,7 +77,7 @@ class Messages:
         self._clock = cdr.form(Clock, {"clock": cdr.STAMP})
         transform = {
             "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, self.frames)},
-            "child_frame_id": cdr.Pick(1, self.frames),
+            "child_frame_id": cdr.Pick(1, [*self.frames, *simulation.sensor_frames.names]),
             "transform": cdr.Value(0),
         }
         self._transforms = cdr.form(TFMessage, {"transforms": cdr.Each(transform)})
@@ -157,10 +157,17 @@ class Messages:
         return self._transforms.fill(snapshot.stamp, self._families, poses)
 
     def static_transforms(self, stamp: int) -> bytes:
-        """``/tf_static``: bodies without a joint."""
-        model = self._simulation.engine.model
-        poses = np.hstack([model.body_pos, to_xyzw(model.body_quat)])[self._fixed]
-        return self._transforms.fill(stamp, _families(model, self._fixed), poses)
+        """``/tf_static``: bodies without a joint, and what else sensors measure in."""
+        model, sensors = self._simulation.engine.model, self._simulation.sensor_frames
+        children = model.nbody + np.arange(len(sensors.names))
+        families = np.stack([sensors.bodies, children], axis=1)
+        positions = np.concatenate([model.body_pos[self._fixed], *[[p] for p in sensors.positions]])
+        quaternions = np.concatenate([model.body_quat[self._fixed], *[[q] for q in sensors.quaternions]])
+        return self._transforms.fill(
+            stamp,
+            np.concatenate([_families(model, self._fixed), families]).astype(np.int32),
+            np.hstack([positions, to_xyzw(quaternions)]),
+        )
 
     # -- the skin --------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
+from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
@@ -39,6 +40,8 @@ class Publishers:
     def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
         self._node = node
         self._simulation = simulation
+        # Before the other messages: sensors bring frames of their own.
+        sensors = list(SensorMessages(simulation).topics())
         self._messages = messages = Messages(simulation)
         self._outlets = outlets = Outlets(node, depth)
         self._senders = Senders(node)
@@ -57,6 +60,8 @@ class Publishers:
         outlets.add("points", PointCloud2, "tactile/points", messages.points)
         outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
         outlets.add("joint_states", JointState, "joint_states", messages.joint_states)
+        for topic in sensors:
+            outlets.add("sensors", topic.kind, topic.name, topic.make)
         markers = Markers(simulation, messages.world)
         outlets.add("markers", MarkerArray, "markers", markers)
         outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)

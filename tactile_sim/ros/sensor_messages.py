@@ -1,0 +1,284 @@
+"""Messages of sensors: ``contact_sensors/<name>`` and ``sensors/<name>``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, WrenchStamped
+from mujoco import mjtSensor
+from sensor_msgs.msg import Imu, JointState, MagneticField, Range
+
+from tactile_sim.engines import ContactSensor as Found
+from tactile_sim.frames import to_xyzw
+from tactile_sim.msg import ContactSensor, TactileArray
+from tactile_sim.names import topic_token
+from tactile_sim.ros import cdr
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+
+_ROWS: dict[mjtSensor, tuple[type, str, str]] = {
+    mjtSensor.mjSENS_VELOCIMETER: (Vector3Stamped, "vector", "here"),
+    mjtSensor.mjSENS_MAGNETOMETER: (MagneticField, "magnetic_field", "here"),
+    mjtSensor.mjSENS_BALLQUAT: (QuaternionStamped, "quaternion", "parent"),
+    mjtSensor.mjSENS_BALLANGVEL: (Vector3Stamped, "vector", "body"),
+    mjtSensor.mjSENS_FRAMEPOS: (PointStamped, "point", "reference"),
+    mjtSensor.mjSENS_FRAMEQUAT: (QuaternionStamped, "quaternion", "reference"),
+    mjtSensor.mjSENS_FRAMEXAXIS: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMEYAXIS: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMEZAXIS: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMELINVEL: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMEANGVEL: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMELINACC: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_FRAMEANGACC: (Vector3Stamped, "vector", "reference"),
+    mjtSensor.mjSENS_SUBTREECOM: (PointStamped, "point", "world"),
+    mjtSensor.mjSENS_SUBTREELINVEL: (Vector3Stamped, "vector", "world"),
+    mjtSensor.mjSENS_SUBTREEANGMOM: (Vector3Stamped, "vector", "world"),
+    mjtSensor.mjSENS_GEOMNORMAL: (Vector3Stamped, "vector", "world"),
+}
+"""Sensors whose numbers are one field of a message: the message, the field, and the frame: of the thing that
+bears the sensor (here), of the thing that it measures against (reference), of the body that a joint moves or
+of that body's parent, or of the world."""
+_JOINTS = {
+    mjtSensor.mjSENS_JOINTPOS: "position",
+    mjtSensor.mjSENS_JOINTVEL: "velocity",
+    mjtSensor.mjSENS_JOINTACTFRC: "effort",
+    mjtSensor.mjSENS_JOINTLIMITPOS: "position",
+    mjtSensor.mjSENS_JOINTLIMITVEL: "velocity",
+    mjtSensor.mjSENS_JOINTLIMITFRC: "effort",
+    mjtSensor.mjSENS_TENDONPOS: "position",
+    mjtSensor.mjSENS_TENDONVEL: "velocity",
+    mjtSensor.mjSENS_TENDONACTFRC: "effort",
+    mjtSensor.mjSENS_TENDONLIMITPOS: "position",
+    mjtSensor.mjSENS_TENDONLIMITVEL: "velocity",
+    mjtSensor.mjSENS_TENDONLIMITFRC: "effort",
+    mjtSensor.mjSENS_ACTUATORPOS: "position",
+    mjtSensor.mjSENS_ACTUATORVEL: "velocity",
+    mjtSensor.mjSENS_ACTUATORFRC: "effort",
+}
+"""Sensors of joints, tendons and actuators, and the array of a JointState that fits."""
+_UNITS = {
+    mjtSensor.mjSENS_TOUCH: "N",
+    mjtSensor.mjSENS_RANGEFINDER: "m",
+    mjtSensor.mjSENS_CAMPROJECTION: "px",
+    mjtSensor.mjSENS_GEOMDIST: "m",
+    mjtSensor.mjSENS_GEOMFROMTO: "m",
+    mjtSensor.mjSENS_E_POTENTIAL: "J",
+    mjtSensor.mjSENS_E_KINETIC: "J",
+    mjtSensor.mjSENS_CLOCK: "s",
+}
+_UNKNOWN = [-1.0, *[0.0] * 8]
+"""Covariance in an Imu of what it does not measure."""
+
+
+class Topic(NamedTuple):
+    """A topic of a sensor."""
+
+    kind: type
+    name: str
+    make: Callable[[Snapshot], bytes]
+
+
+class SensorMessages:
+    """The topics of all sensors of a simulation."""
+
+    def __init__(self, simulation: Simulation):
+        self._simulation = simulation
+        self._model = simulation.engine.model
+        self._world = simulation.settings.world_frame
+        self._frames = simulation.sensor_frames
+
+    def topics(self) -> Iterator[Topic]:
+        """One topic a sensor."""
+        engine = self._simulation.engine
+        for name in engine.contact_sensor_names:
+            yield Topic(ContactSensor, f"contact_sensors/{topic_token(name)}", self._contact(name))
+        for name, sensor in engine.sensor_ids.items():
+            if name not in engine.contact_sensor_names:
+                kind, make = self._ordinary(sensor)
+                yield Topic(kind, f"sensors/{topic_token(name)}", make)
+
+    def _contact(self, name: str) -> Callable[[Snapshot], bytes]:
+        layout = self._simulation.engine.contact_layout(name)
+        told = {
+            "header": {"stamp": cdr.STAMP, "frame_id": self._world},
+            "name": name,
+            "reduce": layout.reduce,
+            "data": list(layout.data),
+        }
+        slot = {
+            "force": cdr.Value(Found.FORCE),
+            "torque": cdr.Value(Found.TORQUE),
+            "wrench": cdr.Value(Found.WRENCH),
+            "dist": cdr.Value(Found.DIST),
+            "pos": cdr.Value(Found.POS),
+            "normal": cdr.Value(Found.NORMAL),
+            "tangent": cdr.Value(Found.TANGENT),
+        }
+        nothing = cdr.form(ContactSensor, told)
+        something = cdr.form(ContactSensor, {**told, "found": cdr.Key(0), "slots": cdr.Each(slot)})
+
+        def make(snapshot: Snapshot) -> bytes:
+            sensor = snapshot.simulation.engine.get_contact_sensor(name)
+            filled = int(sensor.filled[0])
+            if not filled:
+                return nothing.fill(snapshot.stamp)
+            keys = np.full((filled, 1), sensor.found[0], np.int32)
+            return something.fill(snapshot.stamp, keys, sensor.values[0, :filled])
+
+        return make
+
+    def _ordinary(self, sensor: int) -> tuple[type, Callable[[Snapshot], bytes]]:
+        """The message that fits, and what makes it."""
+        model = self._model
+        kind = mjtSensor(model.sensor_type[sensor])
+        columns = np.arange(model.sensor_dim[sensor]) + model.sensor_adr[sensor]
+        if kind in _ROWS:
+            message, field, place = _ROWS[kind]
+            columns = to_xyzw(columns) if message is QuaternionStamped else columns
+            return message, _row(message, self._frame(sensor, place), {field: cdr.Value(0)}, columns)
+        if kind in (mjtSensor.mjSENS_ACCELEROMETER, mjtSensor.mjSENS_GYRO):
+            return Imu, self._imu(sensor)
+        if kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE):
+            return WrenchStamped, self._wrench(sensor)
+        if kind == mjtSensor.mjSENS_RANGEFINDER and len(columns) == 1:
+            return Range, self._range(sensor)
+        if kind in _JOINTS:
+            return JointState, self._joint(sensor, _JOINTS[kind])
+        return TactileArray, self._numbers(sensor)
+
+    def _frame(self, sensor: int, place: str) -> str:
+        model, thing = self._model, int(self._model.sensor_objid[sensor])
+        if place == "here":
+            return self._frames.of(int(model.sensor_objtype[sensor]), thing)
+        if place == "reference":
+            return self._frames.of(int(model.sensor_reftype[sensor]), int(model.sensor_refid[sensor]))
+        if place == "world":
+            return self._world
+        body = model.jnt_bodyid[thing]
+        return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
+
+    def _beside(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
+        """Columns of the sensor of a kind at the same thing: this one, or another; None: there is none."""
+        model = self._model
+        for other in (sensor, *self._simulation.engine.sensor_ids.values()):
+            same = (
+                model.sensor_objtype[other] == model.sensor_objtype[sensor]
+                and model.sensor_objid[other] == model.sensor_objid[sensor]
+                and model.sensor_refid[other] == model.sensor_refid[sensor]
+            )
+            if same and model.sensor_type[other] == kind:
+                return np.arange(model.sensor_dim[other]) + model.sensor_adr[other]
+        return None
+
+    def _imu(self, sensor: int) -> Callable[[Snapshot], bytes]:
+        quaternion = self._beside(sensor, mjtSensor.mjSENS_FRAMEQUAT)
+        parts = {
+            "orientation": None if quaternion is None else to_xyzw(quaternion),
+            "angular_velocity": self._beside(sensor, mjtSensor.mjSENS_GYRO),
+            "linear_acceleration": self._beside(sensor, mjtSensor.mjSENS_ACCELEROMETER),
+        }
+        fields: dict[str, Any] = {}
+        columns: list[int] = []
+        for name, part in parts.items():
+            if part is None:
+                fields[f"{name}_covariance"] = _UNKNOWN
+            else:
+                fields[name] = cdr.Value(len(columns))
+                columns += part.tolist()
+        return _row(Imu, self._frame(sensor, "here"), fields, np.array(columns))
+
+    def _wrench(self, sensor: int) -> Callable[[Snapshot], bytes]:
+        halves = [self._beside(sensor, kind) for kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE)]
+        columns = np.concatenate([np.full(3, -1) if half is None else half for half in halves])
+        return _row(WrenchStamped, self._frame(sensor, "here"), {"wrench": cdr.Value(0)}, columns)
+
+    def _range(self, sensor: int) -> Callable[[Snapshot], bytes]:
+        model = self._model
+        kind, thing = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+        column, cutoff = model.sensor_adr[sensor], model.sensor_cutoff[sensor]
+        form = cdr.form(
+            Range,
+            {
+                "header": {"stamp": cdr.STAMP, "frame_id": self._frames.of(kind, thing, along_x=True)},
+                "radiation_type": Range.INFRARED,
+                "max_range": cutoff if cutoff > 0.0 else np.inf,
+                "range": cdr.Value(0),
+            },
+        )
+
+        def make(snapshot: Snapshot) -> bytes:
+            distance = snapshot.sensor_data[column]
+            return form.fill(snapshot.stamp, values=np.array([[distance if distance >= 0.0 else np.inf]]))
+
+        return make
+
+    def _joint(self, sensor: int, field: str) -> Callable[[Snapshot], bytes]:
+        model, names = self._model, self._simulation.names
+        kind, thing = mujoco.mjtObj(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+        known = {mujoco.mjtObj.mjOBJ_JOINT: names.joints, mujoco.mjtObj.mjOBJ_ACTUATOR: names.actuators}
+        name = known[kind][thing] if kind in known else mujoco.mj_id2name(model, kind, thing)
+        column = int(model.sensor_adr[sensor])
+        form = cdr.form(
+            JointState,
+            {
+                "header": {"stamp": cdr.STAMP},
+                "name": [name or f"tendon{thing}"],
+                field: cdr.Slice(0, 1),
+            },
+        )
+        one = np.array([[0, 1]], np.int32)
+
+        def make(snapshot: Snapshot) -> bytes:
+            points = snapshot.sensor_data[column : column + 1].reshape(1, 1)
+            return form.fill(snapshot.stamp, one, points=points)
+
+        return make
+
+    def _numbers(self, sensor: int) -> Callable[[Snapshot], bytes]:
+        """What no standard message fits: its numbers with a stamp, what they are, and their unit."""
+        model, names = self._model, self._simulation.names
+        kind = mjtSensor(model.sensor_type[sensor])
+        touch = kind == mjtSensor.mjSENS_TOUCH
+        body = self._frames.body_of(int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor]))
+        at_site = model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
+        start, count = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
+        form = cdr.form(
+            TactileArray,
+            {
+                "header": {
+                    "stamp": cdr.STAMP,
+                    "frame_id": self._frame(sensor, "here" if at_site else "world"),
+                },
+                "body": names.bodies[body],
+                "quantity": "normal" if touch else kind.name.removeprefix("mjSENS_").lower(),
+                "unit": _UNITS.get(kind, ""),
+                "taxel_count": count,
+                "channels": 1,
+                "data": cdr.Whole(),
+            },
+        )
+
+        def make(snapshot: Snapshot) -> bytes:
+            return form.fill(
+                snapshot.stamp, data=snapshot.sensor_data[start : start + count].astype(np.float32)
+            )
+
+        return make
+
+
+def _row(
+    kind: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray
+) -> Callable[[Snapshot], bytes]:
+    """A message with some columns of what all sensors measure; -1 stands for what is not measured."""
+    form = cdr.form(kind, {"header": {"stamp": cdr.STAMP, "frame_id": frame}, **fields})
+    missing = np.flatnonzero(columns < 0)
+
+    def make(snapshot: Snapshot) -> bytes:
+        values = snapshot.sensor_data[columns].reshape(1, -1)
+        values[0, missing] = np.nan
+        return form.fill(snapshot.stamp, values=values)
+
+    return make

@@ -1,0 +1,102 @@
+"""The frames that sensors measure in, where these are not the frames of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from tactile_sim.names import Names
+
+_BODY, _INERTIAL = int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY)
+_GEOM, _SITE, _CAMERA = (
+    int(mujoco.mjtObj.mjOBJ_GEOM),
+    int(mujoco.mjtObj.mjOBJ_SITE),
+    int(mujoco.mjtObj.mjOBJ_CAMERA),
+)
+_Z_TO_X = np.array([np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0])
+"""A turn (wxyz) whose x axis is the z axis of what it turns."""
+
+
+class SensorFrames:
+    """Frames of sites, geoms, cameras and centres of mass, each fixed to a body; made when asked for.
+
+    A frame is called like its thing, with the kind behind it (``tip_site``) where another frame is called so
+    already; an unnamed one ``<body>/<kind><k>``, where k counts the body's things of that kind.
+    """
+
+    def __init__(self, model: mujoco.MjModel, names: Names, body_frames: Sequence[str], prefix: str):
+        """body_frames: TF frames of the bodies by id; prefix: what stands before all but the world's."""
+        self._model = model
+        self._names = names
+        self._body_frames = body_frames
+        self._prefix = prefix
+        self._made: dict[tuple[int, int, bool], str] = {}
+        self.names: list[str] = []
+        self.bodies: list[int] = []
+        """The body that each is fixed to."""
+        self.positions: list[np.ndarray] = []
+        """(3,) in the frame of the body [m]."""
+        self.quaternions: list[np.ndarray] = []
+        """(4,) in the frame of the body, wxyz."""
+
+    def of(self, kind: int, thing: int, along_x: bool = False) -> str:
+        """The frame of a thing (an mjtObj and its id), in which it stands still; of the world for any other.
+
+        along_x: turned so that x points where the thing's z does.
+        """
+        model = self._model
+        if kind == _BODY:
+            return self._body_frames[thing]
+        key = (kind, thing, along_x)
+        if key in self._made:
+            return self._made[key]
+        if kind == _SITE:
+            pose = model.site_pos[thing], model.site_quat[thing]
+        elif kind == _GEOM:
+            pose = model.geom_pos[thing], model.geom_quat[thing]
+        elif kind == _INERTIAL:
+            pose = model.body_ipos[thing], model.body_iquat[thing]
+        elif kind == _CAMERA and model.cam_mode[thing] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
+            pose = model.cam_pos[thing], model.cam_quat[thing]
+        else:
+            return self._body_frames[0]
+        position, quaternion = (np.array(part) for part in pose)
+        if along_x:
+            mujoco.mju_mulQuat(quaternion, pose[1], _Z_TO_X)
+        self._made[key] = self._add(kind, thing, position, quaternion, along_x)
+        return self._made[key]
+
+    def body_of(self, kind: int, thing: int) -> int:
+        """The body that a thing belongs to; 0, the world, for what belongs to none."""
+        model = self._model
+        if kind in (_BODY, _INERTIAL):
+            return thing
+        owners = {_GEOM: model.geom_bodyid, _SITE: model.site_bodyid, _CAMERA: model.cam_bodyid}
+        return int(owners[kind][thing]) if kind in owners else 0
+
+    def _add(self, kind: int, thing: int, position: np.ndarray, quaternion: np.ndarray, along_x: bool) -> str:
+        word = {_SITE: "site", _GEOM: "geom", _CAMERA: "camera", _INERTIAL: "inertial"}[kind]
+        word = "range" if along_x else word
+        body = self.body_of(kind, thing)
+        frame = self._prefix + self._name(kind, thing, word)
+        while frame in self._body_frames or frame in self.names:
+            frame += f"_{word}"
+        self.names.append(frame)
+        self.bodies.append(body)
+        self.positions.append(position)
+        self.quaternions.append(quaternion)
+        return frame
+
+    def _name(self, kind: int, thing: int, word: str) -> str:
+        if kind == _GEOM:
+            return self._names.geoms[thing]
+        if kind == _INERTIAL:
+            return self._names.bodies[thing]
+        name = mujoco.mj_id2name(self._model, mujoco.mjtObj(kind), thing)
+        if name:
+            return name
+        owners = self._model.site_bodyid if kind == _SITE else self._model.cam_bodyid
+        body = owners[thing]
+        return f"{self._names.bodies[body]}/{word}{int((owners[:thing] == body).sum())}"
