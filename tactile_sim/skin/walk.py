@@ -64,9 +64,10 @@ def _walk_along(load, start, reach, field, queue):
     positions, normals, far, heap, vector = (
         field.positions, field.normals, field.far, field.heap, field.vector,
     )  # fmt: skip
-    n = normals[start]
+    n = normals[start].copy()
     if load.normal[0] != 0.0 or load.normal[1] != 0.0 or load.normal[2] != 0.0:
-        n = -load.normal
+        for i in range(3):
+            n[i] = -load.normal[i]
     # The place has no height over the surface: what the first step has along the normal does not count.
     dx = positions[start, 0] - load.point[0]
     dy = positions[start, 1] - load.point[1]
@@ -137,8 +138,9 @@ def _push(heap, size, key, value):
     """Puts an entry into a binary heap of rows (key, value), least key first; returns its new size."""
     at = size
     while at > 0 and heap[(at - 1) // 2, 0] > key:
-        heap[at] = heap[(at - 1) // 2]
-        at = (at - 1) // 2
+        parent = (at - 1) // 2
+        heap[at, 0], heap[at, 1] = heap[parent, 0], heap[parent, 1]
+        at = parent
     heap[at, 0], heap[at, 1] = key, value
     return size + 1
 
@@ -155,7 +157,7 @@ def _pop(heap, size):
             child += 1
         if heap[child, 0] >= key:
             break
-        heap[at] = heap[child]
+        heap[at, 0], heap[at, 1] = heap[child, 0], heap[child, 1]
         at = child
     heap[at, 0], heap[at, 1] = key, value
     return last
