@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim.bag.reader import Bag, Topic
 from tactile_sim.errors import BagError
-from tactile_sim.wire.columns import Columns
+from tactile_sim.wire.decode import Columns
 
 _VECTOR_UNITS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
 # Units of fields by the last part of their type's name; SI (REP-103) where the message does not say.

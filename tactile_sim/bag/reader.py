@@ -13,8 +13,7 @@ import numpy as np
 from tactile_sim.bag.mcap_file import McapScan
 from tactile_sim.bag.metadata import files_of
 from tactile_sim.errors import BagError, suggest
-from tactile_sim.wire.columns import Columns
-from tactile_sim.wire.decode import Record, decoder
+from tactile_sim.wire.decode import Columns, Record, decoder
 from tactile_sim.wire.sources import of_definition
 from tactile_sim.wire.stamps import stamp_of
 

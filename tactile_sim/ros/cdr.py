@@ -8,7 +8,7 @@
 - A struct is a mapping or a message; what a mapping leaves out has its ROS default.
 - A struct made of equal numbers may be a row: Point (3,), Quaternion (4,) as x y z w, Wrench (6,), ...
 - A time or duration may be integer nanoseconds.
-- A sequence of structs is an (n, k) array if they are such rows, :class:`Columns`, or a list.
+- A sequence of structs is a list, or an (n, k) array if they are such rows.
 - A sequence of numbers is an array of any shape in C order, bytes, or a list.
 """
 
@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tactile_sim.wire.columns import Columns
-from tactile_sim.wire.decode import Record, decoder
+from tactile_sim.wire.blanks import STAMP, Each, Key, Pick, Slice, Value, Whole
+from tactile_sim.wire.decode import Columns, Record, decoder
 from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.form import STAMP, Each, Form, Key, Pick, Slice, Value, Whole
+from tactile_sim.wire.form import Form
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import nanoseconds, stamp_of
 from tactile_sim.wire.types import WireError
@@ -45,7 +45,10 @@ def encode(message_type: Any, value: Any) -> bytes:
 
 
 def form(message_type: Any, fields: Mapping[str, Any]) -> Form:
-    """For a message sent over and over: all that stays the same, and blanks (see `tactile_sim.wire.form`)."""
+    """For a message sent over and over: all that stays the same, and blanks (:mod:`tactile_sim.wire.form`).
+
+    :class:`WireError` names a field or blank that does not fit.
+    """
     return Form(of_class(message_type), fields)
 
 

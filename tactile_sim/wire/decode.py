@@ -1,7 +1,5 @@
 """CDR bytes to objects whose sequences are numpy arrays: no object per element.
 
-What comes out, the encoder takes:
-
 - numbers, booleans and texts are Python's own; a ``byte`` is ``bytes`` of length one, as in rclpy;
 - sequences and fixed arrays of numbers are read-only arrays, views into the message where it is aligned;
 - a struct of equal numbers (Point, Quaternion, ColorRGBA, ...) is a row (k,), a sequence of them (n, k);
@@ -18,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.wire.columns import Columns
 from tactile_sim.wire.encode import ENCAPSULATION
-from tactile_sim.wire.layout import Run, leaves, segments
+from tactile_sim.wire.layout import Run, segments
 from tactile_sim.wire.types import Array, Primitive, Sequence, String, Struct, WireError
 
 _unpack_count = struct.Struct("<I").unpack_from
@@ -34,14 +31,20 @@ class Record(SimpleNamespace):
     """One decoded struct: a field per attribute."""
 
 
+class Columns(SimpleNamespace):
+    """A sequence of decoded structs: an array, list or Columns per field, as long as the sequence."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+
 class Decoder:
     """Reads values of one struct type."""
 
     def __init__(self, kind: Struct) -> None:
         self.kind = kind
-        self.parts = [
-            (segment, _sequence_reader(segment.sequence) if segment.sequence else None)
-            for segment in segments(leaves(kind))
+        self.parts: list[Run | Read] = [
+            part if isinstance(part, Run) else _reader(part.kind) for part in segments(kind)
         ]
         self.build = _builder(kind)
         self.build_columns = _column_builder(kind)
@@ -62,55 +65,36 @@ class Decoder:
     def read(self, data: memoryview, position: int) -> tuple[Any, int]:
         """One struct at ``position`` and the position behind it."""
         flat: list[Any] = []
-        for segment, read in self.parts:
-            if segment.run is not None:
-                start = position & 7
-                flat += segment.run.packers[start].unpack_from(data, position)
-                position += segment.run.sizes[start]
-            elif read is None:
-                for _ in segment.paths:
-                    text, position = _read_string(data, position)
-                    flat.append(text)
+        for part in self.parts:
+            if isinstance(part, Run):
+                flat += part.packers[position & 7].unpack_from(data, position)
+                position += part.sizes[position & 7]
             else:
-                value, position = read(data, position)
+                value, position = part(data, position)
                 flat.append(value)
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
         """A count and as many structs: an array or list per field."""
         count, position = _read_count(data, position)
-        if len(self.parts) == 1 and self.parts[0][0].run is not None:
-            columns, position = _read_run_sequence(self.parts[0][0].run, data, position, count)
+        if len(self.parts) == 1 and isinstance(self.parts[0], Run):
+            columns, position = _read_run_sequence(self.parts[0], data, position, count)
             return self.build_columns(iter(columns)), position
-        gathered: list[list[Any]] = []
-        for segment, _ in self.parts:
-            gathered += [[]] if segment.run is not None else [[] for _ in segment.paths]
+        gathered: list[list[Any]] = [[] for _ in self.parts]
+        """Of each part where it begins, if it is a run, else its values."""
         for _ in range(count):
-            index = 0
-            for segment, read in self.parts:
-                if segment.run is not None:
-                    gathered[index].append(position)
-                    position += segment.run.sizes[position & 7]
-                    index += 1
-                elif read is None:
-                    for _ in segment.paths:
-                        text, position = _read_string(data, position)
-                        gathered[index].append(text)
-                        index += 1
+            for part, found in zip(self.parts, gathered, strict=True):
+                if isinstance(part, Run):
+                    found.append(position)
+                    position += part.sizes[position & 7]
                 else:
-                    value, position = read(data, position)
-                    gathered[index].append(value)
-                    index += 1
+                    value, position = part(data, position)
+                    found.append(value)
         if position > len(data):
             raise ValueError("it ends early")
-        columns, index = [], 0
-        for segment, _ in self.parts:
-            if segment.run is not None:
-                columns += _pick_runs(segment.run, data, np.array(gathered[index], dtype=np.int64))
-                index += 1
-            else:
-                columns += gathered[index : index + len(segment.paths)]
-                index += len(segment.paths)
+        columns = []
+        for part, found in zip(self.parts, gathered, strict=True):
+            columns += _pick_runs(part, data, np.array(found, np.int64)) if isinstance(part, Run) else [found]
         return self.build_columns(iter(columns)), position
 
 
@@ -144,7 +128,9 @@ def _read_array(data: memoryview, position: int, dtype: np.dtype, count: int) ->
     return np.frombuffer(data, dtype, count, position), position + count * dtype.itemsize
 
 
-def _sequence_reader(kind: Sequence) -> Read:
+def _reader(kind: String | Sequence) -> Read:
+    if isinstance(kind, String):
+        return _read_string
     element = kind.element
     if isinstance(element, String):
 

@@ -8,27 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.wire.columns import Columns, gather, row_count
-from tactile_sim.wire.elements import Rows, steps_of, write_variable
 from tactile_sim.wire.flatten import putter
-from tactile_sim.wire.layout import Run, Segment, leaves, segments
-from tactile_sim.wire.pieces import Parts, Write, number_writer, write_count, write_string_sequence
+from tactile_sim.wire.layout import Run, segments
+from tactile_sim.wire.pieces import (
+    Parts,
+    Write,
+    number_writer,
+    write_count,
+    write_string,
+    write_string_sequence,
+)
 from tactile_sim.wire.types import Primitive, Sequence, String, Struct, WireError, shown
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 
 
 class Encoder:
-    """Writes values of one struct type."""
+    """Writes values of one type: of a struct, or of a field with its default."""
 
-    def __init__(self, kind: Struct) -> None:
-        self.kind = kind
-        self.leaves = leaves(kind)
-        self.paths = [leaf.path for leaf in self.leaves]
-        self.put = putter(kind, None)
-        self.parts: list[tuple[Segment, Write | None]] = [
-            (segment, _sequence_writer(segment.sequence) if segment.sequence else None)
-            for segment in segments(self.leaves)
+    def __init__(self, kind: Any, default: Any = None) -> None:
+        self.put = putter(kind, default)
+        self.parts: list[Run | tuple[str, Write]] = [
+            part if isinstance(part, Run) else (part.path, _writer(part.kind)) for part in segments(kind)
         ]
 
     def encode(self, value: Any) -> bytes:
@@ -38,36 +39,27 @@ class Encoder:
         return b"".join(parts)
 
     def write(self, parts: Parts, position: int, value: Any) -> int:
-        """Append one struct behind ``position``; return the position behind it."""
+        """Append one value behind ``position``; return the position behind it."""
         flat: list[Any] = []
         self.put(value, flat)
-        for segment, write in self.parts:
-            if segment.run is not None:
-                start = position & 7
+        index = 0
+        for part in self.parts:
+            if isinstance(part, Run):
+                values = flat[index : index + part.values]
                 try:
-                    parts.append(segment.run.packers[start].pack(*flat[segment.start : segment.stop]))
+                    parts.append(part.packers[position & 7].pack(*values))
                 except (struct.error, OverflowError, TypeError):
-                    _explain(segment.run, flat[segment.start : segment.stop])
+                    _explain(part, values)
                     raise
-                position += segment.run.sizes[start]
+                position += part.sizes[position & 7]
+                index += part.values
             else:
-                position = write_variable(parts, position, segment, write, flat[segment.start : segment.stop])
-        return position
-
-    def write_columns(self, parts: Parts, position: int, value: Columns) -> int:
-        """Append a count and the elements that ``value`` holds as columns."""
-        columns: list[Any] = []
-        gather(self.kind, value, columns)
-        count = row_count(columns, self.paths)
-        position = write_count(parts, position, count)
-        if count == 0:
-            return position
-        steps = steps_of(self.parts, columns, count)
-        if len(steps) == 1 and isinstance(steps[0], Rows):
-            return steps[0].write_all(parts, position)
-        for index in range(count):
-            for step in steps:
-                position = step.write(parts, position, index)
+                path, write = part
+                try:
+                    position = write(parts, position, flat[index])
+                except WireError as error:
+                    raise error.inside(path) from None
+                index += 1
         return position
 
 
@@ -90,8 +82,10 @@ def _explain(run: Run, values: list[Any]) -> None:
         index += block.width
 
 
-def _sequence_writer(kind: Sequence) -> Write:
+def _writer(kind: String | Sequence) -> Write:
     write: Write
+    if isinstance(kind, String):
+        return write_string
     if isinstance(kind.element, String):
         write = write_string_sequence
     elif isinstance(kind.element, Primitive):
@@ -115,18 +109,11 @@ def _struct_sequence_writer(kind: Struct) -> Write:
     write_rows = number_writer(kind.uniform, kind) if kind.uniform else None
 
     def write(parts: Parts, position: int, value: Any) -> int:
-        if isinstance(value, Columns):
-            if write_rows is None:
-                return inner.write_columns(parts, position, value)
-            columns: list[Any] = []
-            gather(kind, value, columns)
-            row_count(columns, [""])
-            return write_rows(parts, position, columns[0])
         if isinstance(value, np.ndarray) and write_rows is not None:
             return write_rows(parts, position, value)
         if not isinstance(value, list | tuple):
-            given = shown(value)
-            raise WireError(f"expected {kind.name} elements as a list, Columns or array, got {given}")
+            wanted = f"a list or an (n, {kind.width}) array" if write_rows else "a list"
+            raise WireError(f"expected {kind.name} elements as {wanted}, got {shown(value)}")
         position = write_count(parts, position, len(value))
         for index, element in enumerate(value):
             try:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.wire.columns import MISSING, NANOSECONDS, default_row, fields_of
 from tactile_sim.wire.types import (
+    NANOSECONDS,
     TIME_TYPES,
     Array,
     Primitive,
@@ -18,6 +18,7 @@ from tactile_sim.wire.types import (
     WireError,
     shown,
 )
+from tactile_sim.wire.values import MISSING, default_row, fields_of
 
 Put = Callable[[Any, list[Any]], None]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -47,24 +49,31 @@ def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
 
 
 class Run:
-    """Blocks that follow each other: packed at once, for one struct or for many."""
+    """Blocks that follow each other: packed at once, unpacked at once for one struct or for many.
+
+    ``packers``, ``sizes`` and ``dtypes`` have an entry for each offset modulo 8 at which the run may start.
+    """
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
         self.values = sum(block.width for block in blocks)
-        places = [self._place(start) for start in range(8)]
-        self.packers = [self._packer(offsets, size) for offsets, size in places]
-        self.sizes = [size for _, size in places]
-        self.dtypes = [
+        self._places = [self._place(start) for start in range(8)]
+        self.packers = [self._packer(offsets, size) for offsets, size in self._places]
+        self.sizes = [size for _, size in self._places]
+
+    @cached_property
+    def dtypes(self) -> list[np.dtype]:
+        """The same for numpy: a field f0, f1, ... for each block."""
+        return [
             np.dtype(
                 {
-                    "names": [f"f{i}" for i in range(len(blocks))],
-                    "formats": [(block.primitive.dtype, block.shape) for block in blocks],
+                    "names": [f"f{i}" for i in range(len(self.blocks))],
+                    "formats": [(block.primitive.dtype, block.shape) for block in self.blocks],
                     "offsets": offsets,
                     "itemsize": size,
                 }
             )
-            for offsets, size in places
+            for offsets, size in self._places
         ]
 
     def _place(self, start: int) -> tuple[list[int], int]:
@@ -85,43 +94,10 @@ class Run:
         return struct.Struct(form)
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A part of a struct that is written in one go: a run, neighbouring strings, or one sequence.
-
-    ``first`` and ``last`` bound its leaves, ``start`` and ``stop`` its place in the flat list of one value.
-    """
-
-    first: int
-    last: int
-    start: int
-    stop: int
-    run: Run | None
-    paths: tuple[str, ...]
-    sequence: Sequence | None
-
-
-def segments(parts: list[Block | Variable]) -> list[Segment]:
-    """Group the leaves of a struct into the fewest segments."""
-    groups: list[list[int]] = []
-    for index, leaf in enumerate(parts):
-        before = parts[groups[-1][-1]] if groups else None
-        joins = (isinstance(leaf, Block) and isinstance(before, Block)) or (
-            isinstance(leaf, Variable) and isinstance(before, Variable)
-            and isinstance(leaf.kind, String) and isinstance(before.kind, String)
-        )  # fmt: skip
-        if joins:
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    found, start = [], 0
-    for group in groups:
-        members = [parts[i] for i in group]
-        run = Run([m for m in members if isinstance(m, Block)]) if isinstance(members[0], Block) else None
-        head = members[0]
-        sequence = head.kind if isinstance(head, Variable) and isinstance(head.kind, Sequence) else None
-        stop = start + (run.values if run else len(group))
-        paths = tuple(m.path for m in members)
-        found.append(Segment(group[0], group[-1] + 1, start, stop, run, paths, sequence))
-        start = stop
+def segments(kind: Any) -> list[Run | Variable]:
+    """The parts of a struct that are written in one go: blocks that follow each other, strings, sequences."""
+    found: list[Run | Variable] = []
+    for fixed, group in groupby(leaves(kind), lambda leaf: isinstance(leaf, Block)):
+        members: list[Any] = list(group)
+        found += [Run(members)] if fixed else members
     return found

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from tactile_sim.wire.columns import numbers
 from tactile_sim.wire.types import Primitive, Struct, WireError, shown
+from tactile_sim.wire.values import numbers
 
 Parts = list[Any]  # bytes and arrays, joined at the end
 Write = Callable[[Parts, int, Any], int]  # parts, position and value -> the position behind it
 
 _PADDING = [bytes(n) for n in range(8)]
-_CACHED_CHARACTERS = 512  # longer texts are rarely met twice, and would only fill the cache
 _pack_count = struct.Struct("<I").pack
 
 
@@ -27,44 +25,17 @@ def write_count(parts: Parts, position: int, count: int) -> int:
     return position + padding + 4
 
 
-def _join_strings(texts: tuple[str, ...], offset: int) -> bytes:
-    """Neighbouring strings behind ``offset`` (mod 4): an aligned length, UTF-8, a zero that counts."""
-    made = bytearray()
-    for text in texts:
-        data = text.encode()
-        made += _PADDING[-(offset + len(made)) & 3] + _pack_count(len(data) + 1) + data + b"\0"
-    return bytes(made)
-
-
-_cached_strings = lru_cache(maxsize=16384)(_join_strings)
-
-
-def joiner(longest: int) -> Callable[[tuple[str, ...], int], bytes]:
-    """How to join neighbouring strings of up to ``longest`` characters in all: short ones are remembered."""
-    return _cached_strings if longest <= _CACHED_CHARACTERS else _join_strings
-
-
-def write_strings(parts: Parts, position: int, texts: tuple[str, ...], paths: tuple[str, ...] = ()) -> int:
-    """Append neighbouring strings; ``paths`` names them in an error."""
+def write_string(parts: Parts, position: int, text: Any) -> int:
+    """Append one string: an aligned length, UTF-8, a zero that counts."""
+    if not isinstance(text, str):
+        raise WireError(f"expected a string, got {shown(text)}")
     try:
-        data = joiner(sum(map(len, texts)))(texts, position & 3)
-    except (AttributeError, TypeError, UnicodeEncodeError):
-        check_strings(texts, paths)
-        raise
-    parts.append(data)
-    return position + len(data)
-
-
-def check_strings(texts: tuple[Any, ...], paths: tuple[str, ...]) -> None:
-    """Raise the error that names the first one that is not a text."""
-    for index, text in enumerate(texts):
-        place = paths[index] if paths else f"[{index}]"
-        if not isinstance(text, str):
-            raise WireError(f"expected a string, got {shown(text)}", place)
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise WireError(f"not a text that UTF-8 can hold: {error}", place) from None
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise WireError(f"not a text that UTF-8 can hold: {error}") from None
+    position = write_count(parts, position, len(data) + 1)
+    parts.append(data + b"\0")
+    return position + len(data) + 1
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
@@ -72,7 +43,12 @@ def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
-    return write_strings(parts, position, tuple(value)) if len(value) else position
+    for index, text in enumerate(value):
+        try:
+            position = write_string(parts, position, text)
+        except WireError as error:
+            raise error.inside(index) from None
+    return position
 
 
 def number_writer(primitive: Primitive, rows: Struct | None) -> Write:

@@ -6,8 +6,7 @@ import struct
 from functools import cache
 from typing import Any
 
-from tactile_sim.wire.columns import NANOSECONDS
-from tactile_sim.wire.types import Sequence, Struct
+from tactile_sim.wire.types import NANOSECONDS, Sequence, Struct
 
 _STAMPED = ("std_msgs/msg/Header", "rosgraph_msgs/msg/Clock")  # both begin with their time
 _unpack_count = struct.Struct("<I").unpack_from

@@ -108,4 +108,5 @@ PRIMITIVES = {
 }  # fmt: skip
 # What ROS puts into a message without fields.
 PLACEHOLDER = (("structure_needs_at_least_one_member", PRIMITIVES["uint8"], 0),)
+NANOSECONDS = 1_000_000_000
 TIME_TYPES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")

@@ -49,7 +49,7 @@ class Talker:
             self.sent.append(force)
             header = {"stamp": len(self.sent) * 10 * MS, "frame_id": "world"}
             self.frames.publish(cdr.encode(TactileFrame, {"header": header, "channels": 3, "data": force}))
-            hits = cdr.Columns(body1=["cube"] * (k % 4), wrench=np.full((k % 4, 6), k))
+            hits = [{"body1": "cube", "wrench": np.full(6, k)}] * (k % 4)
             self.contacts.publish(cdr.encode(ContactWrenchArray, {"header": header, "contacts": hits}))
             self.times.append(time.monotonic())
             time.sleep(max(0.0, start + (k + 1) * 0.01 - time.monotonic()))

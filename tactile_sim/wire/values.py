@@ -1,0 +1,79 @@
+"""What may be given for a field: structs by name, numbers of any shape, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.errors import suggest
+from tactile_sim.wire.types import Primitive, Struct, WireError, shown
+
+MISSING = object()
+"""Stands for the ROS default of a field."""
+
+
+def numbers(primitive: Primitive, value: Any) -> np.ndarray:
+    """``value`` as an array of the primitive's type: same shape, nothing lost but precision."""
+    if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:
+        value = np.frombuffer(value, primitive.dtype)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise WireError(f"expected {primitive.name} values, got rows of different lengths") from error
+    dtype = primitive.dtype
+    if array.dtype == dtype:
+        return array
+    kind, wanted = array.dtype.kind, dtype.kind
+    if not array.size or (wanted == "f" and kind in "fiu"):
+        return array.astype(dtype)
+    if wanted in "iu" and kind in "iu":
+        limits = np.iinfo(dtype)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise WireError(
+                f"a value is outside the range of {primitive.name} ({limits.min} to {limits.max})"
+            )
+        return array.astype(dtype)
+    if primitive.name == "octet" and kind == "S" and array.dtype.itemsize == 1:
+        return array.view(np.uint8)
+    raise WireError(f"expected {primitive.name} values, got {_describe(value, array)}")
+
+
+def _describe(value: Any, array: np.ndarray) -> str:
+    """What a user passed, in few words."""
+    if array.dtype.kind in "OUS" and not isinstance(value, np.ndarray):
+        return shown(value)
+    return f"{array.dtype} values"
+
+
+def fields_of(kind: Struct, value: Any) -> list[Any]:
+    """The value's fields in the struct's order; MISSING for those that a mapping leaves out."""
+    if isinstance(value, Mapping):
+        found = [value.get(name, MISSING) for name, _, _ in kind.fields]
+        if sum(field is not MISSING for field in found) != len(value):
+            names = [name for name, _, _ in kind.fields]
+            unknown = next(str(name) for name in value if name not in names)
+            raise WireError(f"{kind.name} has no field {unknown!r}{suggest(unknown, names)}")
+        return found
+    if value is None or isinstance(
+        value, str | bytes | bool | int | float | list | tuple | np.ndarray | np.generic
+    ):
+        raise WireError(f"expected {kind.name} as a mapping or message, got {shown(value)}")
+    try:
+        return [getattr(value, name) for name, _, _ in kind.fields]
+    except AttributeError as error:
+        raise WireError(
+            f"expected {kind.name}, got {type(value).__name__}, which lacks a field: {error}"
+        ) from error
+
+
+def default_row(kind: Any, default: Any = None) -> np.ndarray:
+    """The default values of a uniform struct, array or primitive in one row (a number for a primitive)."""
+    return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
+
+
+@cache
+def _struct_defaults(kind: Struct) -> np.ndarray:
+    return np.concatenate([np.atleast_1d(default_row(inner, value)) for _, inner, value in kind.fields])

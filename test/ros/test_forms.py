@@ -1,0 +1,244 @@
+"""Messages filled into forms: byte for byte those of the encoder and of rclpy."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="the wire format is compared with rclpy's serializer")
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, PointCloud, PointCloud2
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+from wiretest import rclpy_bytes
+
+from tactile_sim.ros import cdr
+from tactile_sim.ros.cdr import STAMP, Each, Key, Pick, Slice, Value, Whole
+from tactile_sim.wire.encode import encoder
+from tactile_sim.wire.form import Form
+from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.types import PRIMITIVES, Sequence, String, Struct
+
+NOW = 2_000_000_005
+TEXTS = ["palm"[:n] if n < 5 else "fingertip"[:n] for n in range(9)]
+"""A text of each length from 0 to 8, so that what follows one meets every alignment."""
+COUNTS = (0, 1, 2, 7, 40)
+EVERY_COUNT = pytest.mark.parametrize("count", COUNTS)
+
+
+def header(frame, stamp=STAMP):
+    return {"stamp": stamp, "frame_id": frame}
+
+
+def same(message_type, made, value):
+    """Whether a filled form is what encoder and rclpy make of the value."""
+    assert made == cdr.encode(message_type, value)
+    [expected] = rclpy_bytes([deserialize_message(made, message_type)])
+    # rclpy reserves room to align each empty sequence of doubles, needed or not.
+    assert expected.startswith(made) and not any(expected[len(made) :])
+
+
+def numbers(count, width):
+    return np.random.default_rng(count).normal(size=(count, width))
+
+
+def picks(count, columns, things):
+    """Keys (count, columns) of so many things, from the front and from the back."""
+    return np.random.default_rng(count).integers(-things, things, (count, columns)).astype(np.int32)
+
+
+@EVERY_COUNT
+@pytest.mark.parametrize("frame", TEXTS)
+def test_contacts_are_those_of_the_encoder(count, frame):
+    touching = [len(name) % 2 == 0 for name in TEXTS]
+    contact = {
+        "body1": Pick(0, TEXTS), "geom1": "floor", "body2": Pick(1, TEXTS), "geom2": Pick(2, TEXTS),
+        "geom1_id": Key(2), "geom2_id": 7, "sensing1": Pick(0, touching), "sensing2": True,
+        "position": Value(0), "normal": [0.0, 0.0, 1.0], "distance": Value(3), "wrench": Value(4),
+    }  # fmt: skip
+    form = cdr.form(ContactWrenchArray, {"header": header(frame), "contacts": Each(contact)})
+    keys, values = picks(count, 3, len(TEXTS)), numbers(count, 10)
+    contacts = [
+        contact
+        | {"body1": TEXTS[a], "body2": TEXTS[b], "geom2": TEXTS[c], "geom1_id": c, "sensing1": touching[a]}
+        | {"position": row[:3], "distance": row[3], "wrench": row[4:]}
+        for (a, b, c), row in zip(keys.tolist(), values, strict=True)
+    ]
+    made = form.fill(NOW, keys, values)
+    same(ContactWrenchArray, made, {"header": header(frame, NOW), "contacts": contacts})
+
+
+@EVERY_COUNT
+def test_transforms_are_those_of_the_encoder(count):
+    transform = {"header": header(Pick(0, TEXTS)), "child_frame_id": Pick(1, TEXTS), "transform": Value(0)}
+    form = cdr.form(TFMessage, {"transforms": Each(transform)})
+    keys, values = picks(count, 2, len(TEXTS)), numbers(count, 7)
+    transforms = [
+        {
+            "header": header(TEXTS[a], NOW),
+            "child_frame_id": TEXTS[b],
+            "transform": {"translation": row[:3], "rotation": row[3:]},
+        }
+        for (a, b), row in zip(keys.tolist(), values, strict=True)
+    ]
+    same(TFMessage, form.fill(NOW, keys, values), {"transforms": transforms})
+
+
+@EVERY_COUNT
+@pytest.mark.parametrize("frame", TEXTS)
+def test_markers_are_those_of_the_encoder(count, frame):
+    """As the node sends them: all is deleted, then a list of spheres, then arrows of two points each."""
+    spaces, types = ["arrows", "points", ""], [Marker.ARROW, Marker.SPHERE_LIST, Marker.ARROW]
+    actions, scales = [Marker.ADD, Marker.ADD, Marker.DELETEALL], 0.01 * np.arange(9.0).reshape(3, 3)
+    marker = {
+        "header": header(frame), "ns": Pick(0, spaces), "id": Key(1), "type": Pick(0, types),
+        "action": Pick(0, actions), "pose": {"orientation": {"w": 1.0}}, "scale": Pick(0, scales),
+        "points": Slice(2, 3), "text": frame,
+    }  # fmt: skip
+    form = cdr.form(MarkerArray, {"markers": Each(marker)})
+    points = numbers(3 * count, 3)
+    arrows = [[0, k, count + 2 * k, 2] for k in range(count)]
+    keys = np.array([[2, 0, 0, 0], [1, 0, 0, count], *arrows], np.int32)
+    markers = [
+        marker
+        | {"header": header(frame, NOW), "ns": spaces[look], "id": id_, "type": types[look]}
+        | {"action": actions[look], "scale": scales[look], "points": points[begin : begin + size]}
+        for look, id_, begin, size in keys.tolist()
+    ]
+    same(MarkerArray, form.fill(NOW, keys, points=points), {"markers": markers})
+    same(MarkerArray, form.fill(NOW, keys[:1], points=points), {"markers": markers[:1]})
+
+
+@pytest.mark.parametrize("size", range(10))
+def test_point_clouds_are_those_of_the_encoder_and_a_boolean_stands_behind_their_bytes(size):
+    fields = [{"name": "x", "datatype": 7, "count": 1}, {"name": "intensity", "offset": 4}]
+    cloud = {"header": header("world"), "width": 3, "fields": fields, "data": Whole(), "is_dense": True}
+    data = np.arange(size, dtype=np.uint8)
+    made = cdr.form(PointCloud2, cloud).fill(NOW, data=data)
+    same(PointCloud2, made, cloud | {"header": header("world", NOW), "data": data})
+
+
+@EVERY_COUNT
+@pytest.mark.parametrize("text", TEXTS)
+def test_taxels_are_those_of_the_encoder(count, text):
+    data = numbers(count, 3).astype(np.float32)
+    told = {"layout_id": 2**32 - 1, "quantity": "force", "unit": text, "channels": 3}
+    array = told | {"body": text, "taxel_count": count}
+    frame = told | {"bodies": [text, "palm"], "frame_ids": ["", text], "taxel_counts": [1, 2]}
+    for message_type, fields in ((TactileArray, array), (TactileFrame, frame)):
+        form = cdr.form(message_type, fields | {"header": header(text), "data": Whole()})
+        value = fields | {"header": header(text, NOW), "data": data}
+        same(message_type, form.fill(NOW, data=data), value)
+
+
+@EVERY_COUNT
+@pytest.mark.parametrize("text", TEXTS)
+def test_joint_states_are_those_of_the_encoder(count, text):
+    joints = {"header": header(text), "name": [text, "knee"]}
+    form = cdr.form(
+        JointState, joints | {"position": Slice(0, 3), "velocity": Slice(1, 3), "effort": Slice(2, 4)}
+    )
+    told = numbers(2 * count + 1, 1)
+    keys = np.array([[0, count, 2 * count, count, 1]], np.int32)
+    position, velocity, effort = told[:count], told[count : 2 * count], told[2 * count :]
+    value = joints | {
+        "header": header(text, NOW),
+        "position": position,
+        "velocity": velocity,
+        "effort": effort,
+    }
+    same(JointState, form.fill(NOW, keys, points=told), value)
+
+
+@pytest.mark.parametrize("frame", TEXTS)
+def test_wrenches_and_clocks_are_those_of_the_encoder(frame):
+    form = cdr.form(WrenchStamped, {"header": header(frame), "wrench": {"torque": Value(2)}})
+    values = numbers(1, 5)
+    value = {"header": header(frame, NOW), "wrench": {"torque": values[0, 2:]}}
+    same(WrenchStamped, form.fill(NOW, values=values), value)
+    clock = cdr.form(Clock, {"clock": STAMP})
+    for stamp in (0, 1, NOW, -1, 2**31 * 10**9 - 1):
+        same(Clock, clock.fill(stamp), {"clock": stamp})
+
+
+@EVERY_COUNT
+def test_fields_behind_a_sequence_are_those_of_the_encoder(count):
+    """Points of three float32 each, given as elements or as a whole, and a list of channels behind them."""
+    cloud = {"header": header("w"), "channels": [{"name": "force", "values": [1.0, 2.0]}, {"name": "a"}]}
+    points = numbers(count, 4)
+    value = cloud | {"header": header("w", NOW), "points": points[:, 1:]}
+    form = cdr.form(PointCloud, cloud | {"points": Each({"x": Value(1), "y": Value(2), "z": Value(3)})})
+    same(PointCloud, form.fill(NOW, values=points), value)
+    form = cdr.form(PointCloud, cloud | {"points": Whole()})
+    same(PointCloud, form.fill(NOW, data=points[:, 1:].astype(np.float32)), value)
+
+
+@pytest.mark.parametrize("count", COUNTS[1:])
+def test_outside_the_elements_the_first_row_counts_before_and_behind_them(count):
+    point, cloud = {"x": Value(0), "z": 1.5}, {"header": header(Pick(0, TEXTS))}
+    kind = of_class(PointCloud)
+    form = cdr.form(PointCloud, cloud | {"points": Each(point)})
+    keys, values = picks(count, 1, len(TEXTS)), numbers(count, 1)
+    points = [{"x": x, "z": 1.5} for x in values[:, 0]]
+    value = {"header": header(TEXTS[keys[0, 0]], NOW), "points": points}
+    same(PointCloud, form.fill(NOW, keys, values), value)
+    behind = Struct("test/Behind", (*kind.fields, ("last", PRIMITIVES["double"], 0.0)))
+    made = Form(behind, cloud | {"points": Each(point), "last": Value(0)}).fill(NOW, keys, values)
+    assert made == encoder(behind).encode(value | {"last": values[0, 0]})
+
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+THING = Struct("test/Thing", (("flag", PRIMITIVES["octet"], 0), ("x", PRIMITIVES["double"], 0.0)))
+LOOSE = Struct(
+    "test/Loose",
+    (
+        ("bytes", Sequence(PRIMITIVES["uint8"]), ()),
+        ("real", PRIMITIVES["double"], 0.0),
+        ("flag", PRIMITIVES["boolean"], False),
+        *((name, PRIMITIVES[name], 0) for name in INTEGERS),
+        ("single", PRIMITIVES["float"], 0.0),
+        ("numbers", Sequence(PRIMITIVES["double"]), ()),
+        (
+            "thing",
+            Struct("test/Thing", (("flag", PRIMITIVES["octet"], 0), ("x", PRIMITIVES["double"], 0.0))),
+            None,
+        ),
+        ("text", String(), ""),
+    ),
+)
+"""A type whose fields come in an order that sets every number behind every alignment."""
+
+
+@pytest.mark.parametrize("size", range(17))
+@pytest.mark.parametrize("key", [0, 1, 127, -1, -128, 2**31 - 1, -(2**31)])
+def test_numbers_of_every_size_keep_their_alignment_behind_bytes_of_any_number(size, key):
+    things = [{"flag": 1, "x": 0.5}, {"flag": 2, "x": -0.5}]
+    blanks = {name: Key(k) for k, name in enumerate(("flag", *INTEGERS))}
+    form = Form(
+        LOOSE,
+        blanks
+        | {"bytes": Whole(), "real": Value(0), "single": Value(1), "numbers": Slice(9, 10)}
+        | {"thing": Pick(9, things), "text": "end"},
+    )
+    # As far as each type goes.
+    given = [max(np.iinfo(name).min, min(np.iinfo(name).max, key)) for name in INTEGERS]
+    keys = np.array([[key % 2, *given, 1, 2]], np.int32)
+    data = np.arange(size, dtype=np.uint8)
+    value = dict(zip(blanks, [bool(key % 2), *given], strict=True)) | {
+        "bytes": data, "real": 0.1, "single": 0.1, "numbers": [2.0, 3.0], "thing": things[1], "text": "end",
+    }  # fmt: skip
+    made = form.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
+    assert made == encoder(LOOSE).encode(value)
+
+
+def test_the_room_of_a_large_message_is_used_again_and_nothing_of_it_is_left():
+    contact = {"body1": Pick(0, ["a", "bc"]), "geom1_id": Key(1), "distance": Value(0), "wrench": Value(1)}
+    form = cdr.form(ContactWrenchArray, {"contacts": Each(contact)})
+    large = np.full((40, 2), -1, np.int32), np.full((40, 7), np.nan)
+    small = np.zeros((3, 2), np.int32), np.zeros((3, 7))
+    first = form.fill(-1, *large)
+    contacts = [{"body1": "a", "distance": 0.0, "wrench": np.zeros(6)}] * 3
+    assert form.fill(0, *small) == cdr.encode(ContactWrenchArray, {"contacts": contacts})
+    assert form.fill(-1, *large) == first
