@@ -87,6 +87,17 @@ def felt_of(contacts, rotations, c, side):
     }
 
 
+def test_the_scenes_have_contacts_on_every_shape_and_on_merged_bodies():
+    shapes, merged = set(), 0
+    for engine in map(scene, SEEDS):
+        geoms = engine.contacts().geoms.ravel()
+        bodies = engine.model.geom_bodyid[geoms]
+        shapes |= set(engine.model.geom_type[geoms[bodies > 0]].tolist())
+        merged += (engine.model.body_geomnum[bodies] > 1).sum()
+    assert len(shapes) == len(SHAPES)
+    assert merged > 20
+
+
 @pytest.mark.parametrize(("placement", "kind"), SKINS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_taxels_of_a_contact_sum_to_its_force_and_no_others_feel_it(seed, placement, kind):
