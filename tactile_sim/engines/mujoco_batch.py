@@ -60,7 +60,8 @@ class MujocoBatch(MujocoSensors):
 
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, and in which environment first; or None."""
-        counts = self.data.warning
+        # For each environment and warning: MuJoCo's last detail, and how often it came.
+        counts = self.data.warning[:, :, 1]
         for env in np.flatnonzero(counts.any(axis=1)).tolist():
             if (warning := first_bad(counts[env].tolist())) is not None:
                 return f"bad {STABILITY_WARNINGS[warning]} in environment {env}"
