@@ -39,10 +39,17 @@ class Mesh(NamedTuple):
     """(t,) whether a triangle is still there."""
     at: np.ndarray
     """(n,) a triangle of each vertex; -1 where it is gone."""
+    longest: float
+    """No edge is made longer than this with care for the shape [m]."""
 
     @staticmethod
     def of(
-        positions: np.ndarray, role: np.ndarray, triangles: np.ndarray, label: np.ndarray, facing: np.ndarray
+        positions: np.ndarray,
+        role: np.ndarray,
+        triangles: np.ndarray,
+        label: np.ndarray,
+        facing: np.ndarray,
+        longest: float,
     ) -> Mesh:
         """From a closed mesh (t, 3) in which every vertex has a triangle."""
         start, stop = triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
@@ -52,7 +59,7 @@ class Mesh(NamedTuple):
         at = np.empty(len(positions), np.int64)
         at[triangles.ravel()] = np.repeat(np.arange(len(triangles)), 3)
         alive = np.ones(len(triangles), bool)
-        return Mesh(positions, role, triangles.copy(), across, label, facing, alive, at)
+        return Mesh(positions, role, triangles.copy(), across, label, facing, alive, at, longest)
 
 
 @njit(cache=True)
@@ -90,7 +97,8 @@ def collapse(mesh, u, v):
 def quality_after(mesh, u, v):
     """How good the worst triangle is once vertex u has moved onto v; FORBIDDEN where that opens the mesh.
 
-    A triangle is as good as twice its area, as seen from where it faces, over the square of its longest edge.
+    A triangle is as good as twice its area over the square of its longest edge, times the cubed cosine of the
+    angle between its normal and what it is to face.
     """
     shared = count = 0
     worst = 1.0
@@ -104,6 +112,8 @@ def quality_after(mesh, u, v):
             after = _shape(mesh.positions, v, b, c, mesh.facing[t])
             if after < FAIR and after >= _shape(mesh.positions, u, b, c, mesh.facing[t]):
                 after = FAIR
+            if distance(mesh, v, b) > mesh.longest:
+                after = -1.0
             worst = min(worst, after)
         t = mesh.across[t, (k + 1) % 3]
         if t == mesh.at[u]:
@@ -165,10 +175,12 @@ def _shape(positions, a, b, c, facing):
     x, y, z = positions[a, 0], positions[a, 1], positions[a, 2]
     ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
     vx, vy, vz = positions[c, 0] - x, positions[c, 1] - y, positions[c, 2] - z
-    out = (uy * vz - uz * vy) * facing[0] + (uz * vx - ux * vz) * facing[1] + (ux * vy - uy * vx) * facing[2]
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    out = x * facing[0] + y * facing[1] + z * facing[2]
+    square = x * x + y * y + z * z
     wx, wy, wz = vx - ux, vy - uy, vz - uz
     longest = max(ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, wx * wx + wy * wy + wz * wz)
-    return out / longest if longest > 0.0 else 0.0
+    return out * out * out / (square * longest) if square > 0.0 else 0.0
 
 
 @njit(cache=True)

@@ -22,9 +22,9 @@ from tactile_sim.skin.triangulate import triangulate
 FLATNESS = 0.03
 """How far a polyhedron may lie below the surface of its geom, in spacings."""
 OUTLINE = 0.35
-"""From one vertex to the next along the edges of a mesh, in spacings."""
+"""From one vertex to the next along the edges of a cylinder or mesh, in spacings."""
 MOST_ADDED = 4000
-"""Vertices that a polyhedron has besides the taxels, at most about; the edges of meshes aside."""
+"""Vertices that a polyhedron has besides the taxels, at most about; edges aside."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class Polyhedron:
     @staticmethod
     def fine(shape: Shape, surface: Surface, spacing: float) -> Polyhedron:
         """One that comes as near to the geom's surface as `FLATNESS` says."""
-        if shape.kind == "mesh":
-            more, least = _outline(shape, OUTLINE * spacing), 0.05 * spacing
-        else:
-            step = _step(shape, spacing)
-            if step > 0.85 * spacing:
-                return Polyhedron.plain(surface)
-            more, least = cover(shape, step).positions, 0.3 * step
-        more = more[cKDTree(surface.positions).query(more)[0] > least]
-        positions = np.concatenate([surface.positions, more])
-        normals = np.concatenate([surface.normals, outward(shape, more, least)])
+        step = _step(shape, spacing)
+        if step > 0.85 * spacing:
+            return Polyhedron.plain(surface)
+        positions, edges = surface.positions, _outline(shape, min(OUTLINE * spacing, step))
+        if len(edges):
+            positions = _with(positions, edges, 0.05 * spacing)
+        if shape.kind != "mesh":
+            positions = _with(positions, cover(shape, step).positions, 0.3 * step)
+        more = positions[len(surface) :]
+        normals = np.concatenate([surface.normals, outward(shape, more, 0.05 * spacing)])
         is_taxel = np.arange(len(positions)) < len(surface)
         return Polyhedron(positions, normals, triangulate(positions, normals), is_taxel)
 
@@ -95,6 +95,8 @@ def _step(shape: Shape, spacing: float) -> float:
     match shape.kind:
         case "box":
             return spacing
+        case "mesh":
+            return OUTLINE * spacing
         case "ellipsoid":
             radius = min(a, b, c) ** 2 / max(a, b, c)
         case _:
@@ -104,15 +106,31 @@ def _step(shape: Shape, spacing: float) -> float:
     return max(step, np.sqrt(shape.area / MOST_ADDED))
 
 
+def _with(positions: np.ndarray, more: np.ndarray, least: float) -> np.ndarray:
+    """Points (n, 3) and those of more (m, 3) that are farther than `least` [m] from all of them."""
+    return np.concatenate([positions, more[cKDTree(positions).query(more)[0] > least]])
+
+
 def _outline(shape: Shape, step: float) -> np.ndarray:
-    """Corners of a mesh's hull and points along its edges, no farther apart than a step [m] (n, 3)."""
-    assert shape.hull is not None, "a mesh comes with its hull"
-    hull = shape.hull
-    a, b, c = hull.faces.T
-    edges = np.unique(np.sort(np.stack([np.r_[a, b, c], np.r_[b, c, a]], axis=1)), axis=0)
-    start, stop = np.moveaxis(hull.vertices[edges], 1, 0)
-    parts = np.ceil(np.linalg.norm(stop - start, axis=1) / step).astype(int)
-    share = (np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)) / np.repeat(parts, parts)
-    along = np.repeat(start, parts, axis=0) + share[:, None] * np.repeat(stop - start, parts, axis=0)
-    points = np.concatenate([hull.vertices[np.unique(hull.faces)], along[share > 0]])
+    """Points along the edges of a geom, corners among them, no farther apart than a step [m] (n, 3)."""
+    if shape.kind == "cylinder":
+        radius, half = shape.size[:2]
+        count = int(np.ceil(2 * np.pi * radius / step))
+        azimuth = 2 * np.pi * np.arange(count) / count
+        rim = np.stack([radius * np.cos(azimuth), radius * np.sin(azimuth), np.full(count, half)], axis=1)
+        points = np.concatenate([rim, rim * [1, 1, -1]])
+    elif shape.kind == "mesh":
+        assert shape.hull is not None, "a mesh comes with its hull"
+        hull = shape.hull
+        a, b, c = hull.faces.T
+        edges = np.unique(np.sort(np.stack([np.r_[a, b, c], np.r_[b, c, a]], axis=1)), axis=0)
+        start, stop = np.moveaxis(hull.vertices[edges], 1, 0)
+        parts = np.ceil(np.linalg.norm(stop - start, axis=1) / step).astype(int)
+        share = (np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)) / np.repeat(
+            parts, parts
+        )
+        along = np.repeat(start, parts, axis=0) + share[:, None] * np.repeat(stop - start, parts, axis=0)
+        points = np.concatenate([hull.vertices[np.unique(hull.faces)], along[share > 0]])
+    else:
+        return np.empty((0, 3))
     return points @ shape.rotation.T + shape.position

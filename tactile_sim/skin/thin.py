@@ -38,9 +38,9 @@ def thin(mesh, normals, spacing):
     for worst, role in ((0.1, SPARE), (0.0, SPARE), (-1.5, LOST)):
         drop(mesh, role, worst)
     # Each makes room for the other.
-    for worst in (0.1, 0.0, 0.0):
+    for worst, worst_cleared in ((0.1, 0.02), (0.0, 0.0), (0.0, -0.05)):
         _thin_seams(mesh, worst, SEAM_STEP * spacing)
-        _clear_seams(mesh, normals, NEAR * spacing)
+        _clear_seams(mesh, worst_cleared, normals, NEAR * spacing)
 
 
 @njit(cache=True)
@@ -97,7 +97,7 @@ def _thin_seams(mesh, worst, least):
 
 
 @njit(cache=True)
-def _clear_seams(mesh, normals, least):
+def _clear_seams(mesh, worst, normals, least):
     """Collapses taxels that lie within `least` of a seam's vertex on the same side of their geom."""
     for u in range(len(mesh.at)):
         if mesh.at[u] < 0 or (mesh.role[u] != TAXEL and seam_edges(mesh, u) > 0):
@@ -114,7 +114,7 @@ def _clear_seams(mesh, normals, least):
             if t == mesh.at[u]:
                 break
         if near:
-            v = _best_neighbour(mesh, u, 0.02)
+            v = _best_neighbour(mesh, u, worst)
             if v >= 0:
                 collapse(mesh, u, v)
 

@@ -190,7 +190,7 @@ def test_any_body_has_one_even_closed_skin(seed):
     assert 0.9 < np.median(nearest) < 1.05
     points, normals = on_triangles(skin)
     distance, taxel = cKDTree(skin.positions).query(points, k=12)
-    assert distance[:, 0].max() < 1.25 * SPACING
+    assert distance[:, 0].max() < 1.1 * SPACING
     # Wherever it is touched, a taxel that faces the touch is near.
     facing = np.einsum("ni,nki->nk", normals, skin.normals[taxel]) > -0.3
     assert np.where(facing, distance, np.inf).min(axis=1).max() < 2 * SPACING
