@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from tactile_sim.engines.sensor_layout import ContactLayout, flat_columns
+from tactile_sim.engines.sensor_layout import WIDTHS, ContactLayout
 
 
 class ContactSensor:
@@ -68,9 +70,9 @@ class ContactSensor:
         return self.values[:, :, 19:22]
 
     def flat(self) -> np.ndarray:
-        """(n, 1 + slots x width) float32: the filled slots counted, then slot by slot the fields asked for."""
+        """(n, 1 + slots x width) float32: the number of filled slots, then slot by slot what is asked for."""
         count = len(self.values)
-        columns = flat_columns(self.layout, _STARTS, self.WIDTH)
+        columns = _flat_columns(self.layout.data, self.layout.slots)
         flat = np.empty((count, 1 + len(columns)), np.float32)
         flat[:, 0] = self.filled
         flat[:, 1:] = self.values.reshape(count, -1)[:, columns]
@@ -85,3 +87,10 @@ _STARTS = {
     "normal": ContactSensor.NORMAL,
     "tangent": ContactSensor.TANGENT,
 }
+
+
+@cache
+def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
+    """Columns of the flat array, without its count, in the block of all slots."""
+    slot = [_STARTS[field] + i for field in data if field != "found" for i in range(WIDTHS[field])]
+    return (np.arange(slots)[:, None] * ContactSensor.WIDTH + np.array(slot, int)).ravel()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import mujoco
-import numpy as np
 
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
 
@@ -87,12 +86,3 @@ def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) ->
         return layout
     beside = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
     return contact_layout(model, beside, layout.name) if beside >= 0 else None
-
-
-def flat_columns(layout: ContactLayout, starts: dict[str, int], stride: int) -> np.ndarray:
-    """Columns of the documented flat array, without its count, in slots of ``stride`` numbers each.
-
-    starts: where each field begins in a slot.
-    """
-    slot = [starts[field] + i for field in layout.data if field != "found" for i in range(WIDTHS[field])]
-    return (np.arange(layout.slots)[:, None] * stride + np.array(slot, int)).ravel()
