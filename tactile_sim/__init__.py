@@ -1,5 +1,6 @@
 """Simulated tactile skins for any MuJoCo model, in ROS 2 and without it."""
 
+from pathlib import Path
 from pkgutil import extend_path
 
 # The source tree must not hide the messages that are built into another folder of the same name.
@@ -13,6 +14,9 @@ from tactile_sim.errors import (  # noqa: E402
     SceneError,
     TactileSimError,
 )
+from tactile_sim.kernel_cache import drop_stale  # noqa: E402
+
+drop_stale(Path(__file__).parent)
 
 __version__ = "0.1.0"
 

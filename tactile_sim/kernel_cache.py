@@ -1,0 +1,27 @@
+"""Compiled kernels on disk, thrown away where what they were made of has changed.
+
+Numba looks at a function's own file alone: after a change elsewhere it would go on with the old code of all
+that the function calls.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def drop_stale(package: Path) -> None:
+    """Removes compiled kernels of a package that are older than its newest source file with a kernel."""
+    compiled: list[os.DirEntry] = []
+    newest = 0.0
+    for cache in package.rglob("__pycache__"):
+        found = [entry for entry in os.scandir(cache) if entry.name.endswith((".nbi", ".nbc"))]
+        compiled += found
+        for module in {entry.name.partition(".")[0] for entry in found}:
+            with suppress(FileNotFoundError):  # a module that is gone
+                newest = max(newest, (cache.parent / f"{module}.py").stat().st_mtime)
+    for entry in compiled:
+        with suppress(OSError):  # another process was quicker, or the folder is not ours
+            if entry.stat().st_mtime < newest:
+                os.unlink(entry.path)
