@@ -36,7 +36,17 @@ def load_model(
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> mujoco.MjModel:
-    """The compiled model of a scene.
+    """The compiled model of a scene; arguments and errors as in :func:`load_scene`."""
+    return load_scene(scene, base, source, contact_sensors)[1]
+
+
+def load_scene(
+    scene: str | Path,
+    base: Path | None = None,
+    source: str | None = None,
+    contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """A scene as it was written and as it is compiled.
 
     Args:
         scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
@@ -59,7 +69,7 @@ def load_model(
         raise _refused(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
-    return model
+    return spec, model
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
+from tactile_sim import engines
 from tactile_sim.commander import LARGEST, Commander
 from tactile_sim.config import Settings, resolve_scales
-from tactile_sim.engines import MujocoEngine
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
-from tactile_sim.scenes import load_model
+from tactile_sim.scenes import load_scene
 from tactile_sim.sensor import Sensor
 from tactile_sim.sensor_frames import SensorFrames
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
@@ -34,8 +34,7 @@ class Simulation:
     def __init__(self, settings: Settings):
         """Raises TactileSimError where the settings do not fit the scene."""
         self.settings = settings
-        model = load_model(settings.scene, settings.base, settings.source, settings.contact_sensors)
-        self.engine = MujocoEngine(model)
+        spec, model = load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
         self.names = Names(model)
         bodies = [settings.frame_prefix + name for name in self.names.bodies[1:]]
         self.frames = [settings.world_frame, *bodies]
@@ -60,6 +59,9 @@ class Simulation:
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[self.skin_bodies] = True
+        # With the skin's contacts alone to tell, an engine may spare itself the others.
+        told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
+        self.engine = engines.make(settings.engine, spec, model, told)
         self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
         keyframes, period = settings.motion.keyframes, settings.motion.period
         with located(f"{settings.source}: motion.keyframes"):

@@ -94,7 +94,7 @@ class Snapshot:
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
-        return self.simulation.engine.data.sensordata
+        return self.simulation.engine.sensor_data
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

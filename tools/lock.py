@@ -1,4 +1,4 @@
-"""Pins what requirements/core.txt, dev.txt and ros.txt need today: python tools/lock.py writes lock.txt."""
+"""Pins what the lists in requirements/ need today: python tools/lock.py writes lock.txt."""
 
 import json
 import subprocess
@@ -11,7 +11,9 @@ HEADER = """\
 # Made by tools/lock.py; used as constraints (pip install -c).
 """
 
-lists = [argument for name in ("core", "dev", "ros") for argument in ("-r", str(FOLDER / f"{name}.txt"))]
+LISTS = ("core", "motrix", "dev", "ros")
+
+lists = [argument for name in LISTS for argument in ("-r", str(FOLDER / f"{name}.txt"))]
 pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
 report = json.loads(subprocess.run([*pip, *lists], check=True, stdout=subprocess.PIPE).stdout)
 found = {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}

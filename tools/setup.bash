@@ -219,7 +219,8 @@ make_venv() {  # PYTHON ROS
 }
 
 install_wheels() {  # ROS
-  local lists=(-r requirements/core.txt -r requirements/dev.txt) constraints="$VENV/constraints.txt"
+  local lists=() constraints="$VENV/constraints.txt"
+  lists+=(-r requirements/core.txt -r requirements/motrix.txt -r requirements/dev.txt)
   if [ "$1" = none ]; then
     lists+=(-r requirements/ros.txt)
     cp requirements/lock.txt "$constraints"

@@ -136,7 +136,7 @@ class Settings:
     scene: str = _key(
         None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address"
     )
-    engine: str = _key("mujoco", Choice(("mujoco",), later=("motrix", "trifinger")), "the physics engine")
+    engine: str = _key("mujoco", Choice(("mujoco", "motrix"), later=("trifinger",)), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
     )

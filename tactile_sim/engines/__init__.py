@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
+
+import mujoco
 
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.protocol import Engine
 from tactile_sim.errors import EngineError, suggest
 
-__all__ = ["ContactSensor", "Contacts", "MujocoBatch", "MujocoEngine", "load"]
+__all__ = ["ENGINES", "ContactSensor", "Contacts", "Engine", "MujocoBatch", "MujocoEngine", "load", "make"]
 
-_ENGINES = ("mujoco",)
+_LOG = logging.getLogger("tactile_sim.engines")
+ENGINES = ("mujoco", "motrix")
 
 
 def load(
@@ -24,13 +29,13 @@ def load(
     *,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     threads: int = 0,
-) -> MujocoEngine | MujocoBatch:
+) -> Any:
     """Loads a scene into an engine.
 
     Args:
         scene: a shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an MJCF
             or URDF file; a relative path counts from the working directory.
-        engine: ``mujoco``.
+        engine: ``mujoco`` or ``motrix``.
         num_envs: how many environments of the scene to step at once.
         contact_sensors: contact sensors to add to those of the scene, as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
@@ -39,15 +44,43 @@ def load(
     Raises:
         SceneError: the scene cannot be used.
         ConfigError: a contact sensor cannot be.
-        EngineError: the engine is not there.
+        EngineError: the engine is not there, or does not take the scene.
     """
     from tactile_sim.config import records
-    from tactile_sim.scenes import load_model
+    from tactile_sim.scenes import load_scene
 
-    if engine not in _ENGINES:
-        raise EngineError(f"no engine {engine!r}{suggest(engine, _ENGINES)}")
     if num_envs < 1:
         raise EngineError(f"cannot run {num_envs} environments: num_envs needs to be at least 1")
+    _check(engine)
     sensors = records("contact_sensors", contact_sensors or {}, "engines.load")
-    model = load_model(str(scene), base=Path.cwd(), contact_sensors=sensors)
-    return MujocoEngine(model) if num_envs == 1 else MujocoBatch(model, num_envs, threads)
+    spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
+    if num_envs == 1:
+        loaded = make(engine, spec, model)
+        for line in loaded.limits:
+            _LOG.warning("engine %r: %s", engine, line)
+        return loaded
+    if engine == "motrix":
+        raise EngineError("engine 'motrix' runs one environment here: use num_envs=1, or engine='mujoco'")
+    return MujocoBatch(model, num_envs, threads)
+
+
+def make(
+    engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
+) -> Engine:
+    """One environment of a loaded scene.
+
+    bodies: ids of those whose contacts alone are wanted, where that spares the engine work; None: of all.
+    Raises EngineError where the engine is not there, or does not take the scene.
+    """
+    _check(engine)
+    if engine == "mujoco":
+        return MujocoEngine(model)
+    # Needs a package that not everybody has.
+    from tactile_sim.engines.motrix import MotrixEngine
+
+    return MotrixEngine(spec, model, bodies)
+
+
+def _check(engine: str) -> None:
+    if engine not in ENGINES:
+        raise EngineError(f"no engine {engine!r}{suggest(engine, ENGINES)}")

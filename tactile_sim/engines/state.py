@@ -22,7 +22,10 @@ def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
 class State(MujocoSensors):
     """A MuJoCo model and its data, read and set in the terms of the engine interface."""
 
+    name: str
     num_envs = 1
+    limits: list[str] = []
+    """What the engine leaves out of the scene, or cannot tell of it: a line each."""
 
     def __init__(self, model: mujoco.MjModel):
         self.model = model
@@ -76,6 +79,11 @@ class State(MujocoSensors):
         mujoco.mju_negQuat(inverse, quaternion)
         mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], np.asarray(angular, float), inverse)
         self.data.qacc_warmstart[v : v + 6] = 0.0
+
+    @property
+    def sensor_data(self) -> np.ndarray:
+        """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
+        return self._sensordata[0]
 
     def _to_start(self, keyframe: str | None) -> None:
         """Puts the data back to the initial state or to a keyframe; EngineError for an unknown one."""

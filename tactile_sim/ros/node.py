@@ -92,6 +92,8 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: runner.stop())
     listener.start()
+    for line in simulation.engine.limits:
+        node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
     node.get_logger().info(
         f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "

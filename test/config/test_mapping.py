@@ -131,7 +131,6 @@ def test_a_wrong_mapping_is_refused_with_key_what_is_there_and_what_is_meant(map
 @pytest.mark.parametrize(
     "reserved",
     [
-        {"engine": "motrix"},
         {"engine": "trifinger"},
         {"trifinger": {"type": "trifingerpro"}},
         {"skin": {"touch_function": "torque_vector"}},

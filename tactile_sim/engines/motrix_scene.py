@@ -1,0 +1,134 @@
+"""A scene as motrixsim takes it: what it cannot read left out, what we need to read it added."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from tactile_sim.errors import EngineError
+
+PREFIX = "tactile_sim/"
+"""Begins the names of all that is added or was unnamed."""
+PAIR = PREFIX + "pair/"
+"""A contact sensor on two geoms: then come their ids."""
+MOTOR = PREFIX + "motor/"
+"""A motor for the forces applied to a joint: then comes its id."""
+SLOTS = 8
+"""The most contacts that are read of two geoms."""
+FIELDS = "found force torque dist pos normal tangent"
+
+_UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
+"""Elements that have no part in the motion, or that are put in anew."""
+_LOOKS = ("camera", "light", "material", "texture")
+_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_NAMED = ("bodies", "geoms", "joints", "actuators")
+
+
+def named(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """A copy in which all bodies, geoms, joints and actuators bear names."""
+    copy = spec.copy()
+    copy.compile()
+    for kind in _NAMED:
+        for element in getattr(copy, kind):
+            if not element.name:
+                element.name = f"{PREFIX}{kind}/{element.id}"
+    return copy
+
+
+def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
+    """(n, 2) ids of the geoms that may touch, by MuJoCo's rules, which motrixsim keeps; lower id first."""
+    first, second = np.triu_indices(model.ngeom, 1)
+    bodies = model.geom_bodyid[np.stack([first, second])]
+    welded = model.body_weldid[bodies]
+    types, affinities = model.geom_contype, model.geom_conaffinity
+    wanted = (types[first] & affinities[second]) | (types[second] & affinities[first]) != 0
+    wanted &= welded[0] != welded[1]
+    if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT:
+        parents = model.body_weldid[model.body_parentid[welded]]
+        related = (parents[0] == welded[1]) | (parents[1] == welded[0])
+        wanted &= ~(related & (welded[0] != 0) & (welded[1] != 0))
+    for a, b in ((bodies[0], bodies[1]), (bodies[1], bodies[0])):
+        wanted &= ~np.isin((a << 16) + b, model.exclude_signature)
+    found = {*zip(first[wanted].tolist(), second[wanted].tolist(), strict=True)}
+    explicit = np.stack([model.pair_geom1, model.pair_geom2], axis=1)
+    found |= {(min(pair), max(pair)) for pair in explicit.tolist()}
+    return np.array(sorted(found), np.int32).reshape(-1, 2)
+
+
+def write_mjcf(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]]) -> str:
+    """The MJCF that motrixsim loads, with a contact sensor on each pair of geoms.
+
+    spec: all of whose elements are ``named``; model: what it compiles to.
+    """
+    scene = ElementTree.fromstring(spec.to_xml())
+    _strip(scene)
+    _make_files_absolute(scene, spec)
+    _state_inertias(scene, model)
+    actuators = _section(scene, "actuator")
+    for joint in np.flatnonzero(np.isin(model.jnt_type, _SCALAR)).tolist():
+        ElementTree.SubElement(
+            actuators, "general", name=f"{MOTOR}{joint}", joint=model.joint(joint).name, gear="1",
+            dyntype="none", gaintype="fixed", gainprm="1", biastype="none", biasprm="0",
+            ctrllimited="false", forcelimited="false",
+        )  # fmt: skip
+    sensors = _section(scene, "sensor")
+    for a, b in pairs:
+        ElementTree.SubElement(
+            sensors, "contact", name=f"{PAIR}{a}/{b}", geom1=model.geom(a).name, geom2=model.geom(b).name,
+            num=str(SLOTS), data=FIELDS,
+        )  # fmt: skip
+    return ElementTree.tostring(scene, encoding="unicode")
+
+
+def _section(scene: ElementTree.Element, tag: str) -> ElementTree.Element:
+    found = scene.find(tag)
+    return ElementTree.SubElement(scene, tag) if found is None else found
+
+
+def _strip(scene: ElementTree.Element) -> None:
+    for parent in list(scene.iter()):
+        for element in list(parent):
+            if element.tag in _LOOKS or (parent is scene and element.tag in _UNSEEN):
+                parent.remove(element)
+        parent.attrib.pop("material", None)
+        # How a position actuator was written down; gain and bias say all of it.
+        parent.attrib.pop("input", None)
+
+
+def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> None:
+    """The scene is handed over as text: nothing in it can be relative to a file."""
+    folder = Path(spec.modelfiledir or os.curdir) / (spec.meshdir or "")
+    for element in scene.iterfind("asset/*[@file]"):
+        element.set("file", str((folder / element.attrib["file"]).absolute()))
+    for compiler in scene.iterfind("compiler"):
+        for key in ("meshdir", "texturedir", "assetdir", "strippath"):
+            compiler.attrib.pop(key, None)
+
+
+def _state_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
+    """Masses as MuJoCo has them, so that nobody reckons them from shapes a second time."""
+    for element in scene.iterfind("worldbody//body"):
+        for inertial in element.findall("inertial"):
+            element.remove(inertial)
+        body = model.body(element.attrib["name"])
+        if body.mass[0] == 0.0:
+            continue
+        numbers = {"pos": body.ipos, "quat": body.iquat, "mass": body.mass, "diaginertia": body.inertia}
+        text = {key: " ".join(map(repr, map(float, value))) for key, value in numbers.items()}
+        element.insert(0, ElementTree.Element("inertial", text))
+
+
+def refuse_unknown(model: mujoco.MjModel, joints: set[str], actuators: list[str]) -> None:
+    """Raises EngineError where motrixsim dropped a joint or an actuator: the motion would be another."""
+    for word, count, get, known in (
+        ("joint", model.njnt, model.joint, joints),
+        ("actuator", model.nu, model.actuator, actuators),
+    ):
+        name = next((get(k).name for k in range(count) if get(k).name not in known), None)
+        if name is not None:
+            raise EngineError(f"engine 'motrix' does not take the {word} {name!r} of the scene")
