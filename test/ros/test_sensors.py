@@ -1,0 +1,134 @@
+"""``sensors/<name>``: each kind of MJCF sensor as the message that fits, in frames that TF knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, WrenchStamped  # noqa: E402
+from rostest import stamp, wait_for  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from sensor_msgs.msg import Imu, JointState, MagneticField, Range  # noqa: E402
+from tactile_sim.msg import TactileArray  # noqa: E402
+from tactile_sim.srv import Step  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+
+# A box of 2 kg at rest; an arm whose hinge is at its stop, with 1 kg at its end; range finders up and down.
+SCENE = """
+<mujoco><option timestep="0.002" magnetic="0 0 .5"/><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
+  <site name="gate" pos="0 0 1" zaxis="0 0 -1"/><site name="sky" pos="0 1 1"/>
+  <body name="box" pos="0 0 .1"><freejoint/><geom name="shell" type="box" size=".1 .1 .1" mass="2"/>
+    <site name="imu" pos=".05 0 0" euler="90 0 0"/><site name="skin" type="box" size=".11 .11 .11"/></body>
+  <body name="arm" pos="1 0 1">
+    <joint name="hinge" axis="0 1 0" range="-90 0" damping="1" solreflimit=".004 1"/>
+    <geom type="box" size=".01 .01 .01" mass=".001" contype="0" conaffinity="0"/>
+    <body name="hand" pos=".2 0 0"><geom size=".01" pos=".1 0 0" mass="1"/><site name="hand" euler="0 0 90"/>
+      <site/></body></body>
+</worldbody><actuator><motor name="motor" joint="hinge"/></actuator><sensor>
+  <touch name="touch" site="skin"/>
+  <accelerometer name="acc" site="imu"/><gyro name="gyro" site="imu"/>
+  <velocimeter name="velocity" site="imu"/><magnetometer name="compass" site="imu"/>
+  <accelerometer name="lone" site="skin"/>
+  <force name="force" site="hand"/><torque name="torque" site="hand"/>
+  <rangefinder name="below" site="gate"/><rangefinder name="above" site="sky"/>
+  <jointpos name="angle" joint="hinge"/><jointvel name="speed" joint="hinge"/>
+  <actuatorfrc name="drive" actuator="motor"/>
+  <framepos name="place" objtype="xbody" objname="box"/>
+  <framepos name="place in arm" objtype="xbody" objname="box" reftype="site" refname="gate"/>
+  <framequat name="turn" objtype="site" objname="imu"/><framezaxis name="axis" objtype="site" objname="imu"/>
+  <subtreecom name="centre" body="hand"/><clock/><user name="extra" dim="3"/>
+</sensor></mujoco>"""
+KINDS = {
+    "touch": TactileArray, "acc": Imu, "gyro": Imu, "velocity": Vector3Stamped, "compass": MagneticField,
+    "lone": Imu, "force": WrenchStamped, "torque": WrenchStamped, "below": Range, "above": Range,
+    "angle": JointState, "speed": JointState, "drive": JointState, "place": PointStamped,
+    "place_in_arm": PointStamped, "turn": QuaternionStamped, "axis": Vector3Stamped, "centre": PointStamped,
+    "sensor18": TactileArray, "extra": TactileArray,
+}  # fmt: skip
+G = 9.81
+HALF = np.sqrt(0.5)
+
+
+@pytest.fixture
+def last(ros):
+    """The last message of each sensor, one second after the start, and all frames."""
+    (ros.folder / "scene.xml").write_text(SCENE)
+    heard = {name: ros.listen(kind, f"sensors/{name}") for name, kind in KINDS.items()}
+    moving = ros.listen(TFMessage, "/tf")
+    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
+    ros.run(scene=str(ros.folder / "scene.xml"), skin={"scales": {"box": 0.1}}, start_paused=True)
+    wait_for(lambda: all(heard.values()) and moving and fixed, "the first state of all")
+    assert ros.call(Step, "/tactile_sim/step", steps=500).success
+    wait_for(lambda: all(stamp(messages[-1]) == 10**9 for messages in heard.values()), "the end")
+    topics = dict(ros.node.get_topic_names_and_types())
+    assert {topic.removeprefix("/sensors/") for topic in topics if "/sensors/" in topic} == set(KINDS)
+    return {name: messages[-1] for name, messages in heard.items()}, moving[-1], fixed[-1]
+
+
+def test_each_sensor_says_what_analysis_says_in_a_frame_that_tf_knows(last):
+    told, moving, fixed = last
+
+    def near(one, other, **tolerance):
+        np.testing.assert_allclose(one, other, **({"atol": 1e-3} | tolerance))
+
+    touch = told["touch"]
+    assert (touch.quantity, touch.unit, touch.taxel_count, touch.channels) == ("normal", "N", 1, 1)
+    assert touch.body == "box"
+    near(touch.data, [2 * G], rtol=0.01)
+    # At rest an accelerometer feels the floor's push: upwards, which is y of this site.
+    for name in ("acc", "gyro"):
+        imu = told[name]
+        near(imu.linear_acceleration, [0, G, 0], atol=0.02)
+        near(imu.angular_velocity, [0, 0, 0])
+        near(imu.orientation, [HALF, 0, 0, HALF])
+    lone = told["lone"]
+    near(lone.linear_acceleration, [0, 0, G], atol=0.02)
+    assert lone.angular_velocity_covariance[0] == lone.orientation_covariance[0] == -1.0
+    assert lone.linear_acceleration_covariance[0] == 0.0
+    near(told["velocity"].vector, [0, 0, 0])
+    near(told["compass"].magnetic_field, [0, 0.5, 0])
+    # The parent holds up 1 kg, 0.1 m away along x: the site's x is y of the world, its y is -x.
+    for name in ("force", "torque"):
+        near(told[name].wrench.force, [0, 0, G], atol=0.02)
+        near(told[name].wrench.torque, [-0.1 * G, 0, 0], atol=0.02)
+    near(told["below"].range, 0.8)
+    assert told["above"].range == np.inf
+    assert told["angle"].name == told["speed"].name == ["hinge"] and told["drive"].name == ["motor"]
+    near(told["angle"].position, [0], atol=0.02)
+    near(told["speed"].velocity, [0])
+    near(told["drive"].effort, [0])
+    assert not len(told["angle"].velocity) and not len(told["angle"].effort)
+    near(told["place"].point, [0, 0, 0.1])
+    near(told["place_in_arm"].point, [0, 0, 0.9])
+    near(told["turn"].quaternion, [HALF, 0, 0, HALF])
+    near(told["axis"].vector, [0, -1, 0])
+    near(told["centre"].point, [1.3, 0, 1], atol=0.01)
+    assert (told["sensor18"].quantity, told["sensor18"].unit) == ("clock", "s")
+    near(told["sensor18"].data, [1.0])
+    assert told["extra"].taxel_count == 3
+
+    transforms = fixed.transforms
+    names = list(transforms.child_frame_id)
+    known = {"world", *names, *moving.transforms.child_frame_id}
+    frames = {name: message.header.frame_id for name, message in told.items()}
+    joints = {"angle", "speed", "drive"}
+    assert {frame for name, frame in frames.items() if name not in joints} <= known
+    assert frames["force"] == "hand_site" and frames["acc"] == "imu" and frames["below"] == "gate"
+    assert frames["place_in_arm"] == "gate_site" and frames["place"] == "world"
+
+    def pose(frame):
+        row = names.index(frame)
+        turn = Rotation.from_quat(transforms.transform.rotation[row])
+        return transforms.header.frame_id[row], np.asarray(transforms.transform.translation[row]), turn
+
+    parent, place, turn = pose("imu")
+    assert parent == "box"
+    np.testing.assert_allclose(place, [0.05, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(turn.apply([0, 0, 1]), [0, -1, 0], atol=1e-12)
+    parent, place, turn = pose("gate")
+    # A range is measured along x of its frame, and MuJoCo's along z of the site: downwards.
+    assert parent == "world"
+    np.testing.assert_allclose(turn.apply([1, 0, 0]), [0, 0, -1], atol=1e-12)
+    np.testing.assert_allclose(pose("gate_site")[2].apply([0, 0, 1]), [0, 0, -1], atol=1e-12)
