@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin.mesh import SEAM, SPARE, TAXEL, Mesh
+from tactile_sim.skin.mesh import LOST, SEAM, SPARE, TAXEL, Mesh
 from tactile_sim.skin.outward import onto, outward
 from tactile_sim.skin.shapes import Shape
 from tactile_sim.skin.thin import drop
@@ -37,19 +37,19 @@ def meet(
     astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
     place[astray] = start[astray]
     settled = np.zeros(len(place), bool)
-    for k in range(3):
+    # What fits none is to go; should the mesh not let go of it, it lies on the first.
+    for k, role in ((0, SEAM), (1, SEAM), (2, SEAM), (0, LOST)):
         for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
             row = np.flatnonzero(~settled & (members[:, k] == g))
             exact = onto(shapes[g], place[row])
             inside = np.zeros(len(row), bool)
-            for j in np.flatnonzero(near[g]).tolist():
+            for j in np.flatnonzero(near[g] & (role == SEAM)).tolist():
                 inside |= shapes[j].depth(exact) > 2 * COINCIDENT * spacing
             row, exact = row[~inside], exact[~inside]
             settled[row] = True
             at = vertex[row]
-            mesh.positions[at], geom[at], mesh.role[at] = exact, g, SEAM
+            mesh.positions[at], geom[at], mesh.role[at] = exact, g, role
             normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
-    geom[vertex[~settled]] = members[~settled, 0]
     _turn_to_seen(mesh, normals, geom, vertex, shapes, COINCIDENT * spacing)
 
 
