@@ -213,6 +213,7 @@ class DiscreteTouch(SkinTouch):
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
+        self._handed_out = False
 
     def _add(self, geoms: list[int], scale: float, where: str) -> None:
         spacing = spacing_of(scale, f"{where}: scale")
@@ -267,7 +268,6 @@ class DiscreteTouch(SkinTouch):
         placed = {geom: points.copy() for geom, points in self._placed.items()}
         self._positions.clear()
         self._positions.update({**placed, **kept})
-        self._handed_out = bool(kept)
         boxes = self.m_model.geom_aabb.reshape(-1, 2, 3)
         self.plotting_limits = {geom: float(np.abs(boxes[geom]).sum(axis=0).max()) for geom in spacings}
 

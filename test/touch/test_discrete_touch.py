@@ -130,8 +130,12 @@ def test_altered_positions_outlast_the_adding_of_another_geom():
     touch = touching(DiscreteTouch, env_of(free("body", TWO), steps=SETTLED), {})
     touch.add_geom(1, scale=0.05)
     touch.sensor_positions[1] = np.array([[0, 0, 0.1]])
+    held = touch.sensor_positions
     touch.add_geom(2, scale=0.05)
     np.testing.assert_array_equal(touch.sensor_positions[1], [[0, 0, 0.1]])
+    held[2][:, 2] = 0.2
+    touch.get_touch_obs()
+    assert touch.skin.positions[1:, 2] == pytest.approx(0.2)
     assert len(touch.get_touch_obs()) == 1 + touch.get_sensor_count(2)
     touch.add_geom(1, scale=0.05)
     assert touch.get_sensor_count(1) == len(sensorpoints.spread_points_sphere(0.05, 0.1))
