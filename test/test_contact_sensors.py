@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import cache
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -273,6 +275,21 @@ def test_a_box_at_rest_is_felt_with_its_weight_in_either_order(tmp_path):
     np.testing.assert_allclose(four.normal[0], [[0, 0, -1]] * 4, atol=1e-9)
     for name in ways:
         np.testing.assert_allclose(engine.get_contact_force_magnitude(name), [weight], rtol=0.01)
+
+
+def test_the_examples_of_the_page_run_and_the_globe_weighs_on_the_hand(tmp_path):
+    page = (Path(__file__).resolve().parents[1] / "docs" / "contact_sensors.md").read_text(encoding="utf-8")
+    (file,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "page.yaml").write_text(file)
+    assert main(["check", str(tmp_path / "page.yaml")]) == 0
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    exec(code, names)
+    engine, sensor = names["engine"], names["sensor"]
+    assert sensor.found[0] == sensor.filled[0] >= 3
+    # Nothing else touches the globe, which hardly moves: hand and gravity balance.
+    weight = engine.model.body("globe").mass[0] * 9.81
+    np.testing.assert_allclose(sensor.wrench[0, :, :3].sum(axis=0), [0, 0, weight], atol=0.05 * weight)
 
 
 # -- many environments -----------------------------------------------------------------------------------
