@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/images/skins.png, the picture of the README: two scenes with their skins, feeling.
+"""Makes docs/images/skins.png, the picture of the README: three scenes with their skins, feeling.
 
     MUJOCO_GL=egl python tools/picture.py
 
@@ -44,6 +44,9 @@ MATERIALS = {
     "mat": (0.10, 0.115, 0.15, 1),
     "mat_side": (0.08, 0.09, 0.11, 1),
     "wood": (0.20, 0.17, 0.15, 1),
+    "shell": (0.17, 0.19, 0.24, 1),
+    "pad": (0.20, 0.23, 0.29, 1),
+    "elastomer": (0.26, 0.30, 0.38, 1),
     "dark_wood": (0.13, 0.10, 0.08, 1),
 }
 INFERNO = np.array(
@@ -102,6 +105,15 @@ VIEWS = [
         distance=1.16,
         azimuth=122.0,
         elevation=-44.0,
+    ),
+    View(
+        config="hand",
+        time=4.9,
+        width=560,
+        lookat=(0.05, 0.0, 0.16),
+        distance=0.3,
+        azimuth=100.0,
+        elevation=-20.0,
     ),
 ]
 
