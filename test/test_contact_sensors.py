@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tactile_sim import ConfigError, EngineError, SceneError, TactileSimError
+from tactile_sim import ConfigError, EngineError, SceneError
 from tactile_sim.cli import main
 from tactile_sim.engines import ContactSensor, MujocoEngine, load
 
@@ -246,6 +246,20 @@ def test_the_engines_own_layout_is_left_as_it_is(folder):
         np.testing.assert_allclose(told[0], data.sensor(name).data, atol=1e-6)
 
 
+def test_a_sensor_that_tells_late_has_all_its_fields_late(tmp_path):
+    scene = tmp_path / "late.xml"
+    late = tag("late", PAIRS["bodies"], ["force"], 3, "netforce").replace("/>", ' delay=".02" nsample="20"/>')
+    scene.write_text(sledge(3, late + tag("now", PAIRS["bodies"], ["force"], 3, "netforce")))
+    engine = load(scene)
+    told = []
+    for _ in range(30):
+        engine.step()
+        told.append([engine.get_contact_sensor(name).force[0, 0].copy() for name in ("late", "now")])
+    late, now = np.swapaxes(told, 0, 1)
+    np.testing.assert_array_equal(late[15:], now[5:-10])
+    assert np.ptp(now[:, 2]) > 1.0
+
+
 def test_a_box_at_rest_is_felt_with_its_weight_in_either_order(tmp_path):
     scene = tmp_path / "box.xml"
     scene.write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
@@ -277,11 +291,13 @@ def test_a_box_at_rest_is_felt_with_its_weight_in_either_order(tmp_path):
         np.testing.assert_allclose(engine.get_contact_force_magnitude(name), [weight], rtol=0.01)
 
 
-def test_the_examples_of_the_page_run_and_the_globe_weighs_on_the_hand(tmp_path):
+def test_the_examples_of_the_page_run_and_the_globe_weighs_on_the_hand(tmp_path, capsys):
     page = (Path(__file__).resolve().parents[1] / "docs" / "contact_sensors.md").read_text(encoding="utf-8")
     (file,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "page.yaml").write_text(file)
-    assert main(["check", str(tmp_path / "page.yaml")]) == 0
+    assert main(["check", str(tmp_path / "page.yaml")]) == main(["info", str(tmp_path / "page.yaml")]) == 0
+    row = r"^tip +geom index_tip +body globe +force +1 +netforce"
+    assert re.search(row, capsys.readouterr().out, re.MULTILINE)
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict = {}
     exec(code, names)
@@ -422,6 +438,9 @@ def test_a_contact_sensor_needs_a_name_and_a_topic_of_its_own(tmp_path, capsys):
     assert "my.yaml: contact_sensors.a_b: the scene has a sensor of that name" in taken
     shared = refusal(tmp_path, capsys, '"a:b": {geom1: floor}')
     assert "the sensors 'a_b' and 'a:b' would share the topic 'contact_sensors/a_b'; rename one" in shared
+    (tmp_path / "two.xml").write_text(sledge(1, '<clock name="t 1"/><clock name="t_1"/>'))
+    with pytest.raises(SceneError, match="'t 1' and 't_1' would share the topic 'sensors/t_1'"):
+        load(tmp_path / "two.xml")
 
 
 MJCF = {
@@ -454,7 +473,7 @@ def test_sensors_that_python_adds_are_checked_like_those_of_a_file(tmp_path):
         ConfigError, match=r"contact_sensors\.tip\.num: needs an integer from 1 to 1000, but is 0"
     ):
         load(scene, contact_sensors={"tip": {"geom1": "floor", "num": 0}})
-    with pytest.raises(
-        TactileSimError, match=r"contact_sensors\.tip\.geom2: the scene has no geom named 'foot'"
-    ):
+    with pytest.raises(ConfigError, match=r"contact_sensors\.tip\.geom2: the scene has no geom named 'foot'"):
         load(scene, contact_sensors={"tip": {"geom1": "floor", "geom2": "foot"}})
+    with pytest.raises(ConfigError, match=r"contact_sensors\.tip: names no object"):
+        load(scene, contact_sensors={"tip": {}})

@@ -8,17 +8,12 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.engines.mujoco import STABILITY_WARNINGS, MujocoEngine, first_bad
-from tactile_sim.engines.mujoco_sensors import MujocoSensors
+from tactile_sim.engines.batch import Environments
+from tactile_sim.engines.mujoco import STABILITY_WARNINGS, first_bad
 from tactile_sim.engines.state import keyframe_id
-from tactile_sim.errors import EngineError
 
 
-class _NotInABatch(EngineError, AttributeError):
-    """Something that a single environment has and a batch has not."""
-
-
-class MujocoBatch(MujocoSensors):
+class MujocoBatch(Environments):
     """``num_envs`` environments of one model, each with its own state.
 
     ``data`` is MuJoCo's batch: its fields are arrays over the environments, such as ``data.qpos``
@@ -41,7 +36,7 @@ class MujocoBatch(MujocoSensors):
     @property
     def time(self) -> np.ndarray:
         """(num_envs,) time of each environment since its last reset [s]."""
-        return self.data.time.reshape(self.num_envs)
+        return self.data.time.copy()
 
     def step(self, n: int = 1) -> None:
         """Goes n time steps on in every environment."""
@@ -66,11 +61,3 @@ class MujocoBatch(MujocoSensors):
             if (warning := first_bad(counts[env].tolist())) is not None:
                 return f"bad {STABILITY_WARNINGS[warning]} in environment {env}"
         return None
-
-    def __getattr__(self, name: str) -> None:
-        if hasattr(MujocoEngine, name):
-            raise _NotInABatch(
-                f"engine 'mujoco' has no {name} for {self.num_envs} environments at once; load the scene with"
-                " num_envs=1, or read the arrays of its data"
-            )
-        raise AttributeError(name)
