@@ -1,7 +1,7 @@
 """MIMo's touch and ours side by side: MIMo's own benchmark scenes and scales, one process, the same states.
 
-Run as ``python bench/peer_mimo.py PATH`` where PATH is a checkout of MIMo and the Python has what both need; the
-environment variable TACTILE_SIM_MIMO stands in for PATH, and without either it is skipped.
+Run as ``python bench/peer_mimo.py PATH`` where PATH is a checkout of MIMo and the Python has what both need.
+The environment variable TACTILE_SIM_MIMO stands in for PATH; without either it is skipped.
 Speed is of one run on one machine: use the ratios. Where outputs differ, docs/mimo.md says which is right.
 """
 
