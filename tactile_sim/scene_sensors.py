@@ -10,7 +10,7 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.config.contact_sensors import CONTACT_SENSOR, FIELDS, REDUCTIONS, sides
+from tactile_sim.config.contact_sensors import CONTACT_SENSOR, FIELDS, FIRST, REDUCTIONS, SECOND, sides
 from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names, topic_token
@@ -46,6 +46,9 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
             chosen = sides(keys)
         except ValueError as error:
             raise ConfigError(f"{where}.{name}: {error}") from None
+        if not any(chosen):
+            needed = ", ".join((*FIRST, *SECOND))
+            raise ConfigError(f"{where}.{name}: names no object; add at least one of {needed}")
         objects: dict[str, Any] = {}
         for key, side in zip(chosen, ("obj", "ref"), strict=True):
             if key:
@@ -128,17 +131,14 @@ def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
     """Sees to it that an object bears the name that it is asked for by, as unnamed ones do not."""
     if _find(spec, kind, name):
         return
-    names = _names(spec, kind)
-    if kind != "site":
-        # What the scene leaves unnamed has a name of ours, which goes by the compiled order.
-        model = spec.compile()
-        made = Names(model).geoms if kind == "geom" else Names(model).bodies
-        objects = {element.id: element for element in (spec.geoms if kind == "geom" else spec.bodies)}
-        if name in made:
-            objects[made.index(name)].name = name
-            return
-        names = made
-    raise ConfigError(f"{where}: {_missing(kind, name, names)}")
+    if kind == "site":
+        raise ConfigError(f"{where}: {_missing(kind, name, _names(spec, kind))}")
+    # What the scene leaves unnamed has a name of ours, which goes by the compiled order.
+    made = Names(spec.compile())
+    names, elements = (made.geoms, spec.geoms) if kind == "geom" else (made.bodies, spec.bodies)
+    if name not in names:
+        raise ConfigError(f"{where}: {_missing(kind, name, names)}")
+    next(element for element in elements if element.id == names.index(name)).name = name
 
 
 def _find(spec: mujoco.MjSpec, kind: str, name: str) -> Any:

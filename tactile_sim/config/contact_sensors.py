@@ -31,7 +31,7 @@ def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Which key names object 1 (or the site), and which object 2; None: whatever it is.
 
     Raises:
-        ValueError: a side is named twice, or none is named.
+        ValueError: a side is named twice.
     """
     chosen: list[str | None] = []
     for options in (FIRST, SECOND):
@@ -39,6 +39,4 @@ def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:
         if len(given) > 1:
             raise ValueError(f"has both {given[0]} and {given[1]}; name at most one of {', '.join(options)}")
         chosen.append(given[0] if given else None)
-    if chosen == [None, None]:
-        raise ValueError(f"names no object; add at least one of {', '.join((*FIRST, *SECOND))}")
     return chosen[0], chosen[1]
