@@ -9,6 +9,7 @@ from typing import Any
 
 import mujoco
 
+from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco import MujocoEngine
@@ -16,7 +17,17 @@ from tactile_sim.engines.mujoco_batch import MujocoBatch
 from tactile_sim.engines.protocol import Engine
 from tactile_sim.errors import EngineError, suggest
 
-__all__ = ["ENGINES", "ContactSensor", "Contacts", "Engine", "MujocoBatch", "MujocoEngine", "load", "make"]
+__all__ = [
+    "ENGINES",
+    "ContactSensor",
+    "Contacts",
+    "Engine",
+    "Environments",
+    "MujocoBatch",
+    "MujocoEngine",
+    "load",
+    "make",
+]
 
 _LOG = logging.getLogger("tactile_sim.engines")
 ENGINES = ("mujoco", "motrix")
@@ -29,7 +40,7 @@ def load(
     *,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     threads: int = 0,
-) -> Any:
+) -> Engine | Environments:
     """Loads a scene into an engine.
 
     Args:
@@ -52,16 +63,14 @@ def load(
     if num_envs < 1:
         raise EngineError(f"cannot run {num_envs} environments: num_envs needs to be at least 1")
     _check(engine)
-    sensors = records("contact_sensors", contact_sensors or {}, "engines.load")
+    declared = contact_sensors or {}
+    # A sensor that says nothing is among them too, to be refused.
+    sensors = {name: {} for name in declared} | records("contact_sensors", declared, "engines.load")
     spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
-    if num_envs == 1:
-        loaded = make(engine, spec, model)
-        for line in loaded.limits:
-            _LOG.warning("engine %r: %s", engine, line)
-        return loaded
-    if engine == "motrix":
-        raise EngineError("engine 'motrix' runs one environment here: use num_envs=1, or engine='mujoco'")
-    return MujocoBatch(model, num_envs, threads)
+    loaded = make(engine, spec, model) if num_envs == 1 else _batch(engine, spec, model, num_envs, threads)
+    for line in loaded.limits:
+        _LOG.warning("engine %r: %s", engine, line)
+    return loaded
 
 
 def make(
@@ -79,6 +88,16 @@ def make(
     from tactile_sim.engines.motrix import MotrixEngine
 
     return MotrixEngine(spec, model, bodies)
+
+
+def _batch(
+    engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+) -> Environments:
+    if engine == "mujoco":
+        return MujocoBatch(model, num_envs, threads)
+    from tactile_sim.engines.motrix_batch import MotrixBatch
+
+    return MotrixBatch(spec, model, num_envs, threads)
 
 
 def _check(engine: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -12,18 +11,16 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.motrix_boundary import is_panic
 from tactile_sim.engines.motrix_contacts import put_into, read_raw
-from tactile_sim.engines.motrix_limits import limits, unknown_efforts, untold_sensors
+from tactile_sim.engines.motrix_limits import TellsSome, limits, unknown_efforts, untold_sensors
 from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix_scene import SLOTS, pairs_that_may_touch
-from tactile_sim.engines.state import State
+from tactile_sim.engines.state import LARGEST, State
 
 _LOG = logging.getLogger("tactile_sim.motrix")
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-_LARGEST = 1e10
-"""A number from here on is a sign that the physics broke, as in MuJoCo (mjMAXVAL)."""
 
 
-class MotrixEngine(State):
+class MotrixEngine(TellsSome, State):
     """One environment that motrixsim moves. MuJoCo's ``data`` mirrors it: it never steps, but from
     motrixsim's state and contacts it tells poses, velocities, efforts and sensors.
 
@@ -45,11 +42,12 @@ class MotrixEngine(State):
         # In an elliptic cone the forces of a contact are those along its frame.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         super().__init__(model)
+        self._untold = untold_sensors(model)
         pairs = pairs_that_may_touch(model)
         if bodies is not None and not model.nsensor:
             pairs = pairs[np.isin(model.geom_bodyid[pairs], list(bodies)).any(axis=1)]
         self._motrix = MotrixModel(spec, model, pairs)
-        self.limits = [*self._motrix.limits, *limits(model)]
+        self.limits = [*self._motrix.limits, *limits(model), *self.untold_lines()]
         """What this engine leaves out of the scene, or cannot tell of it: a line each."""
         self._unknown_efforts = unknown_efforts(model)
         self._crowded: set[tuple[int, int]] = set()
@@ -151,7 +149,7 @@ class MotrixEngine(State):
             ("position", qpos, self.model.jnt_qposadr),
             ("velocity", qvel, self.model.jnt_dofadr),
         ):
-            fine = np.abs(values) < _LARGEST
+            fine = np.abs(values) < LARGEST
             if not fine.all():
                 bad = np.flatnonzero(~fine)
                 place = f" of {self._degree_of_freedom(addresses, int(bad[0]))}" if len(bad) == 1 else ""
@@ -183,12 +181,6 @@ class MotrixEngine(State):
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
         self.forward()
         return super().body_quaternions
-
-    @cached_property
-    def sensor_ids(self) -> dict[str, int]:
-        """Ids of the scene's sensors by name, but for those that this engine cannot tell."""
-        untold = untold_sensors(self.model)
-        return {name: sensor for name, sensor in super().sensor_ids.items() if sensor not in untold}
 
     @property
     def _sensordata(self) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tactile_sim.engines.motrix_boundary import guarded, hushed, left_out, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH
-from tactile_sim.engines.motrix_scene import MOTOR, PAIR, named, refuse_unknown, write_mjcf
+from tactile_sim.engines.motrix_scene import MOTOR, NET, PAIR, named, refuse_unknown, write_mjcf
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _XYZW = np.array([3, 0, 1, 2])
@@ -20,15 +20,18 @@ _XYZW = np.array([3, 0, 1, 2])
 class MotrixModel:
     """What motrixsim made of a scene, and where it keeps what MuJoCo calls qpos, qvel and ctrl."""
 
-    def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: np.ndarray):
-        """pairs (p, 2): ids of the geoms whose contacts can be read.
+    def __init__(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: np.ndarray, nets: Sequence[int] = ()
+    ) -> None:
+        """pairs (p, 2): ids of the geoms whose contacts can be read; nets: ids of the contact sensors whose
+        net forces can be, see ``net_force_is_told``.
 
         Raises EngineError where motrixsim is not installed, or does not take the scene.
         """
         self.package = motrixsim()
         spec = named(spec)
         names = spec.compile()
-        mjcf = write_mjcf(spec, names, pairs.tolist())
+        mjcf = write_mjcf(spec, names, pairs.tolist(), nets)
         with guarded("does not take the scene"), hushed() as lines:
             self.scene = self.package.load_mjcf_str(mjcf)
         self.pairs = pairs
@@ -56,12 +59,12 @@ class MotrixModel:
         """Of each of motrixsim's actuators, where its input lies in ``ctrl`` followed by ``qfrc_applied``."""
         sensors = {sensor.name: sensor for sensor in self.scene.low.low_contact_sensors}
         self._pair_names = [f"{PAIR}{a}/{b}" for a, b in pairs.tolist()]
-        # A geom without a part in collisions has no sensor.
         flips = [sensors[name].collider_pairs[0] for name in self._pair_names]
         self.flipped = np.array([a > b for a, b in flips], bool)
         """(p,) whether a pair is named against motrixsim's order."""
+        self.nets = [sensor for sensor in nets if f"{NET}{sensor}" in sensors]
         mocaps = [body for body in range(model.nbody) if model.body_mocapid[body] >= 0]
-        self._mocaps = [
+        self.mocaps = [
             (int(model.body_mocapid[body]), self.scene.get_body(names.body(body).name).mocap)
             for body in mocaps
         ]
@@ -114,7 +117,7 @@ class MotrixState:
 
     def place_mocaps(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
         """Sets the poses of bodies moved from outside: (nmocap, 3), (nmocap, 4) wxyz."""
-        for mocap, body in self._model._mocaps:
+        for mocap, body in self._model.mocaps:
             pose = np.concatenate([positions[mocap], np.roll(quaternions[mocap], -1)])
             body.set_pose(self.data, np.broadcast_to(pose.astype(np.float32), (*self._shape, 7)))
 
@@ -136,3 +139,7 @@ class MotrixState:
         if self._contact_query is None:
             return np.zeros((*self._shape, 0, WIDTH), np.float32)
         return self._contact_query.execute(self.data)["contacts"].reshape(*self._shape, -1, WIDTH)
+
+    def net_forces(self, sensor: int) -> np.ndarray:
+        """(..., 3) the net force of one of ``nets``, of the same state, in a frame of motrixsim's own."""
+        return self._model.scene.get_sensor_value(f"{NET}{sensor}", self.data)

@@ -16,6 +16,8 @@ PREFIX = "tactile_sim/"
 """Begins the names of all that is added or was unnamed."""
 PAIR = PREFIX + "pair/"
 """A contact sensor on two geoms: then come their ids."""
+NET = PREFIX + "net/"
+"""A contact sensor that gives the net force of one of the scene's: then comes its id."""
 MOTOR = PREFIX + "motor/"
 """A motor for the forces applied to a joint: then comes its id."""
 SLOTS = 8
@@ -26,6 +28,11 @@ _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "vi
 """Elements that have no part in the motion, or that are put in anew."""
 _LOOKS = ("camera", "light", "material", "texture")
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_SIDES = {
+    int(mujoco.mjtObj.mjOBJ_GEOM): "geom",
+    int(mujoco.mjtObj.mjOBJ_BODY): "body",
+    int(mujoco.mjtObj.mjOBJ_XBODY): "subtree",
+}
 _NAMED = ("bodies", "geoms", "joints", "actuators")
 
 
@@ -60,10 +67,13 @@ def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
     return np.array(sorted(found), np.int32).reshape(-1, 2)
 
 
-def write_mjcf(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]]) -> str:
+def write_mjcf(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]], nets: Iterable[int]
+) -> str:
     """The MJCF that motrixsim loads, with a contact sensor on each pair of geoms.
 
-    spec: all of whose elements are ``named``; model: what it compiles to.
+    spec: all of whose elements are ``named``; model: what it compiles to; nets: contact sensors of the scene
+    whose net forces are to be told as well.
     """
     scene = ElementTree.fromstring(spec.to_xml())
     _strip(scene)
@@ -82,7 +92,25 @@ def write_mjcf(spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple
             sensors, "contact", name=f"{PAIR}{a}/{b}", geom1=model.geom(a).name, geom2=model.geom(b).name,
             num=str(SLOTS), data=FIELDS,
         )  # fmt: skip
+    for sensor in nets:
+        asked = {"name": f"{NET}{sensor}", "data": "force", "reduce": "netforce", "num": "1"}
+        ElementTree.SubElement(sensors, "contact", {**asked, **_sides(model, sensor)})
     return ElementTree.tostring(scene, encoding="unicode")
+
+
+def net_force_is_told(model: mujoco.MjModel, sensor: int) -> bool:
+    """Whether motrixsim itself takes a contact sensor: one on two of a kind, none of them the world."""
+    kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
+    things = model.sensor_objid[sensor], model.sensor_refid[sensor]
+    whole = kinds[0] != mujoco.mjtObj.mjOBJ_GEOM and 0 in things
+    return kinds[0] == kinds[1] and kinds[0] in _SIDES and not whole
+
+
+def _sides(model: mujoco.MjModel, sensor: int) -> dict[str, str]:
+    kind = int(model.sensor_objtype[sensor])
+    get = model.geom if kind == mujoco.mjtObj.mjOBJ_GEOM else model.body
+    things = int(model.sensor_objid[sensor]), int(model.sensor_refid[sensor])
+    return {f"{_SIDES[kind]}{k}": get(thing).name for k, thing in enumerate(things, 1)}
 
 
 def _section(scene: ElementTree.Element, tag: str) -> ElementTree.Element:

@@ -9,6 +9,9 @@ from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.engines.mujoco_sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
+LARGEST = 1e10
+"""A number from here on is a sign that the physics broke (MuJoCo's mjMAXVAL)."""
+
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
     """Id of a keyframe. Raises EngineError with the nearest name."""

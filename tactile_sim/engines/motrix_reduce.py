@@ -1,0 +1,151 @@
+"""Contact sensors of many environments, found from raw contacts as MuJoCo finds them from its own."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from tactile_sim.config.contact_sensors import REDUCTIONS
+from tactile_sim.engines.motrix_contacts import RawContacts
+from tactile_sim.engines.sensor_layout import WIDTHS, MujocoLayout
+
+FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
+"""First columns of the fields in a slot, as MuJoCo orders them, and how many there are."""
+_MINDIST, _MAXFORCE, _NETFORCE = (REDUCTIONS.index(word) for word in ("mindist", "maxforce", "netforce"))
+_UNKNOWN, _GEOM, _BODY, _SUBTREE = (
+    int(mujoco.mjtObj.mjOBJ_UNKNOWN),
+    int(mujoco.mjtObj.mjOBJ_GEOM),
+    int(mujoco.mjtObj.mjOBJ_BODY),
+    int(mujoco.mjtObj.mjOBJ_XBODY),
+)
+
+
+def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray:
+    """(p,) whether contacts of pairs of geoms (p, 2) belong to a sensor: 1, -1 the other way round, or 0."""
+    kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
+    things = model.sensor_objid[sensor], model.sensor_refid[sensor]
+    one, two = (_is_of(model, kind, thing, pairs) for kind, thing in zip(kinds, things, strict=True))
+    regular, reverse = one[:, 0] & two[:, 1], one[:, 1] & two[:, 0]
+    # Where both ways fit, or one side may be anything, the first way goes.
+    return np.where(regular, 1, np.where(reverse, -1, 0))
+
+
+def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
+    """(p, 2) whether geoms belong to one side of a sensor."""
+    if kind == _UNKNOWN:
+        return np.ones(pairs.shape, bool)
+    if kind == _GEOM:
+        return pairs == thing
+    bodies = model.geom_bodyid[pairs]
+    if kind == _BODY:
+        return bodies == thing
+    below = np.zeros(model.nbody, bool)
+    below[thing] = True
+    for body in range(thing + 1, model.nbody):
+        below[body] = below[model.body_parentid[body]]
+    return below[bodies]
+
+
+def find(
+    contacts: RawContacts, envs: np.ndarray, signs: np.ndarray, reduce: str, num_envs: int, slots: int
+) -> np.ndarray:
+    """(num_envs, slots, FIELDS) what a sensor finds; slots that are not filled are zero.
+
+    envs (c,): of each contact, ascending; signs (c,): how it ``matches``.
+    """
+    out = np.zeros((num_envs, slots, FIELDS))
+    _find(*contacts[:4], envs, signs, REDUCTIONS.index(reduce), out)
+    return out
+
+
+def slot_columns(layout: MujocoLayout) -> list[int]:
+    """The columns of a slot that a sensor asks for."""
+    starts = np.cumsum([0, *WIDTHS.values()])
+    asked = [k for k in range(len(WIDTHS)) if layout.bits >> k & 1]
+    return [column for k in asked for column in range(starts[k], starts[k + 1])]
+
+
+@njit(cache=True)
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """(n,) the lengths of vectors (n, 3)."""
+    out = np.empty(len(vectors))
+    for n in range(len(vectors)):
+        out[n] = np.sqrt(_square(vectors[n]))
+    return out
+
+
+@njit(cache=True)
+def _find(position, frame, distance, wrench, envs, signs, mode, out):
+    chosen = np.empty(len(envs), np.int64)
+    key = np.empty(len(envs))
+    stop = 0
+    for n in range(len(out)):
+        start, found = stop, 0
+        while stop < len(envs) and envs[stop] == n:
+            stop += 1
+        for c in range(start, stop):
+            if signs[c] != 0:
+                chosen[found] = c
+                key[found] = distance[c] if mode == _MINDIST else -_square(wrench[c])
+                found += 1
+        if found == 0:
+            continue
+        if mode == _NETFORCE:
+            _sum(position, frame, wrench, signs, chosen[:found], out[n, 0])
+            continue
+        slots = min(found, out.shape[1])
+        for s in range(slots):
+            if mode == _MINDIST or mode == _MAXFORCE:
+                best = s
+                for k in range(s + 1, found):
+                    if key[k] < key[best] or (key[k] == key[best] and chosen[k] < chosen[best]):
+                        best = k
+                chosen[s], chosen[best] = chosen[best], chosen[s]
+                key[s], key[best] = key[best], key[s]
+            c, slot = chosen[s], out[n, s]
+            sign = float(signs[c])
+            slot[FOUND] = found
+            slot[FORCE : FORCE + 6] = wrench[c]
+            # Told from its other side, a contact's normal and first tangent turn round.
+            slot[FORCE + 2] *= sign
+            slot[TORQUE + 2] *= sign
+            slot[DIST] = distance[c]
+            slot[POS : POS + 3] = position[c]
+            for i in range(3):
+                slot[NORMAL + i] = sign * frame[c, i]
+                slot[TANGENT + i] = sign * frame[c, 3 + i]
+
+
+@njit(cache=True)
+def _square(wrench):
+    return wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2
+
+
+@njit(cache=True)
+def _sum(position, frame, wrench, signs, chosen, slot):
+    """One contact with the same effect as all: at the centre of their forces, in the world's frame."""
+    slot[FOUND] = len(chosen)
+    slot[NORMAL] = 1.0
+    slot[TANGENT + 1] = 1.0
+    weights = 0.0
+    for c in chosen:
+        weight = np.sqrt(_square(wrench[c]))
+        weights += weight
+        for i in range(3):
+            slot[POS + i] += weight * position[c, i]
+    for i in range(3):
+        slot[POS + i] /= max(weights, 1e-15)
+    force, lever = np.empty(3), np.empty(3)
+    for c in chosen:
+        sign = float(signs[c])
+        for i in range(3):
+            force[i] = 0.0
+            lever[i] = position[c, i] - slot[POS + i]
+            for row in range(3):
+                force[i] += sign * wrench[c, row] * frame[c, 3 * row + i]
+                slot[TORQUE + i] += sign * wrench[c, 3 + row] * frame[c, 3 * row + i]
+            slot[FORCE + i] += force[i]
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            slot[TORQUE + i] += lever[j] * force[k] - lever[k] * force[j]
