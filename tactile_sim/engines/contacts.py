@@ -149,7 +149,13 @@ def _touching(sensing, values, ids, out_values, out_ids):
     return count
 
 
-@njit(cache=True)
+# Of one contact MuJoCo's arrays lie in one piece, of more they do not: one version for both, compiled before
+# time runs.
+@njit(
+    "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
+    " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
+    cache=True,
+)
 def _read(
     pos,
     frame,
