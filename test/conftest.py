@@ -7,12 +7,23 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
 
+NO_MOTRIX = pytest.mark.skipif(
+    find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
+)
+
 # A shell's background job has SIGINT ignored and hands that down; the programs under test must hear it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
+def engine_name(request) -> str:
+    """Each engine in turn."""
+    return request.param
 
 
 @pytest.fixture(scope="session")

@@ -127,11 +127,11 @@ class MotrixEngine(TellsSome, State):
         """Lets motrixsim go n steps on; ``_next`` is where that leads."""
         try:
             self._state.step(n)
+            self._next = self._state.read()
         except BaseException as error:
             if not is_panic(error):
                 raise
             self._fault = " ".join(str(error).split())
-        self._next = self._state.read()
 
     def _arrive(self, n: int) -> None:
         """Takes over the state that n steps have led to."""

@@ -11,7 +11,7 @@ import numpy as np
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.motrix_boundary import guarded, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH, read_raw
-from tactile_sim.engines.motrix_limits import TellsSome, limits
+from tactile_sim.engines.motrix_limits import TellsSome, limits, untold_sensors
 from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix_reduce import find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix_scene import net_force_is_told, pairs_that_may_touch
@@ -145,7 +145,7 @@ class MotrixBatch(TellsSome, Environments):
             return one
         if self.model.sensor_objtype[sensor] == _SITE:
             return one.replace("contact sensors alone", "no contacts in sites")
-        return None
+        return untold_sensors(self.model).get(sensor)
 
     def _hand_over(self) -> None:
         """Tells motrixsim what has changed since it last heard of it."""

@@ -10,10 +10,12 @@ import numpy as np
 from tactile_sim.engines.mujoco_sensors import MujocoSensors
 from tactile_sim.engines.sensor_layout import sensor_names
 from tactile_sim.errors import EngineError
+from tactile_sim.names import Names
 
 _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
 _REACTIONS = [int(_SENSOR.mjSENS_FORCE), int(_SENSOR.mjSENS_TORQUE)]
+_LOOSE = (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL)
 _HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 
 
@@ -53,7 +55,9 @@ def untold_sensors(model: mujoco.MjModel) -> dict[int, str]:
     why = dict.fromkeys(_LIMIT_FORCES, "motrixsim keeps the forces of limits to itself")
     if np.isin(model.eq_type, _HOLDS_BODIES).any():
         why |= dict.fromkeys(_REACTIONS, "motrixsim keeps the forces of connects and welds to itself")
-    return {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
+    untold = {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
+    late = np.flatnonzero((model.sensor_delay > 0.0) | (model.sensor_interval > 0.0).any(axis=1))
+    return untold | dict.fromkeys(late.tolist(), "it has a delay or an interval, which MuJoCo's steps bring")
 
 
 def unknown_efforts(model: mujoco.MjModel) -> np.ndarray:
@@ -66,11 +70,18 @@ def unknown_efforts(model: mujoco.MjModel) -> np.ndarray:
 
 def limits(model: mujoco.MjModel) -> list[str]:
     """What is not told beside sensors, and what motrixsim leaves out without a word: a line each."""
-    lines = []
-    for dof in unknown_efforts(model).tolist():
-        lines.append(f"the effort of joint {model.joint(model.dof_jntid[dof]).name!r} is not given (NaN)")
-    for joint in np.flatnonzero(model.jnt_actfrclimited).tolist():
-        lines.append(f"joint {model.joint(joint).name!r}: actuatorfrcrange is left out")
+    joints = Names(model).joints
+    lines = [
+        f"the effort of joint {joints[model.dof_jntid[dof]]!r} is not told (NaN): its actuator has a state"
+        for dof in unknown_efforts(model).tolist()
+    ]
+    loose = np.isin(model.jnt_type, _LOOSE)
+    for key, there in (
+        ("actuatorfrcrange", model.jnt_actfrclimited),
+        ("damping", loose & (model.dof_damping[model.jnt_dofadr] != 0.0)),
+        ("stiffness", loose & (model.jnt_stiffness != 0.0)),
+    ):
+        lines += [f"left out of joint {joints[j]!r}: {key}" for j in np.flatnonzero(there).tolist()]
     if model.nflex:
-        lines.append("flexes are left out")
+        lines.append("left out of the scene: flexes")
     return lines

@@ -113,7 +113,8 @@ class MotrixState:
         """Sets controls (..., nu) and forces applied to the joints (..., nv) for the coming steps."""
         if len(self._model.inputs):  # motrixsim panics at nothing to set
             inputs = np.concatenate([ctrl, applied], axis=-1)[..., self._model.inputs]
-            self.data.actuator_ctrls = inputs.astype(np.float32)
+            # It reads the memory as it lies, whatever the strides say.
+            self.data.actuator_ctrls = np.ascontiguousarray(inputs, np.float32)
 
     def place_mocaps(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
         """Sets the poses of bodies moved from outside: (nmocap, 3), (nmocap, 4) wxyz."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import EngineError
+from tactile_sim.names import Names
 
 PREFIX = "tactile_sim/"
 """Begins the names of all that is added or was unnamed."""
@@ -33,17 +34,19 @@ _SIDES = {
     int(mujoco.mjtObj.mjOBJ_BODY): "body",
     int(mujoco.mjtObj.mjOBJ_XBODY): "subtree",
 }
-_NAMED = ("bodies", "geoms", "joints", "actuators")
 
 
 def named(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """A copy in which all bodies, geoms, joints and actuators bear names."""
+    """A copy in which all bodies, geoms, joints and actuators bear names, where possible those of `Names`."""
     copy = spec.copy()
-    copy.compile()
-    for kind in _NAMED:
-        for element in getattr(copy, kind):
+    names = Names(copy.compile())
+    for kind in ("bodies", "geoms", "joints", "actuators"):
+        elements = getattr(copy, kind)
+        taken = {element.name for element in elements}
+        for element in elements:
             if not element.name:
-                element.name = f"{PREFIX}{kind}/{element.id}"
+                made = getattr(names, kind)[element.id]
+                element.name = made if made not in taken else f"{PREFIX}{kind}/{element.id}"
     return copy
 
 
