@@ -314,7 +314,8 @@ def test_meshes_are_found_beside_the_scene_and_nothing_needs_a_name(tmp_path, mo
     trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "parts" / "cube.stl")
     (tmp_path / "scene.xml").write_text("""<mujoco><compiler meshdir="parts"/>
       <asset><mesh name="cube" file="cube.stl"/>
-        <texture name="t" type="2d" builtin="flat" width="4" height="4"/><material name="m" texture="t"/></asset>
+        <texture name="t" type="2d" builtin="flat" width="4" height="4"/>
+        <material name="m" texture="t"/></asset>
       <worldbody><light/><camera/><geom type="plane" size="1 1 .1" material="m"/>
         <body pos="0 0 .1"><freejoint/><geom type="mesh" mesh="cube" mass="2"/>
           <body pos="0 0 .3"><joint axis="0 1 0" damping="1" stiffness="50"/><geom size=".03"/></body></body>
