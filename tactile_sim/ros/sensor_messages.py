@@ -11,7 +11,6 @@ from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, W
 from mujoco import mjtSensor
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range
 
-from tactile_sim.engines import ContactSensor as Found
 from tactile_sim.frames import to_xyzw
 from tactile_sim.msg import ContactSensor, TactileArray
 from tactile_sim.names import topic_token
@@ -91,7 +90,9 @@ class SensorMessages:
         self._frames = simulation.sensor_frames
 
     def topics(self) -> Iterator[Topic]:
-        """One topic a sensor."""
+        """One topic a sensor; none where the scene switches sensors off, for all would be zero."""
+        if self._model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
+            return
         engine = self._simulation.engine
         for name in engine.contact_sensor_names:
             yield Topic(ContactSensor, f"contact_sensors/{topic_token(name)}", self._contact(name))
@@ -102,31 +103,23 @@ class SensorMessages:
 
     def _contact(self, name: str) -> Callable[[Snapshot], bytes]:
         layout = self._simulation.engine.contact_layout(name)
-        told = {
-            "header": {"stamp": cdr.STAMP, "frame_id": self._world},
-            "name": name,
-            "reduce": layout.reduce,
-            "data": list(layout.data),
-        }
-        slot = {
-            "force": cdr.Value(Found.FORCE),
-            "torque": cdr.Value(Found.TORQUE),
-            "wrench": cdr.Value(Found.WRENCH),
-            "dist": cdr.Value(Found.DIST),
-            "pos": cdr.Value(Found.POS),
-            "normal": cdr.Value(Found.NORMAL),
-            "tangent": cdr.Value(Found.TANGENT),
-        }
-        nothing = cdr.form(ContactSensor, told)
-        something = cdr.form(ContactSensor, {**told, "found": cdr.Key(0), "slots": cdr.Each(slot)})
+        # A ContactSlot is 22 numbers, in the order of the columns of ContactSensor.values.
+        form = cdr.form(
+            ContactSensor,
+            {
+                "header": {"stamp": cdr.STAMP, "frame_id": self._world},
+                "name": name,
+                "reduce": layout.reduce,
+                "data": list(layout.data),
+                "found": cdr.Key(0),
+                "slots": cdr.Slice(1, 2),
+            },
+        )
 
         def make(snapshot: Snapshot) -> bytes:
             sensor = snapshot.simulation.engine.get_contact_sensor(name)
-            filled = int(sensor.filled[0])
-            if not filled:
-                return nothing.fill(snapshot.stamp)
-            keys = np.full((filled, 1), sensor.found[0], np.int32)
-            return something.fill(snapshot.stamp, keys, sensor.values[0, :filled])
+            keys = np.array([[sensor.found[0], 0, sensor.filled[0]]], np.int32)
+            return form.fill(snapshot.stamp, keys, points=sensor.values[0])
 
         return make
 
