@@ -10,12 +10,12 @@ from tactile_sim.errors import SceneError, suggest
 
 
 class Names:
-    """Names of a model's bodies, geoms, joints, actuators and sensors, in lists by id.
+    """Names of a model's bodies, geoms, joints, actuators and keyframes, in lists by id.
 
     What the scene leaves unnamed is named here: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
     ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
-    ones included; an actuator ``actuator<id>``, a sensor ``sensor<id>``, a keyframe ``key<id>``. Body 0 is
-    ``world``.
+    ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``. Body 0 is ``world``. For sensors see
+    `tactile_sim.engines.sensor_layout`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -28,8 +28,6 @@ class Names:
         self.joints = self._name(model, "joint", kind.mjOBJ_JOINT, joints)
         actuators = [f"actuator{i}" for i in range(model.nu)]
         self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
-        sensors = [f"sensor{i}" for i in range(model.nsensor)]
-        self.sensors = self._name(model, "sensor", kind.mjOBJ_SENSOR, sensors)
         keyframes = [f"key{i}" for i in range(model.nkey)]
         self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, keyframes)
 
@@ -60,10 +58,6 @@ class Names:
     def actuator_id(self, name: str) -> int:
         """Id of an actuator."""
         return self._id("actuator", name)
-
-    def sensor_id(self, name: str) -> int:
-        """Id of a sensor."""
-        return self._id("sensor", name)
 
     def keyframe_id(self, name: str) -> int:
         """Id of a keyframe."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import mujoco
 
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR, FIELDS, FIRST, REDUCTIONS, SECOND, sides
-from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE
+from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, made_name
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names, topic_token
 
@@ -23,8 +23,9 @@ _KINDS = {
     "site": mujoco.mjtObj.mjOBJ_SITE,
 }
 """What a contact sensor's object may be, as MuJoCo tells them apart."""
-_COPIED = ("objtype", "objname", "reftype", "refname", "cutoff", "delay", "interp", "nsample", "interval")
-"""What a sensor that stands beside another has in common with it."""
+_COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
+"""What a sensor that stands beside another has in common with it; not how it interpolates between samples:
+slots halfway between one contact and another are of neither."""
 
 
 def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, Any]], where: str) -> None:
@@ -36,12 +37,20 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
         where: how errors call the table: file and key.
 
     Raises:
-        ConfigError: a sensor names no object, or one that is not there, or is called like another sensor.
+        ConfigError: a sensor names no object, or one that is not there, or is called like another sensor, or
+            the scene has its sensors switched off.
     """
+    if table and spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
+        raise ConfigError(
+            f'{where}: the scene switches all sensors off (option flag sensor="disable"), so that these would'
+            " find nothing; switch them on there"
+        )
     taken = {sensor.name for sensor in spec.sensors}
     for name, keys in table.items():
         if name in taken:
             raise ConfigError(f"{where}.{name}: the scene has a sensor of that name; give this one another")
+        if name.startswith(COMPLETE):
+            raise ConfigError(f"{where}.{name}: names that begin with {COMPLETE!r} are taken; use another")
         try:
             chosen = sides(keys)
         except ValueError as error:
@@ -66,13 +75,12 @@ def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
     The scene's own stay as they are, in number, order and layout.
 
     Raises:
-        SceneError: a sensor's object is not there, or two sensors would share a topic.
+        SceneError: a sensor's object is not there, or two sensors would share a name or a topic.
     """
     given = list(spec.sensors)
     if any(sensor.name.startswith(COMPLETE) for sensor in given):
         return
-    _check_topics([sensor.name for sensor in given if sensor.type == _CONTACT], "contact_sensors", where)
-    _check_topics([sensor.name for sensor in given if sensor.type != _CONTACT], "sensors", where)
+    _check_names(given, where)
     for number, sensor in enumerate(given):
         if sensor.type != _CONTACT:
             continue
@@ -87,7 +95,7 @@ def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
                     f"{where}: sensor {sensor.name!r}: {key}: {_missing(word, name, _names(spec, word))}"
                 )
         bits, reduction, num = (int(part) for part in sensor.intprm[:3])
-        if bits & ALL_BITS == ALL_BITS:
+        if bits & ALL_BITS == ALL_BITS and not sensor.interp:
             continue
         beside = spec.add_sensor(name=f"{COMPLETE}{number}", type=_CONTACT)
         for part in _COPIED:
@@ -155,13 +163,19 @@ def _missing(kind: str, name: str, names: Iterable[str]) -> str:
     return f"the scene has no {'body' if kind == 'subtree' else kind} named {name!r}{suggest(name, names)}"
 
 
-def _check_topics(names: Iterable[str], stem: str, where: str) -> None:
+def _check_names(sensors: Sequence[mujoco.MjsSensor], where: str) -> None:
+    given = {sensor.name for sensor in sensors}
     taken: dict[str, str] = {}
-    for name in filter(None, names):
-        token = topic_token(name)
-        if token in taken:
+    for number, sensor in enumerate(sensors):
+        name = sensor.name or made_name(number)
+        if not sensor.name and name in given:
             raise SceneError(
-                f"{where}: the sensors {taken[token]!r} and {name!r} would share the topic '{stem}/{token}';"
+                f"{where}: an unnamed sensor is called {name!r}, as another one is; give it a name"
+            )
+        topic = f"{'contact_sensors' if sensor.type == _CONTACT else 'sensors'}/{topic_token(name)}"
+        if topic in taken:
+            raise SceneError(
+                f"{where}: the sensors {taken[topic]!r} and {name!r} would share the topic {topic!r};"
                 " rename one"
             )
-        taken[token] = name
+        taken[topic] = name

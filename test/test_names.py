@@ -17,7 +17,6 @@ NAMES = Names(
     </body>
   </worldbody>
   <actuator><motor joint="elbow"/><motor name="drive" joint="elbow"/></actuator>
-  <sensor><jointpos joint="elbow"/></sensor>
   <keyframe><key/><key name="home"/></keyframe>
 </mujoco>"""
     )
@@ -29,7 +28,6 @@ def test_what_has_no_name_gets_one_of_its_place():
     assert NAMES.geoms == ["world/geom0", "arm/geom0", "skin", "arm/geom2", "body2/geom0"]
     assert NAMES.joints == ["elbow", "arm/joint1"]
     assert NAMES.actuators == ["actuator0", "drive"]
-    assert NAMES.sensors == ["sensor0"]
     assert NAMES.keyframes == ["key0", "home"]
 
 
@@ -38,7 +36,6 @@ def test_names_lead_back_to_ids():
     assert NAMES.geom_id("arm/geom2") == 3
     assert NAMES.joint_id("elbow") == 0
     assert NAMES.actuator_id("drive") == 1
-    assert NAMES.sensor_id("sensor0") == 0
     assert NAMES.keyframe_id("home") == 1
 
 

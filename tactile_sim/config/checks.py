@@ -123,13 +123,14 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A list of different words out of a few, in their order."""
+    """A list of different words out of a few, at least one, in their order."""
 
     words: tuple[str, ...]
 
     def __call__(self, value: Any) -> tuple[str, ...]:
         example = f"[{', '.join(self.words[:2])}]"
-        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+        listed = isinstance(value, list | tuple) and len(value) > 0
+        if not listed or not all(isinstance(entry, str) for entry in value):
             raise ValueError(f"needs a list of words, such as {example}, but is {shown(value)}")
         for entry in value:
             if entry not in self.words:

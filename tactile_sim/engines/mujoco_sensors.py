@@ -78,7 +78,7 @@ class MujocoSensors:
         layout, complete = self._contact_sensor(name)
         out = np.empty(self.num_envs)
         if layout.slots == 1 or layout.reduce == "maxforce":
-            force = (layout if "force" in layout.data else complete or layout).column("force")
+            force = (complete or layout).column("force")
             if force is None:
                 raise self._incomplete(layout)
             _norms(self._sensordata, force, out)

@@ -58,11 +58,16 @@ class MujocoLayout(ContactLayout):
         raise KeyError(field)
 
 
+def made_name(sensor: int) -> str:
+    """What a sensor is called that the scene leaves unnamed."""
+    return f"sensor{sensor}"
+
+
 def sensor_names(model: mujoco.MjModel) -> dict[str, int]:
     """Ids of the scene's sensors by name; an unnamed one is ``sensor<id>``."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) for i in range(model.nsensor)]
     return {
-        name or f"sensor{i}": i for i, name in enumerate(names) if not (name and name.startswith(COMPLETE))
+        name or made_name(i): i for i, name in enumerate(names) if not (name and name.startswith(COMPLETE))
     }
 
 
@@ -81,8 +86,8 @@ def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayou
 
 
 def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
-    """The layout that has all fields: the sensor's own, or that of the one that stands beside it."""
-    if layout.bits & ALL_BITS == ALL_BITS:
-        return layout
+    """The layout that has all fields: that of the sensor beside it, or its own; None: there is none."""
     beside = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
-    return contact_layout(model, beside, layout.name) if beside >= 0 else None
+    if beside >= 0:
+        return contact_layout(model, beside, layout.name)
+    return layout if layout.bits & ALL_BITS == ALL_BITS else None
