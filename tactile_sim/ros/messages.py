@@ -216,7 +216,9 @@ class Messages:
         points = self._points
         # All fields are four bytes wide or padded to it.
         _fill_points(
-            points.view("<f4").reshape(len(points), -1), snapshot.taxel_positions_world, snapshot.forces_world
+            points.view("<f4").reshape(len(points), POINT.itemsize // 4),
+            snapshot.taxel_positions_world,
+            snapshot.forces_world,
         )
         return self._cloud.fill(snapshot.stamp, data=points.view(np.uint8))
 
