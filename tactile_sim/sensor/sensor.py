@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.config import SENSOR_STAGES, records, resolve_stages
+from tactile_sim.config import KEYS, SENSOR_STAGES, records, resolve_stages
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.sensor.adaptation import FastAdaptation, SlowAdaptation
 from tactile_sim.sensor.converter import Quantisation, Saturation, Threshold
@@ -67,6 +67,10 @@ class Sensor:
             ConfigError: names the key, what is there, and the nearest valid name.
         """
         where = f"{source}: {KEY}"
+        try:
+            KEYS["seed"].check(seed)
+        except ValueError as error:
+            raise ConfigError(f"{source}: seed: {error}") from None
         names = [body.name for body in skin.bodies]
         chosen = resolve_stages(records(KEY, stages, source), names, where)
         self.staged = np.array([name in chosen for name in names], bool)
@@ -87,6 +91,9 @@ class Sensor:
         self._tare = Tare(plan("tare"))
         self._remembers = any(stage.remembers for stage in self._stages)
         self._kept = 0
+        self._taxels = len(skin.positions)
+        self._channels: int | None = None
+        """Of readings; unknown before the first."""
 
     @property
     def remembers(self) -> bool:
@@ -101,8 +108,9 @@ class Sensor:
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
         """What is told of a reading, (taxels, channels); it is remembered. Once a tick.
 
-        step: since the start or the last `restart`. The same reading at the same step gives the same again;
-        raises CommandError for a step before that of the last one that was kept.
+        step: since the start or the last `restart`. The same reading at the same step gives the same again.
+        Raises CommandError for a step before that of the last one that was kept, and for a reading of another
+        shape than those before.
         """
         told = self.peek(step, reading)
         self.keep()
@@ -139,13 +147,21 @@ class Sensor:
         """The same, and the tare is gone too: readings of another kind follow."""
         self.restart()
         self._tare.forget()
+        self._channels = None
 
     def _before_tare(self, step: int, reading: np.ndarray) -> np.ndarray:
         if step < self._kept:
             raise CommandError(
                 f"a reading of step {step} cannot follow one of step {self._kept}: restart the sensor first"
             )
-        told = reading.copy()
+        told = np.array(reading, float)
+        if told.ndim != 2 or told.shape != (self._taxels, self._channels or told.shape[-1]):
+            expected = f"({self._taxels}, {self._channels or 'channels'})"
+            raise CommandError(
+                f"a reading must be an array {expected}, not {told.shape}; "
+                "let the sensor forget readings of another kind"
+            )
+        self._channels = told.shape[1]
         for stage in self._stages:
             stage.act(told, step)
         return told

@@ -81,10 +81,13 @@ def _hull_normals(points, normals, offsets, blur):
             depths[h] = offsets[h]
             for k in range(3):
                 depths[h] -= normals[h, k] * points[i, k]
-        least = depths.min() + blur
+        nearest = depths.argmin()
         for h in range(len(offsets)):
-            if depths[h] <= least:
+            if depths[h] <= depths[nearest] + blur:
                 out[i] += normals[h]
+        # What is thinner than the blur has planes on its other side, too: more of them, perhaps.
+        if (out[i] * normals[nearest]).sum() <= 0.0:
+            out[i] = normals[nearest]
     return out
 
 

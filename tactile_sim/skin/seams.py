@@ -14,6 +14,8 @@ from tactile_sim.skin.thin import drop
 
 COINCIDENT = 1e-3
 """Surfaces nearer to each other than this lie on each other, in spacings."""
+HAIR = 1e-6
+"""A step this short from an edge, however acute, does not lead through the geom, in spacings."""
 CROWDED = 0.5
 """Taxels of two geoms that face each other over a groove are farther apart than this, in spacings."""
 
@@ -50,7 +52,7 @@ def meet(
             at = vertex[row]
             mesh.positions[at], geom[at], mesh.role[at] = exact, g, role
             normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
-    _turn_to_seen(mesh, normals, geom, vertex, shapes, COINCIDENT * spacing)
+    _turn_to_seen(mesh, normals, geom, vertex, shapes, HAIR * spacing)
 
 
 def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:

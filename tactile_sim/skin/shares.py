@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tactile_sim.errors import ConfigError
+
 
 class Shares(NamedTuple):
     """How m loads are shared out.
 
     Each load is shared in proportion to the weights of its taxels, of whatever scale they are, so that the
-    shares sum to one. Where none of them is positive and finite the first of its taxels takes it all: nothing
-    is lost.
+    shares sum to one. Where none of them is positive, or one is not finite, the first of its taxels
+    takes it all: nothing is lost.
     """
 
     begin: np.ndarray
@@ -21,7 +23,7 @@ class Shares(NamedTuple):
     taxel: np.ndarray
     """(k,) int64 taxels of the skin, load after load, none twice for one load."""
     weight: np.ndarray
-    """(k,) float, none negative."""
+    """(k,) float; one below 0 counts as 0."""
 
 
 class Near(NamedTuple):
@@ -40,8 +42,28 @@ class Near(NamedTuple):
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
     def shares(self, weight: np.ndarray) -> Shares:
-        """Shares by weights (k,), 0 or more."""
+        """Shares by weights (k,)."""
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
+
+
+def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
+    """The same as kernels take it. Raises ConfigError where it would lead them out of their arrays."""
+    try:
+        begin, taxel = (np.ascontiguousarray(shares[k], np.int64) for k in (0, 1))
+        weight = np.ascontiguousarray(shares[2], float)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        raise ConfigError(
+            f"skin.response_function: {function} must give Shares, not {shares!r:.60}"
+        ) from None
+    if begin.shape != (loads + 1,) or begin[0] != 0 or (np.diff(begin) < 1).any():
+        fault = f"begin must rise from 0, over {loads + 1} numbers for {loads} loads"
+    elif taxel.shape != (begin[-1],) or weight.shape != taxel.shape:
+        fault = f"taxel and weight must have as many numbers as begin tells, {begin[-1]}"
+    elif len(taxel) and not 0 <= taxel.min() <= taxel.max() < taxels:
+        fault = f"taxels must be 0 to {taxels - 1}, but some are {taxel.min()} or {taxel.max()}"
+    else:
+        return Shares(begin, taxel, weight)
+    raise ConfigError(f"skin.response_function: {function} gave Shares that cannot be: {fault}")
 
 
 @njit(cache=True)
@@ -65,7 +87,8 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
                 continue
         total = 0.0
         for e in range(begin[m], begin[m + 1]):
-            total += weight[e]
+            if not weight[e] < 0.0:
+                total += weight[e]
         shared = 0.0 < total < np.inf
         for e in range(begin[m], begin[m + 1] if shared else begin[m] + 1):
             share = counts * weight[e] / total if shared else counts

@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import ConfigError
+from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import kernels
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.patches import Field, k_nearest_taxels, sort_patches
 from tactile_sim.skin.responses import DISTANCES, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
-from tactile_sim.skin.shares import Near, Shares, gather
+from tactile_sim.skin.shares import Near, Shares, checked, gather
 from tactile_sim.skin.surface import BodySurface
 from tactile_sim.skin.taxels import Taxels, choose
 
@@ -45,6 +45,8 @@ class Skin(Taxels):
         stiffness: float = STIFFNESS,
     ) -> None:
         """distance: straight, or along the surface; what comes before it, and errors, as in `Taxels`."""
+        if not 0 < stiffness < np.inf:
+            raise ConfigError(f"skin.stiffness: {stiffness} is no stiffness; give a number above 0 [Pa]")
         super().__init__(model, scales, placement, kind)
         self.stiffness = stiffness
         self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
@@ -122,10 +124,14 @@ class Skin(Taxels):
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         shares = response if isinstance(response, Shares) else self.shares(loads, response)
+        if len(shares.begin) != len(loads) + 1:
+            raise ConfigError(
+                f"these are the shares of {len(shares.begin) - 1} loads, not of these {len(loads)}"
+            )
         values = np.ascontiguousarray(touch.evaluate(loads), float)
         if values.shape != (len(loads), touch.channels):
             raise ConfigError(
-                f"skin.touch_function: {touch.evaluate.__name__} gave an array {values.shape} for"
+                f"skin.touch_function: {_name(touch.evaluate)} gave an array {values.shape} for"
                 f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
             )
         if out is None:
@@ -139,8 +145,15 @@ class Skin(Taxels):
         return out
 
     def shares(self, loads: Loads, response: str | Response = "spread_linear") -> Shares:
-        """How loads are shared out; good for several touch functions."""
-        return choose("skin.response_function", response, RESPONSE_FUNCTIONS)(self, loads)
+        """How loads are shared out; good for several touch functions.
+
+        Raises ConfigError for an unknown name, and where a function of one's own gives what cannot be.
+        """
+        respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
+        shares = respond(self, loads)
+        if respond in LAWS:
+            return shares
+        return checked(shares, _name(respond), len(loads), len(self.positions))
 
     def nearest(self, loads: Loads) -> np.ndarray:
         """(m,) the taxel that takes each load, as `tactile_sim.skin.responses` tells."""
@@ -170,6 +183,7 @@ class Skin(Taxels):
 
     # -- queries: which taxels of a patch are near points (m, 3), or one (3,), of its body's frame [m].
     # -- Indices of taxels run within the patch; distances are straight or along the surface, as in the skin.
+    # -- Raise SceneError for a patch that does not exist.
 
     def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m,) the taxel nearest to each point, and (m,) how far away it is [m]."""
@@ -182,7 +196,7 @@ class Skin(Taxels):
         Where the patch has fewer than k taxels, all of them. Along the surface, those that no path leads to
         come last, infinitely far.
         """
-        points = np.ascontiguousarray(points, float).reshape(-1, 3)
+        points = self._points_on(patch, points)
         start, stop = self.patch_offsets[patch : patch + 2].tolist()
         k = min(k, stop - start)
         taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
@@ -205,7 +219,7 @@ class Skin(Taxels):
 
         Only those that a path over such taxels joins to the nearest one.
         """
-        points = np.ascontiguousarray(points, float).reshape(-1, 3)
+        points = self._points_on(patch, points)
         loads = Loads.empty(len(points))
         loads.patch[:], loads.point[:] = patch, points
         limits = np.ascontiguousarray(np.broadcast_to(np.asarray(limit, float), len(points)))
@@ -232,6 +246,14 @@ class Skin(Taxels):
         )  # fmt: skip
         return out
 
+    def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
+        """Points (m, 3) to ask a patch about, which must be there."""
+        if not 0 <= patch < len(self.patch_ids):
+            raise SceneError(
+                f"there is no patch {patch} of the skin: it has {len(self.patch_ids)}, from 0 on"
+            )
+        return np.ascontiguousarray(points, float).reshape(-1, 3)
+
     def _sums_of(self, channels: int) -> np.ndarray:
         if channels not in self._sums:
             self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
@@ -252,3 +274,8 @@ class Skin(Taxels):
             self.feel(contacts, *poses, dtype=dtype)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
+
+
+def _name(function: Callable) -> str:
+    """How errors call a function of one's own, which may be an object."""
+    return getattr(function, "__name__", repr(function))

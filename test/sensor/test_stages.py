@@ -292,6 +292,20 @@ def test_readings_may_be_of_another_kind_after_all_is_forgotten(readings):
     assert made.read(0, readings[0][:, :1]).shape == (TAXELS, 1)
 
 
+@pytest.mark.parametrize("shape", [(TAXELS - 1, 3), (TAXELS, 1), (TAXELS,)])
+def test_a_reading_of_another_shape_than_those_before_is_refused(shape):
+    made = sensor(**ALL)
+    made.read(0, held(1.0))
+    with pytest.raises(CommandError, match=f"must be an array \\({TAXELS}, 3\\), not"):
+        made.read(1, np.zeros(shape))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 0.5])
+def test_a_seed_that_is_none_is_refused(seed):
+    with pytest.raises(ConfigError, match="^my.yaml: seed: needs an integer from 0"):
+        Sensor(SKIN, {"palm": {"noise": {"std": 1}}}, TIMESTEP, seed, "my.yaml")
+
+
 def test_time_does_not_go_back():
     made = sensor(**ALL)
     made.read(7, held(1.0))

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from tactile_sim import SceneError
 from tactile_sim.skin import Skin
 
 SPACING = 0.01
@@ -172,3 +173,10 @@ class TestAlongTheSurface:
         beyond = skin.positions[taxels[0], 0] > 0.05
         np.testing.assert_array_equal(np.isinf(distances[0]), beyond)
         assert 0 < beyond.sum() == np.flatnonzero(beyond)[-1] - np.flatnonzero(beyond)[0] + 1
+
+
+@pytest.mark.parametrize("patch", [1, -1])
+def test_a_patch_that_does_not_exist_is_told(dumbbell, patch):
+    for query in (dumbbell.k_nearest_taxels, dumbbell.taxels_within):
+        with pytest.raises(SceneError, match=f"no patch {patch} of the skin: it has 1, from 0 on"):
+            query(patch, np.zeros(3), 1)

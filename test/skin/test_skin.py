@@ -350,6 +350,48 @@ def test_a_touch_and_a_response_of_ones_own_are_taken():
     assert felt[0, 0] == felt.sum() == 5
 
 
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        (Shares(np.array([0, 1]), np.array([10**6]), np.ones(1)), "taxels must be 0 to"),
+        (Shares(np.array([0, 1]), np.array([-1]), np.ones(1)), "but some are -1"),
+        (Shares(np.array([0, 3]), np.array([0]), np.ones(1)), "as many numbers as begin tells, 3"),
+        (Shares(np.array([0]), np.array([0]), np.ones(1)), "over 2 numbers for 1 loads"),
+        (None, "to_nowhere must give Shares, not None"),
+    ],
+)
+def test_a_response_of_ones_own_that_gives_what_cannot_be_is_told(shares, told):
+    skin, loads = one_geom('size=".1"', 0.02), loads_at([0, 0, 0.1], [0, 0, -1])
+
+    def to_nowhere(skin, loads):
+        return shares
+
+    with pytest.raises(ConfigError, match=told):
+        skin.sense(loads, response=to_nowhere)
+    with pytest.raises(ConfigError, match="shares of 1 loads, not of these 0"):
+        skin.sense(loads[:0], response=skin.shares(loads))
+
+
+def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():
+    skin, loads = one_geom('size=".1"', 0.01), loads_at([0, 0, 0.1], [0, 0, -1])
+
+    def narrow(skin, loads):
+        near = skin.near(loads, 0.03)
+        return near.shares(0.015 - near.distance)
+
+    near = skin.near(loads, 0.03)
+    felt = skin.sense(loads, "normal", narrow)[:, 0]
+    assert felt.sum() == pytest.approx(1, rel=1e-12)
+    assert set(np.flatnonzero(felt)) == set(near.taxel[near.distance < 0.015])
+
+
+@pytest.mark.parametrize("stiffness", [0, -1e5, np.nan, np.inf])
+def test_a_stiffness_that_is_none_is_refused(stiffness):
+    model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    with pytest.raises(ConfigError, match=r"skin\.stiffness: .* is no stiffness"):
+        Skin(model, {0: 0.02}, stiffness=stiffness)
+
+
 def test_a_misspelt_function_is_told_with_the_nearest_name():
     skin = one_geom('size=".1"', 0.02)
     loads = loads_at([0, 0, 0.1], [0, 0, -1])

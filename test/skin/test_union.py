@@ -235,6 +235,23 @@ def test_geoms_smaller_than_the_spacing_meet_too(seed):
     assert 4 <= len(skin.positions) <= 60
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_normals_lead_out_of_meshes_as_thin_as_a_leaf(seed):
+    rng = np.random.default_rng(seed)
+    size = [0.004 * SPACING, 0.5 * SPACING, 8 * SPACING]
+    leaf = text(rng.normal(size=(30, 3)) * size)
+    model = body_of(
+        f'<geom type="mesh" mesh="leaf"/><geom size="{2 * SPACING}"/>',
+        f'<asset><mesh name="leaf" inertia="convex" vertex="{leaf}"/></asset>',
+    )
+    skin, shape = skin_of(model), Shape.of_geom(model, 0)
+    check_closed(skin)
+    own = skin.geom_index == 0
+    assert own.sum() > 20
+    ahead = skin.positions[own] + 1e-5 * shape.thickness * skin.normals[own]
+    assert shape.depth(ahead).max() < 0
+
+
 def test_the_same_body_always_gets_the_same_skin():
     first, second = skin_of(random_body(5)), skin_of(random_body(5))
     np.testing.assert_array_equal(first.positions, second.positions)
