@@ -5,16 +5,17 @@ Run as ``python bench/sensors.py``. Times on one machine: use the ratios. A step
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 
-import mujoco
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import scenes
-from tactile_sim.engines import MujocoBatch, MujocoEngine
+from tactile_sim.engines import ENGINES, Engine, Environments, make, make_many
 
 SCENE = "hand"
 ENVIRONMENTS = (1, 64, 1024)
@@ -29,6 +30,7 @@ def main() -> None:
     """Measure and print."""
     table = Table(title=f"{SCENE}: µs")
     for column in (
+        "engine",
         "worlds",
         "bare step",
         "step",
@@ -39,15 +41,17 @@ def main() -> None:
         "ratio",
     ):
         table.add_column(column, justify="right")
-    for count in ENVIRONMENTS:
-        *numbers, ratio = measure(count)
-        table.add_row(f"{count:,}", *(f"{number:.1f}" for number in numbers), f"{ratio:.2f}")
+    for name, count in itertools.product(ENGINES, ENVIRONMENTS):
+        if name == "motrix" and find_spec("motrixsim") is None:
+            continue
+        *numbers, ratio = measure(name, count)
+        table.add_row(name, f"{count:,}", *(f"{number:.1f}" for number in numbers), f"{ratio:.2f}")
     Console().print(table)
 
 
-def measure(count: int) -> list[float]:
+def measure(engine_name: str, count: int) -> list[float]:
     """One row of the table."""
-    bare, full = engine(count, sensors=False), engine(count, sensors=True)
+    bare, full = engine(engine_name, count, sensors=False), engine(engine_name, count, sensors=True)
     name = full.contact_sensor_names[0]
     magnitude = read(lambda: full.get_contact_force_magnitude(name))
     raw = read(lambda: np.linalg.norm(full.get_sensor_data(name), axis=1))
@@ -56,22 +60,29 @@ def measure(count: int) -> list[float]:
     return [step(bare), step(full), slots, flat, magnitude, raw, magnitude / raw]
 
 
-def engine(count: int, sensors: bool) -> MujocoEngine | MujocoBatch:
+def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
     """Environments that have settled."""
-    model = scenes.load_model(SCENE)
+    spec, model = scenes.load_scene(SCENE)
     if not sensors:
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
-    made = MujocoEngine(model) if count == 1 else MujocoBatch(model, count)
+        for sensor in list(spec.sensors):
+            spec.delete(sensor)
+        model = spec.compile()
+    made = make(name, spec, model) if count == 1 else make_many(name, spec, model, count)
     made.step(SETTLE)
     return made
 
 
-def step(made: MujocoEngine | MujocoBatch) -> float:
+def step(made: Engine | Environments) -> float:
     """A step of one environment [µs]."""
     steps = max(STEPS // made.num_envs, 1)
+    names = made.contact_sensor_names[:1]
     began = time.perf_counter()
     for _ in range(steps):
         made.step()
+        for name in names:
+            made.get_sensor_data(
+                name
+            )  # MuJoCo finds all with each step, motrixsim with the first that is read
     return (time.perf_counter() - began) / (steps * made.num_envs) * 1e6
 
 

@@ -198,13 +198,24 @@ def test_a_command_after_a_look_acts_on_the_very_next_step():
     np.testing.assert_allclose(looked.data.qpos, other.data.qpos, atol=1e-5)
 
 
-def test_what_is_read_after_steps_belongs_to_the_state_then_reached():
-    engine = of(MACHINE)
+def test_what_is_read_after_steps_is_of_the_state_that_the_last_one_began_with():
+    engine, behind = of(MACHINE), of(MACHINE)
+    for other in (engine, behind):
+        other.data.ctrl[:] = 0.2, 1.0
     engine.step(25)
-    poses = mujoco.MjData(engine.model)
-    poses.qpos[:] = engine.data.qpos
-    mujoco.mj_kinematics(engine.model, poses)
+    behind.step(24)
+    poses = mujoco.MjData(behind.model)
+    poses.qpos[:] = behind.data.qpos
+    mujoco.mj_kinematics(behind.model, poses)
+    engine.data.ctrl[:] = 0.0
+    reached = engine.data.qpos.copy()
     np.testing.assert_allclose(engine.body_positions, poses.xpos, atol=1e-12)
+    behind.forward()
+    np.testing.assert_allclose(engine.data.qfrc_actuator, behind.data.qfrc_actuator, atol=1e-12)
+    np.testing.assert_array_equal(engine.data.qpos, reached)
+    assert engine.time == pytest.approx(0.025) and not engine.data.ctrl.any()
+    behind.step()
+    np.testing.assert_array_equal(behind.data.qpos, reached)
 
 
 # -- contacts --------------------------------------------------------------------------------------------
@@ -472,8 +483,7 @@ def test_each_environment_of_a_batch_moves_and_feels_as_it_would_alone(pushed):
         alone.reset()
         alone.data.qpos[2], alone.data.qvel[0] = starts["qpos"][env], starts["qvel"][env]
         alone.data.ctrl[0] = starts["ctrl"][env]
-        # A batch tells the sensors of the state that the last step began with, as MuJoCo does.
-        alone.step(5)
+        alone.step(6)
         for name in SENSORS:
             one, many = alone.get_contact_sensor(name), batch.get_contact_sensor(name)
             assert many.found[env] == one.found[0] == (0 if env == 2 else 1 if name == "net" else 2)
@@ -488,7 +498,6 @@ def test_each_environment_of_a_batch_moves_and_feels_as_it_would_alone(pushed):
             np.testing.assert_allclose(
                 batch.get_sensor_data(name)[env], alone.get_sensor_data(name)[0], atol=1e-6
             )
-        alone.step()
         np.testing.assert_allclose(batch.data.qpos[env], alone.data.qpos, atol=1e-6)
         np.testing.assert_allclose(batch.time[env], alone.time)
 

@@ -27,6 +27,7 @@ __all__ = [
     "MujocoEngine",
     "load",
     "make",
+    "make_many",
 ]
 
 _LOG = logging.getLogger("tactile_sim.engines")
@@ -67,7 +68,7 @@ def load(
     # A sensor that says nothing is among them too, to be refused.
     sensors = {name: {} for name in declared} | records("contact_sensors", declared, "engines.load")
     spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
-    loaded = make(engine, spec, model) if num_envs == 1 else _batch(engine, spec, model, num_envs, threads)
+    loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
     for line in loaded.limits:
         _LOG.warning("engine %r: %s", engine, line)
     return loaded
@@ -90,9 +91,11 @@ def make(
     return MotrixEngine(spec, model, bodies)
 
 
-def _batch(
-    engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+def make_many(
+    engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
+    """Environments of a loaded scene that are stepped at once; errors as with one."""
+    _check(engine)
     if engine == "mujoco":
         return MujocoBatch(model, num_envs, threads)
     from tactile_sim.engines.motrix_batch import MotrixBatch

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -20,13 +22,24 @@ _LOG = logging.getLogger("tactile_sim.motrix")
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
+class _Moment(NamedTuple):
+    """A state, the controls that act on it, and its time."""
+
+    time: float
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+    qfrc_applied: np.ndarray
+
+
 class MotrixEngine(TellsSome, State):
     """One environment that motrixsim moves. MuJoCo's ``data`` mirrors it: it never steps, but from
-    motrixsim's state and contacts it tells poses, velocities, efforts and sensors.
+    motrixsim's state and contacts it tells poses, velocities, efforts and sensors, and only when asked.
 
-    motrixsim tells the contacts of a state only with the step that leads out of it. So ``forward`` takes that
+    motrixsim tells the contacts of a state with the step that leads out of it. So ``forward`` takes that
     step, and ``integrate`` takes it for good; where controls or state are changed in between, it is taken
-    anew from where it began. What is read after ``step`` belongs to the state then reached.
+    anew from where it began. What is read after ``step`` is of the state that its last time step began with,
+    as with MuJoCo.
     """
 
     name = "motrix"
@@ -66,29 +79,29 @@ class MotrixEngine(TellsSome, State):
         self._placed: tuple[bytes, ...] = ()
         self._begin, self._taken = self.data.time, 0
         self._ahead = False
-        self._used: tuple[bytes, ...] = ()
         self._fault: str | None = None
         self.forward()
 
     def step(self, n: int = 1) -> None:
         """Goes n time steps on."""
-        if self._ahead and self._inputs() == self._used:
+        if self._ahead and self._inputs() == self._placed:
             self.integrate()
             n -= 1
         if n > 0 and self._prepare():
-            self._advance(n)
-            self._arrive(n)
+            if n > 1:
+                self._advance(n - 1)
+                self._arrive(n - 1)
+            self._advance(1)
+            self._arrive(1)
 
     def forward(self) -> None:
         """Computes all that follows from the present positions, velocities and controls."""
-        if self._ahead and self._inputs() == self._used:
+        if self._ahead and self._inputs() == self._placed:
             return
         if self._prepare():
-            self._used = self._inputs()
             self._advance(1)
             self._ahead = True
-            self._touched = False
-            self._mirror()
+            self._show_poses()
 
     def integrate(self) -> None:
         """Goes from the instant of the last ``forward`` to the next."""
@@ -111,10 +124,11 @@ class MotrixEngine(TellsSome, State):
         """Hands over what has changed since motrixsim last heard of it. False: the physics is broken."""
         if self._fault or not self._sound(self.data.qpos, self.data.qvel):
             return False
-        inputs, data = self._inputs(), self.data
-        if self._ahead or inputs[:2] != self._placed[:2]:
+        data = self.data
+        if self._ahead or (data.qpos.tobytes(), data.qvel.tobytes()) != self._placed[:2]:
             mujoco.mj_normalizeQuat(self.model, data.qpos)
             self._state.place(data.qpos, data.qvel)
+        inputs = self._inputs()
         if inputs[2:4] != self._placed[2:4]:
             self._state.control(data.ctrl, data.qfrc_applied)
         if inputs[4:] != self._placed[4:]:
@@ -124,7 +138,11 @@ class MotrixEngine(TellsSome, State):
         return True
 
     def _advance(self, n: int) -> None:
-        """Lets motrixsim go n steps on; ``_next`` is where that leads."""
+        """Lets motrixsim go n steps on; ``_next`` is where that leads, ``_shown`` the moment it begins at."""
+        data = self.data
+        now = (data.qpos.copy(), data.qvel.copy(), data.ctrl.copy(), data.qfrc_applied.copy())
+        self._shown = _Moment(data.time, *now)
+        self._poses = self._touches = False
         try:
             self._state.step(n)
             self._next = self._state.read()
@@ -160,39 +178,69 @@ class MotrixEngine(TellsSome, State):
     # -- what the mirror tells -------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """The contacts of the present state."""
-        self._touch()
+        """The contacts of the last ``forward``, or of the state that the last time step began with."""
+        self._show_touches()
         return super().contacts()
 
     @property
     def body_positions(self) -> np.ndarray:
         """(nbody, 3) origins of the bodies, world [m]."""
-        self.forward()
+        self._show_poses()
         return super().body_positions
 
     @property
     def body_rotations(self) -> np.ndarray:
         """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
-        self.forward()
+        self._show_poses()
         return super().body_rotations
 
     @property
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
-        self.forward()
+        self._show_poses()
         return super().body_quaternions
 
     @property
     def _sensordata(self) -> np.ndarray:
-        self._touch()
+        self._show_touches()
         return self._mirrored
 
     @_sensordata.setter
     def _sensordata(self, values: np.ndarray) -> None:
         self._mirrored = values
 
-    def _mirror(self) -> None:
-        """Poses, velocities and efforts of the present state."""
+    def _show_poses(self) -> None:
+        """Poses, velocities and efforts of the moment that is shown."""
+        if not (self._poses or self._fault):
+            self._poses = True
+            with self._moment():
+                self._mirror_poses()
+
+    def _show_touches(self) -> None:
+        """Its contacts and sensors as well."""
+        if not (self._touches or self._fault):
+            self._show_poses()
+            self._touches = True
+            with self._moment():
+                self._mirror_touches()
+
+    @contextmanager
+    def _moment(self) -> Iterator[None]:
+        """Puts the moment that is shown into the data meanwhile."""
+        data = self.data
+        places = (data.qpos, data.qvel, data.ctrl, data.qfrc_applied)
+        kept, time = [place.copy() for place in places], data.time
+        for place, values in zip(places, self._shown[1:], strict=True):
+            place[:] = values
+        data.time = self._shown.time
+        try:
+            yield
+        finally:
+            for place, values in zip(places, kept, strict=True):
+                place[:] = values
+            data.time = time
+
+    def _mirror_poses(self) -> None:
         model, data = self.model, self.data
         model.opt.disableflags |= _NO_CONTACTS
         mujoco.mj_fwdPosition(model, data)
@@ -202,12 +250,7 @@ class MotrixEngine(TellsSome, State):
         data.qfrc_actuator[self._unknown_efforts] = np.nan
         data.qacc[:] = (self._next[1] - data.qvel) / self.timestep
 
-    def _touch(self) -> None:
-        """Contacts and sensors of the present state."""
-        self.forward()
-        if self._fault or self._touched:
-            return
-        self._touched = True
+    def _mirror_touches(self) -> None:
         raw = self._state.contacts()
         self._tell_of_crowds(raw)
         contacts = read_raw(raw, self._motrix.flipped)
