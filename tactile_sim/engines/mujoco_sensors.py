@@ -78,7 +78,7 @@ class MujocoSensors:
         layout, complete = self._contact_sensor(name)
         out = np.empty(self.num_envs)
         if layout.slots == 1 or layout.reduce == "maxforce":
-            force = (complete or layout).column("force")
+            force = (complete or layout).force
             if force is None:
                 raise self._incomplete(layout)
             _norms(self._sensordata, force, out)
@@ -121,24 +121,24 @@ class MujocoSensors:
         )
 
 
-TORQUE, WRENCH, DIST, NORMAL = (
-    ContactSensor.TORQUE, ContactSensor.WRENCH, ContactSensor.DIST, ContactSensor.NORMAL,
-)  # fmt: skip
+WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
+TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
+"""Columns of a slot in ``sensordata`` behind its ``found``, of a sensor with all fields."""
 
 
 @njit(cache=True)
 def _read(sensordata, address, stride, values, found):
-    """Slots of a sensor with all fields: found, force, torque, dist, pos, normal, tangent."""
+    """Slots of a sensor with all fields, their wrenches turned into the world."""
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):
             raw, out = sensordata[n, address + s * stride + 1 :], values[n, s]
-            for i in range(6):
+            for i in range(RAW_DIST):
                 out[i] = raw[i]
-            for i in range(10):
-                out[DIST + i] = raw[6 + i]
-            _turn(raw, raw[10:], raw[13:], out[WRENCH:])
-            _turn(raw[TORQUE:], raw[10:], raw[13:], out[WRENCH + 3 :])
+            for i in range(RAW_WIDTH - RAW_DIST):
+                out[DIST + i] = raw[RAW_DIST + i]
+            _turn(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH:])
+            _turn(raw[TORQUE:], raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH + 3 :])
 
 
 @njit(cache=True)
@@ -164,7 +164,7 @@ def _norms_of_sums(sensordata, address, stride, slots, out):
         x, y, z = 0.0, 0.0, 0.0
         for s in range(min(slots, int(sensordata[n, address]))):
             raw = sensordata[n, address + s * stride + 1 :]
-            _turn(raw, raw[10:], raw[13:], turned)
+            _turn(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], turned)
             x += turned[0]
             y += turned[1]
             z += turned[2]

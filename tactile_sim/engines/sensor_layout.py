@@ -29,11 +29,6 @@ class ContactLayout:
     slots: int
     """The most contacts it tells: ``num``, or 1 for ``netforce``."""
 
-    @property
-    def width(self) -> int:
-        """Numbers of a slot in the documented flat array, which has the count once."""
-        return sum(WIDTHS[field] for field in self.data if field != "found")
-
 
 @dataclass(frozen=True)
 class MujocoLayout(ContactLayout):
@@ -47,15 +42,11 @@ class MujocoLayout(ContactLayout):
         """Numbers of a slot."""
         return sum(width for k, width in enumerate(_MUJOCO_WIDTHS.values()) if self.bits >> k & 1)
 
-    def column(self, field: str) -> int | None:
-        """Where a field begins in the first slot, counted in ``sensordata``; None: it is not asked for."""
-        column = self.address
-        for k, (name, width) in enumerate(_MUJOCO_WIDTHS.items()):
-            asked = self.bits >> k & 1
-            if name == field:
-                return column if asked else None
-            column += width * asked
-        raise KeyError(field)
+    @cached_property
+    def force(self) -> int | None:
+        """Where in ``sensordata`` the force of the first slot begins; None: it is not asked for."""
+        found, force = self.bits & 1, self.bits >> 1 & 1
+        return self.address + found if force else None
 
 
 def made_name(sensor: int) -> str:
