@@ -43,7 +43,7 @@ those of the touch function: N, or m/s for slip.
 |---|---|---|
 """
 TAIL = """
-`engine: motrix | trifinger`, `feelers` and `trifinger` are kept for what is to come and refused until then;
+`engine: trifinger`, `feelers` and `trifinger` are kept for what is to come and refused until then;
 `web`, `rates.images` and `rates.feelers` are read and unused.
 """
 
