@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from tactile_sim.skin import mimo_meshes
-from tactile_sim.skin.mimo_points import checked
+from tactile_sim.skin.placement import mimo_meshes
+from tactile_sim.skin.placement.mimo_points import checked
 
 if TYPE_CHECKING:
     import trimesh

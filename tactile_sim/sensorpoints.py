@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.skin import mimo_points
-from tactile_sim.skin.mimo_points import checked
+from tactile_sim.skin.placement import mimo_points
+from tactile_sim.skin.placement.mimo_points import checked
 
 Points = np.ndarray | tuple[np.ndarray, np.ndarray]
 

@@ -13,9 +13,9 @@ from tactile_sim.skin import kernels
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.patches import Field, k_nearest_taxels, sort_patches
+from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import DISTANCES, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
 from tactile_sim.skin.shares import Near, Shares, checked, gather
-from tactile_sim.skin.surface import BodySurface
 from tactile_sim.skin.taxels import Taxels, choose
 
 STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}

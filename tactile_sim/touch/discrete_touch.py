@@ -9,8 +9,8 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import Loads, TouchFunction
-from tactile_sim.skin.merge import colliding_geoms
-from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.placement.merge import colliding_geoms
+from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
 from tactile_sim.touch.skin_touch import SkinTouch, spacing_of
 

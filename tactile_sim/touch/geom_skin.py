@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 
 from tactile_sim.names import Names
 from tactile_sim.skin import Skin
-from tactile_sim.skin.merge import Placement
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.surface import BodySurface, Surface
+from tactile_sim.skin.placement.merge import Placement
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 LINK = 3.0
 """Sensors that were moved are neighbours when nearer to each other than this, in spacings."""

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.skin import PLACEMENTS, Skin, SkinBody
-from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.placement.shapes import Shape
 
 if TYPE_CHECKING:
     import trimesh

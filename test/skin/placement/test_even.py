@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial import ConvexHull, cKDTree
 
 from tactile_sim.skin import Skin
-from tactile_sim.skin.triangulate import triangulate
+from tactile_sim.skin.placement.triangulate import triangulate
 
 RNG = np.random.default_rng(7)
 PEBBLE = RNG.normal(size=(60, 3)) * [0.1, 0.06, 0.04]

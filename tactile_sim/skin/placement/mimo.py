@@ -18,11 +18,11 @@ import numpy as np
 from numba import njit
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin import even, mimo_meshes, mimo_points
-from tactile_sim.skin.merge import Placement
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.surface import BodySurface, Surface
-from tactile_sim.skin.triangulate import triangulate
+from tactile_sim.skin.placement import even, mimo_meshes, mimo_points
+from tactile_sim.skin.placement.merge import Placement
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import BodySurface, Surface
+from tactile_sim.skin.placement.triangulate import triangulate
 
 ON = 1e-8
 """What is nearer to a hull than this lies on it, in spacings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tactile_sim.skin.mesh import (
+from tactile_sim.skin.placement.mesh import (
     FORBIDDEN,
     LOST,
     SEAM,

@@ -10,9 +10,9 @@ import numpy as np
 
 from tactile_sim.errors import SceneError
 from tactile_sim.names import Names
-from tactile_sim.skin import union
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.surface import BodySurface, Surface
+from tactile_sim.skin.placement import union
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 Cover = Callable[[Shape, float], Surface]
 """Taxels over a geom, in its body's frame; the second argument is the spacing [m]."""

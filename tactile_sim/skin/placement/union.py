@@ -20,14 +20,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin.mesh import LOST, SPARE, TAXEL, Mesh
-from tactile_sim.skin.outward import outward
-from tactile_sim.skin.polyhedra import Polyhedron, unite
-from tactile_sim.skin.seams import COINCIDENT, meet, widen
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.surface import BodySurface, Surface
-from tactile_sim.skin.thin import thin
-from tactile_sim.skin.triangulate import flip_to_delaunay
+from tactile_sim.skin.placement.mesh import LOST, SPARE, TAXEL, Mesh
+from tactile_sim.skin.placement.outward import outward
+from tactile_sim.skin.placement.polyhedra import Polyhedron, unite
+from tactile_sim.skin.placement.seams import COINCIDENT, meet, widen
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import BodySurface, Surface
+from tactile_sim.skin.placement.thin import thin
+from tactile_sim.skin.placement.triangulate import flip_to_delaunay
 
 SUNK = 0.1
 """How deep hidden vertices go into what hides them, so that coinciding surfaces do not mix, in spacings."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.skin import mimo_points as points
+from tactile_sim.skin.placement import mimo_points as points
 
 
 class Mesh(NamedTuple):

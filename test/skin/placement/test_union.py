@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 from tactile_sim import SceneError
 from tactile_sim.names import Names
 from tactile_sim.skin import PLACEMENTS
-from tactile_sim.skin.merge import merge, separate
-from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.placement.merge import merge, separate
+from tactile_sim.skin.placement.shapes import Shape
 
 SPACING = 0.01
 KINDS = ["sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh"]

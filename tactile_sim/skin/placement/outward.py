@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tactile_sim.skin.shapes import Shape
+from tactile_sim.skin.placement.shapes import Shape
 
 
 def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin.mesh import LOST, SEAM, SPARE, TAXEL, Mesh
-from tactile_sim.skin.outward import onto, outward
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.thin import drop
+from tactile_sim.skin.placement.mesh import LOST, SEAM, SPARE, TAXEL, Mesh
+from tactile_sim.skin.placement.outward import onto, outward
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.thin import drop
 
 COINCIDENT = 1e-3
 """Surfaces nearer to each other than this lie on each other, in spacings."""

@@ -16,10 +16,10 @@ from itertools import product
 import numpy as np
 from numba import njit
 
-from tactile_sim.skin.relax import relax
-from tactile_sim.skin.shapes import Shape, ellipsoid_element, sphere_grid
-from tactile_sim.skin.surface import Surface
-from tactile_sim.skin.triangulate import triangulate, zip_rings
+from tactile_sim.skin.placement.relax import relax
+from tactile_sim.skin.placement.shapes import Shape, ellipsoid_element, sphere_grid
+from tactile_sim.skin.placement.surface import Surface
+from tactile_sim.skin.placement.triangulate import triangulate, zip_rings
 
 GOLDEN = (np.sqrt(5) - 1) / 2
 """Turns from one point of a spiral to the next; the most irrational number keeps any two of them apart."""

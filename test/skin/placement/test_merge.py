@@ -9,8 +9,8 @@ import pytest
 from tactile_sim import SceneError
 from tactile_sim.names import Names
 from tactile_sim.skin import Skin
-from tactile_sim.skin.merge import Placement, merge
-from tactile_sim.skin.surface import Surface
+from tactile_sim.skin.placement.merge import Placement, merge
+from tactile_sim.skin.placement.surface import Surface
 
 TETRAHEDRON = '<asset><mesh name="tetra" vertex="0 0 0  .2 0 0  0 .2 0  0 0 .2"/></asset>'
 

@@ -13,11 +13,11 @@ import manifold3d
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.skin.even import cover
-from tactile_sim.skin.outward import outward
-from tactile_sim.skin.shapes import Shape
-from tactile_sim.skin.surface import Surface
-from tactile_sim.skin.triangulate import triangulate
+from tactile_sim.skin.placement.even import cover
+from tactile_sim.skin.placement.outward import outward
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import Surface
+from tactile_sim.skin.placement.triangulate import triangulate
 
 FLATNESS = 0.03
 """How far a polyhedron may lie below the surface of its geom, in spacings."""
