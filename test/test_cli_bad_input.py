@@ -68,7 +68,10 @@ CASES = {
     ),
     "an infinite factor": (parameters("real_time_factor: .inf"), "real_time_factor: needs a finite number"),
     "an unknown word": (parameters("contacts: skins"), "contacts: cannot be 'skins'; did you mean 'skin'?"),
-    "a later engine": (parameters("engine: trifinger"), "engine: 'trifinger' is not available yet in this version"),
+    "a later engine": (
+        parameters("engine: trifinger"),
+        "engine: 'trifinger' is not available yet in this version",
+    ),
     "later feelers": (
         parameters("feelers: {cube: {length: 0.1}}"),
         "feelers.cube.length: is not available yet",

@@ -52,8 +52,9 @@ class MotrixEngine(TellsSome, State):
 
         Raises EngineError where motrixsim is not installed, or does not take the scene.
         """
-        # In an elliptic cone the forces of a contact are those along its frame.
+        # In an elliptic cone the forces of a contact are those along its frame; and all have their place.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         super().__init__(model)
         self._untold = untold_sensors(model)
         pairs = pairs_that_may_touch(model)
