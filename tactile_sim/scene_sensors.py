@@ -10,8 +10,17 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.config.contact_sensors import CONTACT_SENSOR, FIELDS, FIRST, REDUCTIONS, SECOND, sides
-from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, made_name
+from tactile_sim.config.checks import Check, Ordered
+from tactile_sim.config.contact_sensors import (
+    CONTACT_SENSOR,
+    FIELDS,
+    FIRST,
+    MOST_SLOTS,
+    REDUCTIONS,
+    SECOND,
+    sides,
+)
+from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, made_name
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names, topic_token
 
@@ -23,6 +32,8 @@ _KINDS = {
     "site": mujoco.mjtObj.mjOBJ_SITE,
 }
 """What a contact sensor's object may be, as MuJoCo tells them apart."""
+_IN_MJCF: dict[str, Check] = {**CONTACT_SENSOR, "data": Ordered(MUJOCO_FIELDS)}
+"""What the attributes of a ``<contact>`` may be."""
 _COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
 """What a sensor that stands beside another has in common with it; not how it interpolates between samples:
 slots halfway between one contact and another are of neither."""
@@ -112,12 +123,13 @@ def fault_of_contact_sensor(path: Path) -> str | None:
     for sensor in scene.iterfind("sensor/contact"):
         keys: dict[str, Any] = dict(sensor.attrib)
         called = f"sensor {keys.get('name', '<contact>')!r}"
-        for key, check in CONTACT_SENSOR.items():
+        for key, check in _IN_MJCF.items():
             if key not in keys or not keys[key]:
                 continue
             value: Any = keys[key].split() if key == "data" else keys[key]
             if key == "num" and re.fullmatch(r"[+-]?\d+", value):
-                value = int(value)
+                # In a scene more is allowed than in a configuration.
+                value = min(int(value), MOST_SLOTS)
             try:
                 check(value)
             except ValueError as error:

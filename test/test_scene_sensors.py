@@ -75,3 +75,15 @@ def test_a_late_contact_is_told_as_it_was_and_not_halfway_to_the_next(data, scen
         assert sensor.found[0] in (0, 4)
         assert not sensor.found[0] or any((sensor.values == values).all() for values in now)
     assert told[-1].found[0] == 4
+
+
+def test_what_mujoco_allows_beyond_us_is_not_blamed_for_anothers_fault(scene):
+    fine = f'<contact name="fine" {PAIR} num="2000" data="found linvel"/>'
+    with pytest.raises(SceneError, match="sensor 'tip': num: needs an integer from 1 to 1000, but is 0"):
+        load(scene(f'{fine}<contact name="tip" {PAIR} num="0"/>'))
+    with pytest.raises(
+        SceneError, match=r"'tip': data: needs each word once and in order, \[linvel, angvel\]"
+    ):
+        load(scene(f'{fine}<contact name="tip" {PAIR} data="angvel linvel"/>'))
+    engine = load(scene(fine))
+    assert engine.get_contact_sensor("fine").found[0] == 4 and engine.get_sensor_value("fine").shape == (1,)

@@ -14,7 +14,8 @@ COMPLETE = "tactile_sim/complete/"
 
 WIDTHS = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 _MUJOCO_WIDTHS = {**WIDTHS, "linvel": 3, "angvel": 3}
-"""MuJoCo's order of fields; bit k of a sensor's data stands for field k."""
+MUJOCO_FIELDS = tuple(_MUJOCO_WIDTHS)
+"""Fields in MuJoCo's order; bit k of a sensor's data stands for field k."""
 ALL_BITS = (1 << len(FIELDS)) - 1
 
 
