@@ -108,12 +108,13 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
 
 
 @njit(cache=True)
-def place_in_world(vectors, offsets, body_ids, translations, rotations, out):
-    """Rotates and moves vectors (n, 3) of body frames by the pose of their bodies, into out (n, 3)."""
+def place_in_world(points, offsets, body_ids, positions, rotations, out):
+    """Writes where points (n, 3) of body frames are in the world into out (n, 3); those of body b are
+    [offsets[b], offsets[b + 1])."""
     for b in range(len(body_ids)):
-        r, t = rotations[body_ids[b]], translations[body_ids[b]]
+        r, t = rotations[body_ids[b]], positions[body_ids[b]]
         for q in range(offsets[b], offsets[b + 1]):
-            x, y, z = vectors[q, 0], vectors[q, 1], vectors[q, 2]
+            x, y, z = points[q, 0], points[q, 1], points[q, 2]
             out[q, 0] = r[0, 0] * x + r[0, 1] * y + r[0, 2] * z + t[0]
             out[q, 1] = r[1, 0] * x + r[1, 1] * y + r[1, 2] * z + t[1]
             out[q, 2] = r[2, 0] * x + r[2, 1] * y + r[2, 2] * z + t[2]

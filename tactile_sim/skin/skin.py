@@ -114,13 +114,12 @@ class Skin(Taxels):
         loads: Loads,
         touch: str | TouchFunction = "force_vector",
         response: str | Response | Shares = "spread_linear",
-        out: np.ndarray | None = None,
         dtype: type = np.float64,
     ) -> np.ndarray:
         """What the taxels feel, (n, channels); the taxels of a body sum to its loads, but for a mean.
 
         touch and response: names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS, or functions of one's own, or
-        what `shares` gave. Values are added up in float64; they come in an array of dtype, or in out.
+        what `shares` gave. Values are added up in float64; they come in an array of dtype.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         shares = response if isinstance(response, Shares) else self.shares(loads, response)
@@ -134,10 +133,7 @@ class Skin(Taxels):
                 f"skin.touch_function: {_name(touch.evaluate)} gave an array {values.shape} for"
                 f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
             )
-        if out is None:
-            out = np.zeros((len(self.positions), touch.channels), dtype)
-        else:
-            out[:] = 0.0
+        out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
             self._sums_of(touch.channels), out,

@@ -48,7 +48,8 @@ class Taxels:
     with ``kind="geom"`` each colliding geom of a body is one, whole and unconnected with the others.
 
     Attributes: ``bodies``; over the n taxels, in their bodies' frames, ``positions`` (n, 3) [m], outward unit
-    ``normals`` (n, 3), ``areas`` (n,) [m2], ``geom_index`` (n,) into the body's geom_ids and ``body_index``
+    ``normals`` (n, 3) (0 for a taxel at the centre of a geom that is too small for the placement `mimo`: it
+    faces every load), ``areas`` (n,) [m2], ``geom_index`` (n,) into the body's geom_ids and ``body_index``
     (n,) into bodies; ``offsets`` (b + 1,) of the bodies in that block and ``spacings`` (b,) [m];
     ``patch_offsets`` (p + 1,) of the patches in that block, ``patch_bodies`` (p,) index into bodies,
     ``patch_spacings`` (p,) [m], and ``patch_ids`` (p,): body ids, or with ``kind="geom"`` geom ids;
@@ -119,24 +120,12 @@ class Taxels:
         edges += [surface.edges + body.start for surface, body in zip(surfaces, bodies, strict=True)]
         self.neighbours = neighbours(start, np.concatenate(edges))
 
-    def world(
-        self, body_positions: np.ndarray, body_rotations: np.ndarray, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """(n, 3) positions of all taxels in the world [m], in out where given."""
-        return self._in_world(self.positions, body_positions, body_rotations, out)
-
-    def rotate(
-        self, vectors: np.ndarray, body_rotations: np.ndarray, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Vectors (n, 3), one a taxel in its body's frame, in the world frame; in out where given."""
-        return self._in_world(vectors, np.zeros((len(body_rotations), 3)), body_rotations, out)
-
-    def _in_world(
-        self, vectors: np.ndarray, translations: np.ndarray, rotations: np.ndarray, out: np.ndarray | None
-    ) -> np.ndarray:
-        if out is None:
-            out = np.empty((len(self.positions), 3))
-        kernels.place_in_world(vectors, self.offsets, self._body_ids, translations, rotations, out)
+    def world(self, body_positions: np.ndarray, body_rotations: np.ndarray) -> np.ndarray:
+        """(n, 3) positions of all taxels in the world [m]; poses as in `Skin.loads`."""
+        out = np.empty((len(self.positions), 3))
+        kernels.place_in_world(
+            self.positions, self.offsets, self._body_ids, body_positions, body_rotations, out
+        )
         return out
 
 

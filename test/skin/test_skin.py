@@ -312,29 +312,16 @@ def test_the_net_wrenches_are_what_newton_and_euler_ask_for():
         np.testing.assert_allclose(wrench[3:], torque + np.cross(arm, force), atol=1e-5)
 
 
-def test_taxels_and_their_vectors_turn_with_their_bodies():
+def test_taxels_move_with_their_bodies():
     engine, skin = settled(PILE, 1, {1: 0.03, 3: 0.03})
     positions, rotations = random_poses(np.random.default_rng(4), 6)
-    out = np.empty_like(skin.positions)
-    world = skin.world(positions, rotations, out)
-    assert world is out
+    world = skin.world(positions, rotations)
     for b, body in enumerate(skin.bodies):
         taxels = skin.body_index == b
         pose = Rotation.from_matrix(rotations[body.body_id])
         np.testing.assert_allclose(
             world[taxels], pose.apply(skin.positions[taxels]) + positions[body.body_id]
         )
-        np.testing.assert_allclose(
-            skin.rotate(skin.normals, rotations)[taxels], pose.apply(skin.normals[taxels]), atol=1e-12
-        )
-
-
-def test_an_array_to_write_into_is_cleared_first():
-    skin = one_geom('size=".1"', 0.02)
-    out = np.full((len(skin.positions), 3), 5.0)
-    loads = loads_at([0, 0, 0.1], [0, 0, -1])
-    assert skin.sense(loads, out=out) is out
-    np.testing.assert_array_equal(out, skin.sense(loads))
 
 
 def test_a_touch_and_a_response_of_ones_own_are_taken():

@@ -15,7 +15,7 @@ class Surface:
     positions: np.ndarray
     """(n, 3) [m]."""
     normals: np.ndarray
-    """(n, 3) outward, unit; at edges the mean of the faces that meet."""
+    """(n, 3) outward, unit; at edges the mean of the faces that meet; 0 for a taxel at the geom's centre."""
     areas: np.ndarray
     """(n,) of the part of the surface that each taxel stands for [m2]."""
     triangles: np.ndarray
@@ -39,7 +39,7 @@ class BodySurface:
     positions: np.ndarray
     """(n, 3) [m]."""
     normals: np.ndarray
-    """(n, 3) outward, unit."""
+    """(n, 3) outward, unit; 0 for a taxel at the centre of its geom."""
     areas: np.ndarray
     """(n,) [m2]."""
     geom_index: np.ndarray
