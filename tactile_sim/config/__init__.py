@@ -9,7 +9,7 @@ from tactile_sim import share
 from tactile_sim.config import parameter_file
 from tactile_sim.config.mapping import from_mapping, records
 from tactile_sim.config.patterns import match
-from tactile_sim.config.scales import match_scales, resolve_scales
+from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
     Key,
@@ -32,8 +32,10 @@ __all__ = [
     "Settings",
     "SkinSettings",
     "WebSettings",
+    "check_count",
     "find",
     "from_mapping",
+    "geom_areas",
     "load",
     "match",
     "match_scales",

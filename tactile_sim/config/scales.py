@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -14,6 +15,8 @@ from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names, topic_token
 
 MOST_TAXELS = 1_000_000
+FINEST = 1e-100
+"""[m] What a finer spacing counts as: the square of such a one may be nought."""
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
@@ -50,14 +53,18 @@ def match_scales(
     can_feel = _feeling(model, names)
     chosen = match(scales, names.bodies, where, "body", can_feel)
     ids = {name: body for body, name in enumerate(names.bodies)}
-    areas = _colliding_areas(model)
+    areas = colliding_areas(model)
     for body in chosen:
         if areas[ids[body]] == 0:
             raise ConfigError(
                 f"{where}.{body}: the body {body!r} has no geom that collides, so it cannot feel"
                 f"{suggest(body, can_feel)}"
             )
-    _check_count({body: areas[ids[body]] for body in chosen}, chosen, scales, where)
+    check_count(
+        {body: areas[ids[body]] for body in chosen},
+        {body: scales[entry] for body, entry in chosen.items()},
+        {body: f"{where}.{entry}" for body, entry in chosen.items()},
+    )
     entries = list(scales)
     order = sorted(chosen, key=lambda body: (entries.index(chosen[body]), ids[body]))
     return {ids[body]: scales[chosen[body]] for body in order}
@@ -65,35 +72,41 @@ def match_scales(
 
 def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
     """The bodies that can collide, without the world."""
-    areas = _colliding_areas(model)
+    areas = colliding_areas(model)
     return [name for body, name in enumerate(names.bodies) if body and areas[body] > 0]
 
 
-def _colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) surface of the boxes around each body's colliding geoms [m2]; next to none for planes.
+def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
+    """(nbody,) the sum of each body's `geom_areas` [m2]."""
+    return np.bincount(model.geom_bodyid, geom_areas(model), minlength=model.nbody)
 
-    It bounds the surface of the geoms: a convex body within a box has no more surface than the box.
+
+def geom_areas(model: mujoco.MjModel) -> np.ndarray:
+    """(ngeom,) surface of the box around each geom that collides [m2]; next to none for planes.
+
+    It bounds the surface of the geom: a convex body within a box has no more surface than the box.
     """
     x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
     collides[model.pair_geom1] = True
     collides[model.pair_geom2] = True
-    surface = np.where(collides, np.maximum(8 * (x * y + y * z + z * x), np.finfo(float).tiny), 0.0)
-    return np.bincount(model.geom_bodyid, surface, minlength=model.nbody)
+    return np.where(collides, np.maximum(8 * (x * y + y * z + z * x), np.finfo(float).tiny), 0.0)
 
 
-def _check_count(
-    areas: dict[str, float], chosen: dict[str, str], scales: Mapping[str, float], where: str
-) -> None:
-    counts = {body: area / scales[chosen[body]] ** 2 for body, area in areas.items()}
+def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], places: Mapping[Any, str]) -> None:
+    """Raises ConfigError where parts would have too many taxels in all, at the place of the worst of them.
+
+    areas [m2], spacings [m] and what errors call the place of each spacing, by part.
+    """
+    counts = {part: area / max(spacings[part], FINEST) ** 2 for part, area in areas.items()}
     total = sum(counts.values())
     if total <= MOST_TAXELS:
         return
-    entry = chosen[max(counts, key=counts.__getitem__)]
-    spacing = scales[entry]
-    remedy = _rounded_up(spacing * (total / MOST_TAXELS) ** 0.5)
+    worst = max(counts, key=counts.__getitem__)
+    spacing = spacings[worst]
+    remedy = _rounded_up(max(spacing, FINEST) * (total / MOST_TAXELS) ** 0.5)
     raise ConfigError(
-        f"{where}.{entry}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all,"
+        f"{places[worst]}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all,"
         f" at most {MOST_TAXELS:,}; make it {remedy:g} m or more"
     )
 

@@ -11,6 +11,10 @@ import numpy as np
 from tactile_sim.config import match_scales
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
+from tactile_sim.touch.arguments import is_index
+
+REQUIRED = ("scales", "touch_function", "response_function")
+"""Keys of touch_params that each touch system needs."""
 
 
 class Touch:
@@ -43,11 +47,12 @@ class Touch:
     sensor_outputs: dict[int, np.ndarray]
 
     def __init__(self, env: Any, touch_params: Mapping[str, Any]) -> None:
-        for key in ("scales", "touch_function", "response_function"):
+        if not isinstance(touch_params, Mapping):
+            raise ConfigError(f"touch_params: needs a mapping, but is {touch_params!r}")
+        for key in REQUIRED:
             if key not in touch_params:
-                raise ConfigError(
-                    f"touch_params: the key {key!r} is missing; there are: {list(touch_params)}"
-                )
+                there = ", ".join(map(str, touch_params)) or "none"
+                raise ConfigError(f"touch_params: the key {key!r} is missing; there are: {there}")
         self.env = env
         self.m_model, self.m_data = _model_and_data(env)
         self.names = Names(self.m_model)
@@ -97,7 +102,7 @@ class Touch:
     def _body_name(self, body: Any, where: str) -> str:
         if isinstance(body, str):
             return body
-        if isinstance(body, int | np.integer) and 0 <= body < self.m_model.nbody:
+        if is_index(body, self.m_model.nbody):
             return self.names.bodies[body]
         raise ConfigError(f"{where}: there is no body {body!r}; ids are 0 to {self.m_model.nbody - 1}")
 
@@ -113,6 +118,11 @@ def _model_and_data(env: Any) -> tuple[mujoco.MjModel, mujoco.MjData]:
     for candidate in (env, getattr(env, "unwrapped", None)):
         model, data = getattr(candidate, "model", None), getattr(candidate, "data", None)
         if isinstance(model, mujoco.MjModel) and isinstance(data, mujoco.MjData):
+            if (data.qpos.size, len(data.xpos), len(data.geom_xpos)) != (model.nq, model.nbody, model.ngeom):
+                raise ConfigError(
+                    f"the data of this {type(candidate).__name__} are of another model; make them with"
+                    " mujoco.MjData(model)"
+                )
             return model, data
     raise ConfigError(
         f"a {type(env).__name__} has no MuJoCo model and data; give an env whose attributes 'model' and"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import FORCE_FLOOR, read_contacts
-from tactile_sim.errors import SceneError, suggest
+from tactile_sim.errors import CommandError, SceneError, suggest
 from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Skin, TouchFunction
+from tactile_sim.touch import arguments
 from tactile_sim.touch.base import Touch
 
 
@@ -43,11 +45,28 @@ class ContactTouch(Touch):
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
         """Zeros (n, size) float32 by part: the outputs when nothing is touched."""
-        return self._by_part(np.zeros((len(self.skin.positions), size), np.float32))
+        zeros = np.zeros((len(self.skin.positions), arguments.count("size", size)), np.float32)
+        return self._by_part(zeros)
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
-        """The arrays of all parts with sensors one after another, in the order of their ids."""
-        parts = [sensor_dict[part] for part in sorted(self._slices)]
+        """The arrays of all parts with sensors one after another, in the order of their ids.
+
+        Raises CommandError where a part is missing, or has not one row for each of its sensors, of one width.
+        """
+        if not isinstance(sensor_dict, Mapping):
+            raise CommandError(f"sensor_dict: needs a mapping of ids to arrays, but is {sensor_dict!r}")
+        parts: list[np.ndarray] = []
+        for part in sorted(self._slices):
+            if part not in sensor_dict:
+                raise CommandError(f"sensor_dict: {self._called(part)} is missing")
+            width = parts[0].shape[1:] if parts else np.shape(sensor_dict[part])[1:]
+            rows = self._slices[part].stop - self._slices[part].start
+            if np.shape(sensor_dict[part]) != (rows, *width):
+                raise CommandError(
+                    f"sensor_dict: {self._called(part)} needs an array {(rows, *width)}, but has one"
+                    f" {np.shape(sensor_dict[part])}"
+                )
+            parts.append(np.asarray(sensor_dict[part]))
         return np.concatenate(parts) if parts else np.zeros((0, self.touch_size), np.float32)
 
     def get_total_sensor_count(self) -> int:
@@ -127,7 +146,12 @@ class ContactTouch(Touch):
         this[row] = 1
         share = TouchFunction(1, "", lambda _: this)
         shares = self.skin.sense(loads, share, response)[self._slices[part_id]]
-        output, value = self.sensor_outputs[part_id], np.atleast_1d(np.asarray(force, float))
+        output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.numbers(force))
+        if value.shape != output.shape[1:] or not (self._touch.mean or np.isfinite(value).all()):
+            raise CommandError(
+                f"{response}: what {self.touch_type} gave for contact {contact_id} needs to be"
+                f" {output.shape[1]} finite numbers, but is {force!r}"
+            )
         if not self._touch.mean:
             output += shares * value
         elif not np.isnan(value).any():
@@ -179,8 +203,8 @@ class ContactTouch(Touch):
             raise SceneError(f"{self._called(part_id)} has no sensors{others}")
 
     def _check_contact(self, contact_id: int) -> None:
-        if not 0 <= contact_id < self.m_data.ncon:
-            raise SceneError(f"there is no contact {contact_id}: there are {self.m_data.ncon} now, from 0")
+        if not arguments.is_index(contact_id, self.m_data.ncon):
+            raise SceneError(f"there is no contact {contact_id!r}: there are {self.m_data.ncon} now, from 0")
 
 
 def plain(value: np.ndarray) -> Any:

@@ -11,8 +11,9 @@ from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import Loads, TouchFunction
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.touch import arguments
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
-from tactile_sim.touch.skin_touch import SkinTouch, spacing_of
+from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +107,7 @@ class DiscreteTouch(SkinTouch):
         All of them where the geom has fewer.
         """
         distances = self._distances(contact_id, geom_id)
-        order = np.argsort(distances, kind="stable")[:k]
+        order = np.argsort(distances, kind="stable")[: arguments.count("k", k)]
         return order, distances[order]
 
     def get_sensors_within_distance(
@@ -114,7 +115,7 @@ class DiscreteTouch(SkinTouch):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Indices of the sensors of a geom within a distance [m] of a contact, and their distances [m]."""
         distances = self._distances(contact_id, geom_id)
-        within = np.flatnonzero(distances < distance)
+        within = np.flatnonzero(distances < arguments.distance("distance", distance))
         return within, distances[within]
 
     # -- one contact -----------------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ class DiscreteTouch(SkinTouch):
         self._handed_out = False
 
     def _add(self, geoms: list[int], scale: float, where: str) -> None:
-        spacing = spacing_of(scale, f"{where}: scale")
+        spacing = new_spacing(self.m_model, geoms, scale, f"{where}: scale")
         spacings, moved = self._taken_over()
         self._build(
             {**spacings, **dict.fromkeys(geoms, spacing)},
@@ -226,7 +227,9 @@ class DiscreteTouch(SkinTouch):
     def _altered(self) -> bool:
         """Whether ``sensor_positions`` are not those that the skin was built with."""
         given = self._positions
-        if list(given) != list(self._placed) or any(np.ndim(points) != 2 for points in given.values()):
+        if not isinstance(given, dict):
+            raise ConfigError(f"sensor_positions: needs a dict of geom ids to positions, but is {given!r}")
+        if list(given) != list(self._placed) or any(np.shape(p)[1:] != (3,) for p in given.values()):
             return True
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
@@ -239,7 +242,7 @@ class DiscreteTouch(SkinTouch):
                     f"sensor_positions: {self._called(geom)} has no sensors yet; call add_geom first"
                 )
             spacings[geom] = self._spacings[geom]
-            points = np.array(given, float)
+            points = arguments.numbers(given).copy()
             if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
                 raise ConfigError(
                     f"sensor_positions: {self._called(geom)} needs (n, 3) finite numbers [m], n at least 1;"

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+import mujoco
 import numpy as np
 
-from tactile_sim.config import KEYS
+from tactile_sim.config import KEYS, check_count, geom_areas
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
-from tactile_sim.touch.base import check_scale
+from tactile_sim.touch.arguments import is_index
+from tactile_sim.touch.base import REQUIRED, check_scale
 from tactile_sim.touch.by_contact import ContactTouch, plain
 
-REQUIRED = ("scales", "touch_function", "response_function")
 OPTIONS = {
     "placement": "mimo",
     "distance": KEYS["skin.distance"].default,
@@ -62,7 +63,7 @@ class SkinTouch(ContactTouch):
 
         Raises ConfigError and SceneError for what cannot be used, naming it.
         """
-        for key in touch_params:
+        for key in touch_params if isinstance(touch_params, Mapping) else ():
             if key not in (*REQUIRED, *OPTIONS):
                 raise ConfigError(
                     f"touch_params: unknown key {key!r}{suggest(str(key), [*REQUIRED, *OPTIONS])}"
@@ -164,8 +165,8 @@ class SkinTouch(ContactTouch):
         if part_id is None:
             find = self.names.body_id if word == "body" else self.names.geom_id
             return find(str(name))
-        if not 0 <= part_id < len(names):
-            raise SceneError(f"there is no {word} {part_id}: ids are 0 to {len(names) - 1}")
+        if not is_index(part_id, len(names)):
+            raise SceneError(f"there is no {word} {part_id!r}: ids are 0 to {len(names) - 1}")
         return int(part_id)
 
 
@@ -183,3 +184,10 @@ def spacing_of(scale: Any, where: str) -> float:
     """A scale as the skin has it [m]. Raises ConfigError where it is none."""
     check_scale(scale, where)
     return min(float(scale), COARSEST)
+
+
+def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
+    """As `spacing_of`, for sensors to be added to geoms. Raises ConfigError also where they are too many."""
+    spacing = spacing_of(scale, where)
+    check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})
+    return spacing

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tactile_sim.skin import Skin
+from tactile_sim.skin.placement.merge import colliding_geoms
+from tactile_sim.touch import arguments
 from tactile_sim.touch.meshes import NeighbourCache, SensorMeshes
-from tactile_sim.touch.skin_touch import SkinTouch, spacing_of
+from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ class TrimeshTouch(SkinTouch):
         body_id wins over body_name; scale: the distance between sensors [m].
         """
         body = self._find("body", body_id, body_name)
-        spacing_of(scale, "add_body: scale")
+        new_spacing(self.m_model, colliding_geoms(self.m_model, body).tolist(), scale, "add_body: scale")
         self._build({**self.sensor_scales, body: scale})
         return self.get_sensor_count(body)
 
@@ -57,8 +59,9 @@ class TrimeshTouch(SkinTouch):
 
         For positions (m, 3): arrays (m,) of both.
         """
-        indices, distances = self.skin.nearest_taxels(self._slot(body_id), contact_pos)
-        return (indices, distances) if np.ndim(contact_pos) == 2 else (int(indices[0]), float(distances[0]))
+        points = arguments.positions("contact_pos", contact_pos)
+        indices, distances = self.skin.nearest_taxels(self._slot(body_id), points)
+        return (indices, distances) if points.ndim == 2 else (int(indices[0]), float(distances[0]))
 
     def get_k_nearest_sensors(
         self, contact_pos: np.ndarray, body_id: int, k: int, k_margin: float = 1.4
@@ -69,8 +72,10 @@ class TrimeshTouch(SkinTouch):
         All of them where the body has fewer. For positions (m, 3): arrays (m, k). k_margin sized a cache that
         is not needed any more.
         """
-        indices, distances = self.skin.k_nearest_taxels(self._slot(body_id), contact_pos, k)
-        return (indices, distances) if np.ndim(contact_pos) == 2 else (indices[0], distances[0])
+        points = arguments.positions("contact_pos", contact_pos)
+        count = arguments.count("k", k)
+        indices, distances = self.skin.k_nearest_taxels(self._slot(body_id), points, count)
+        return (indices, distances) if points.ndim == 2 else (indices[0], distances[0])
 
     def get_sensors_within_distance(
         self, contact_pos: np.ndarray, body_id: int, distance_limit: float, distance_margin: float = 1.5
@@ -81,8 +86,10 @@ class TrimeshTouch(SkinTouch):
         Only those that a path over such sensors joins to the nearest one. For positions (m, 3): a list of
         such pairs. distance_margin sized a cache that is not needed any more.
         """
-        found = self.skin.taxels_within(self._slot(body_id), contact_pos, distance_limit)
-        return found if np.ndim(contact_pos) == 2 else found[0]
+        points = arguments.positions("contact_pos", contact_pos)
+        limit = arguments.distance("distance_limit", distance_limit)
+        found = self.skin.taxels_within(self._slot(body_id), points, limit)
+        return found if points.ndim == 2 else found[0]
 
     # -- one contact -----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from touching import CLASSES, pile, touching
 
+from tactile_sim import TactileSimError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, TouchFunction
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
@@ -123,3 +124,23 @@ def test_functions_added_to_the_skins_tables_are_known_by_name(piled, cls, monke
     assert [force for _, _, force in touch.get_contacts()] == pytest.approx(
         [force for _, _, force in touch.contact_tuples]
     )
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("wrong", [np.ones(2), np.full(3, np.nan), None, "strong"])
+def test_a_touch_function_that_gives_no_numbers_of_its_size_is_told(piled, cls, wrong):
+    class Wrong(cls):
+        def force_vector(self, contact_id, part_id):
+            return wrong
+
+    with pytest.raises(TactileSimError, match="nearest: what force_vector gave .* 3 finite numbers, but is"):
+        touching(Wrong, piled, SCALES, response="nearest").get_touch_obs()
+
+
+def test_a_response_function_that_spoils_the_outputs_is_told(piled):
+    class Spoiling(TrimeshTouch):
+        def nearest(self, contact_id, body_id, force):
+            self.sensor_outputs[body_id] = np.zeros((2, 3))
+
+    with pytest.raises(TactileSimError, match=r"sensor_dict: body '.*' needs an array \(.*, 3\), .*\(2, 3\)"):
+        touching(Spoiling, piled, SCALES, response="nearest").get_touch_obs()

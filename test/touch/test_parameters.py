@@ -32,6 +32,11 @@ def env():
         ({"scales": {"ball": -1}}, "above 0, but is -1"),
         ({"scales": {"ball": float("nan")}}, "above 0, but is nan"),
         ({"scales": {"ball": 1e-6}}, "too many taxels"),
+        (
+            {"scales": {"ball": 1e-300}},
+            "scales.ball: a spacing of 1e-300 m makes too many .* 0.00049 m or more",
+        ),
+        ({"scales": {True: 0.1}}, "no body True"),
         ({"touch_function": "force_vektor"}, "no 'force_vektor'; did you mean 'force_vector'"),
         ({"touch_function": ["normal"]}, "touch_function: there is no"),
         ({"response_function": "nearst"}, "did you mean 'nearest'"),
@@ -50,6 +55,18 @@ def test_a_parameter_that_cannot_be_used_is_told(env, params, tells):
 def test_a_missing_key_is_told(env, key):
     with pytest.raises(ConfigError, match=f"the key '{key}' is missing"):
         TrimeshTouch(env, {name: value for name, value in GOOD.items() if name != key})
+
+
+@pytest.mark.parametrize("params", [None, "scales", [GOOD]])
+def test_touch_params_that_are_no_mapping_are_told(env, params):
+    with pytest.raises(ConfigError, match="touch_params: needs a mapping, but is "):
+        TrimeshTouch(env, params)
+
+
+def test_data_of_another_model_are_told(env):
+    other = env_of(free("ball", BALL))
+    with pytest.raises(ConfigError, match="data of this SimpleNamespace are of another model"):
+        TrimeshTouch(SimpleNamespace(model=env.model, data=other.data), GOOD)
 
 
 @pytest.mark.parametrize("other", [None, SimpleNamespace(model=1, data=2), object()])
