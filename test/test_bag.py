@@ -285,7 +285,7 @@ def test_only_the_topics_asked_for_are_read(tmp_path):
     writing.bag.close()
     assert list(bag.read(tmp_path / "b", ["b/c"])) == ["/b/c"]
     with pytest.raises(BagError, match="no topic '/b/d'; did you mean '/b/c'"):
-        bag.read(tmp_path / "b", ["/b/d", "/b/c"])
+        bag.read(tmp_path / "b", ["/b/d"])
 
 
 def bad_bag(folder: Path, what: str) -> Path:

@@ -83,12 +83,14 @@ def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
     """
     wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
     collected: dict[str, _Collected] = {}
+    others: set[str] = set()
     bag = Bag()
     for file in files_of(Path(path)):
         scan = McapScan(file)
         for message in scan:
             name = message.channel.topic
             if wanted is not None and name not in wanted:
+                others.add(name)
                 continue
             into = collected.get(name)
             if into is None:
@@ -107,7 +109,8 @@ def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))
     for name in wanted or ():
-        bag[name]  # an error that names it, if it is not there
+        if name not in bag:
+            raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, others.union(bag))}")
     return bag
 
 
