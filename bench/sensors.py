@@ -46,7 +46,7 @@ def main() -> None:
             continue
         *numbers, ratio = measure(name, count)
         table.add_row(name, f"{count:,}", *(f"{number:.1f}" for number in numbers), f"{ratio:.2f}")
-    Console().print(table)
+    Console(width=100).print(table)
 
 
 def measure(engine_name: str, count: int) -> list[float]:

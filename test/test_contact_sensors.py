@@ -353,6 +353,16 @@ def test_some_environments_of_a_batch_start_anew_and_the_others_go_on(folder):
     assert batch.fault() is None and not batch.time.any()
     with pytest.raises(EngineError, match="no keyframe 'rest'"):
         batch.reset("rest")
+    batch.step()
+    batch.reset(envs=[2, 0, 2])
+    np.testing.assert_allclose(batch.time, [0, 0.002, 0])
+    batch.reset(envs=batch.time > 0)
+    assert not batch.time.any()
+    for envs, message in (
+        ([3], "no environment 3; there are 0 to 2"), ([True], "needs numbers"), (1, "3 booleans, but is 1"),
+    ):  # fmt: skip
+        with pytest.raises(EngineError, match=message):
+            batch.reset(envs=envs)
 
 
 def test_the_force_of_1024_environments_costs_at_most_1_2_times_its_raw_read_and_norm(folder, engine_name):

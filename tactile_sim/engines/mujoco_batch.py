@@ -11,6 +11,25 @@ from mujoco.batch import Batch
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.mujoco import STABILITY_WARNINGS, first_bad
 from tactile_sim.engines.state import keyframe_id
+from tactile_sim.errors import EngineError
+
+
+def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
+    """Ascending numbers of some of ``count`` environments, told by numbers in any order or by a mask.
+
+    Raises EngineError for what is neither.
+    """
+    chosen = np.asarray(envs)
+    if chosen.dtype == bool and chosen.shape == (count,):
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise EngineError(
+            f"envs needs numbers of environments, such as [0, 2], or {count} booleans, but is {envs!r}"
+        )
+    for number in chosen.tolist():
+        if not 0 <= number < count:
+            raise EngineError(f"there is no environment {number}; there are 0 to {count - 1}")
+    return np.unique(chosen).astype(int)
 
 
 class MujocoBatch(Environments):
@@ -49,9 +68,11 @@ class MujocoBatch(Environments):
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
         """Puts environments back to the initial state, or to that of a keyframe.
 
-        envs: numbers of the environments; all by default. Raises EngineError for an unknown keyframe.
+        envs: numbers of the environments, or a mask (num_envs,) of booleans; all by default. Raises
+        EngineError for an unknown keyframe or environment.
         """
-        self.data.reset(ids=envs, keyframe=keyframe_id(self.model, keyframe) if keyframe else -1)
+        ids = None if envs is None else environment_ids(envs, self.num_envs)
+        self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe) if keyframe else -1)
 
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, and in which environment first; or None."""

@@ -15,6 +15,10 @@ from tactile_sim.msg import TactileArray  # noqa: E402
 from tactile_sim.srv import Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
+from tactile_sim import config  # noqa: E402
+from tactile_sim.ros.sensor_messages import SensorMessages  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
+
 # A box of 2 kg at rest; an arm whose hinge is at its stop, with 1 kg at its end; range finders up and down.
 SCENE = """
 <mujoco><option timestep="0.002" magnetic="0 0 .5"/><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
@@ -65,6 +69,14 @@ def last(ros):
     topics = dict(ros.node.get_topic_names_and_types())
     assert {topic.removeprefix("/sensors/") for topic in topics if "/sensors/" in topic} == set(KINDS)
     return {name: messages[-1] for name, messages in heard.items()}, moving[-1], fixed[-1]
+
+
+def test_sensors_that_the_scene_switches_off_have_no_topics(tmp_path):
+    scene = tmp_path / "scene.xml"
+    for option, count in (("", len(KINDS)), ('<option><flag sensor="disable"/></option>', 0)):
+        scene.write_text(SCENE.replace("</mujoco>", f"{option}</mujoco>"))
+        settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
+        assert len(list(SensorMessages(Simulation(settings)).topics())) == count
 
 
 def test_each_sensor_says_what_analysis_says_in_a_frame_that_tf_knows(last):
