@@ -9,12 +9,11 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config import match
+from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
-LARGEST = 1e10
-"""From here on MuJoCo takes a number for a sign that the simulation is unstable (mjMAXVAL)."""
 _FIELDS = ("position", "velocity", "effort")
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from tactile_sim import engines
-from tactile_sim.commander import LARGEST, Commander
+from tactile_sim.commander import Commander
 from tactile_sim.config import Settings, resolve_scales
+from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names

@@ -15,7 +15,7 @@ from tactile_sim.engines.motrix_limits import TellsSome, limits, untold_sensors
 from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix_reduce import find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix_scene import net_force_is_told, pairs_that_may_touch
-from tactile_sim.engines.sensor_layout import contact_layout, is_contact
+from tactile_sim.engines.sensor_layout import ALL_BITS, contact_layout, is_contact
 from tactile_sim.engines.state import LARGEST, keyframe_id
 
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
@@ -145,6 +145,8 @@ class MotrixBatch(TellsSome, Environments):
             return one
         if self.model.sensor_objtype[sensor] == _SITE:
             return one.replace("contact sensors alone", "no contacts in sites")
+        if contact_layout(self.model, sensor, "").bits & ~ALL_BITS:
+            return one.replace("contact sensors alone", "no velocities of contacts")
         return untold_sensors(self.model).get(sensor)
 
     def _hand_over(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from tactile_sim.engines.motrix_boundary import guarded, hushed, left_out, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH
 from tactile_sim.engines.motrix_scene import MOTOR, NET, PAIR, named, refuse_unknown, write_mjcf
+from tactile_sim.errors import EngineError
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _XYZW = np.array([3, 0, 1, 2])
@@ -59,8 +60,12 @@ class MotrixModel:
         """Of each of motrixsim's actuators, where its input lies in ``ctrl`` followed by ``qfrc_applied``."""
         sensors = {sensor.name: sensor for sensor in self.scene.low.low_contact_sensors}
         self._pair_names = [f"{PAIR}{a}/{b}" for a, b in pairs.tolist()]
-        flips = [sensors[name].collider_pairs[0] for name in self._pair_names]
-        self.flipped = np.array([a > b for a, b in flips], bool)
+        for name, pair in zip(self._pair_names, pairs.tolist(), strict=True):
+            if name not in sensors:
+                one, other = (names.geom(geom).name for geom in pair)
+                raise EngineError(f"engine 'motrix' tells no contacts of the geoms {one!r} and {other!r}")
+        orders = [sensors[name].collider_pairs[0] for name in self._pair_names]
+        self.flipped = np.array([first > second for first, second in orders], bool)
         """(p,) whether a pair is named against motrixsim's order."""
         self.nets = [sensor for sensor in nets if f"{NET}{sensor}" in sensors]
         mocaps = [body for body in range(model.nbody) if model.body_mocapid[body] >= 0]
