@@ -35,8 +35,8 @@ def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 def tip_forces(simulation: Simulation) -> dict[str, np.ndarray]:
     """What the contact sensor of each fingertip tells: the force on it (3,), world [N]."""
-    data = simulation.engine.data
-    return {finger: data.sensor(f"{finger}_tip").data[1:4].copy() for finger in FINGERS}
+    engine = simulation.engine
+    return {finger: engine.get_contact_sensor(f"{finger}_tip").wrench[0, 0, :3] for finger in FINGERS}
 
 
 def on_globe(simulation: Simulation) -> dict[str, np.ndarray]:

@@ -11,6 +11,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from tactile_sim.errors import ConfigError
+
 DEPTH = 10
 """Messages of a topic that wait for a listener who is late."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -52,9 +54,16 @@ class Outlets:
         self._refreshed = 0.0
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile):
-        """An ordinary publisher; its QoS may be overridden by parameters, as rclpy has it."""
+        """An ordinary publisher; its QoS may be overridden by parameters, as rclpy has it.
+
+        Raises ConfigError for a topic that ROS refuses: one longer than 247 characters.
+        """
+        try:
+            resolved = self._node.resolve_topic_name(topic)
+        except RuntimeError as error:
+            raise ConfigError(f"ROS refuses the topic {topic!r}: {error}; shorten the name in it") from None
         options = None
-        if self._node.resolve_topic_name(topic) in self._overridden:
+        if resolved in self._overridden:
             options = QoSOverridingOptions.with_default_policies()
         # rclpy's own callbacks for events would keep its executor busy with every publisher at every message.
         events = PublisherEventCallbacks(use_default_callbacks=False)

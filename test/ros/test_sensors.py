@@ -15,7 +15,8 @@ from tactile_sim.msg import TactileArray  # noqa: E402
 from tactile_sim.srv import Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
-from tactile_sim import config  # noqa: E402
+from tactile_sim import ConfigError, config  # noqa: E402
+from tactile_sim.ros.publishers import Publishers  # noqa: E402
 from tactile_sim.ros.sensor_messages import SensorMessages  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
@@ -77,6 +78,14 @@ def test_sensors_that_the_scene_switches_off_have_no_topics(tmp_path):
         scene.write_text(SCENE.replace("</mujoco>", f"{option}</mujoco>"))
         settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
         assert len(list(SensorMessages(Simulation(settings)).topics())) == count
+
+
+def test_a_name_too_long_for_a_topic_is_refused(ros):
+    scene = ros.folder / "scene.xml"
+    scene.write_text(SCENE.replace("extra", "x" * 250))
+    settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
+    with pytest.raises(ConfigError, match="ROS refuses the topic 'sensors/x.*'.* should not exceed.*; shorten"):
+        Publishers(ros.node, Simulation(settings))
 
 
 def test_each_sensor_says_what_analysis_says_in_a_frame_that_tf_knows(last):
