@@ -1,16 +1,6 @@
 """What contacts put on the bodies with skin, and what a taxel can tell of it.
 
-A touch function of one's own takes loads to values; all fields of `Loads` are at hand:
-
-    from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
-    from tactile_sim.skin.loads import friction, slip
-
-    def power(loads):  # (m, 1) what friction turns into heat [W]
-        return (friction(loads) * slip(loads)).sum(axis=1, keepdims=True)
-
-    TOUCH_FUNCTIONS["power"] = TouchFunction(1, "W", power)
-
-It is then known to `Skin.sense` by its name; `Skin.sense` takes the `TouchFunction` itself just as well.
+A touch function of one's own takes loads to values; all fields of `Loads` are at hand. See docs/skin.md.
 """
 
 from __future__ import annotations

@@ -6,18 +6,8 @@ into the body (their cosine 0.3 or more). Only where no facing taxel lies within
 of all take it, so that nothing is ever lost. A load is spread over facing taxels that a path over the surface
 joins to that one.
 
-A response function of one's own gives weights to the taxels around each load; `Shares` sees to it that the
-sums agree:
-
-    from tactile_sim.skin import RESPONSE_FUNCTIONS
-
-    def gaussian(skin, loads):
-        near = skin.near(loads, 0.03)
-        return near.shares(np.exp(-0.5 * (near.distance / 0.01) ** 2))
-
-    RESPONSE_FUNCTIONS["gaussian"] = gaussian
-
-It is then known to `Skin.sense` by its name; `Skin.sense` takes the function itself just as well.
+A response function of one's own gives weights to the taxels around each load (`Skin.near`); `Shares` sees to
+it that the sums agree. See docs/skin.md.
 """
 
 from __future__ import annotations
