@@ -84,7 +84,9 @@ def test_a_name_too_long_for_a_topic_is_refused(ros):
     scene = ros.folder / "scene.xml"
     scene.write_text(SCENE.replace("extra", "x" * 250))
     settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
-    with pytest.raises(ConfigError, match="ROS refuses the topic 'sensors/x.*'.* should not exceed.*; shorten"):
+    with pytest.raises(
+        ConfigError, match="ROS refuses the topic 'sensors/x.*'.* should not exceed.*; shorten"
+    ):
         Publishers(ros.node, Simulation(settings))
 
 
