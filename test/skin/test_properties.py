@@ -161,9 +161,10 @@ def test_two_bodies_in_contact_feel_the_opposite(seed, response):
         np.testing.assert_allclose(felt[0], -felt[1], rtol=1e-9, atol=1e-9 * np.abs(felt[0]).max())
 
 
+@pytest.mark.parametrize(("placement", "kind"), SKINS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_else(seed):
-    engine, skin = scene(seed), skin_of(seed, "even", "mesh")
+def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_else(seed, placement, kind):
+    engine, skin = scene(seed), skin_of(seed, placement, kind)
     contacts, turn = engine.contacts(), Rotation.random(random_state=seed).as_matrix()
     turned = Contacts(contacts.values.copy(), contacts.ids)
     turned.position[:] = contacts.position @ turn.T
