@@ -353,16 +353,29 @@ def test_some_environments_of_a_batch_start_anew_and_the_others_go_on(folder):
     assert batch.fault() is None and not batch.time.any()
     with pytest.raises(EngineError, match="no keyframe 'rest'"):
         batch.reset("rest")
+
+
+def test_environments_are_told_by_numbers_in_any_order_or_by_a_mask(folder, engine_name):
+    sliding(5, str(folder))
+    batch = load(folder / "sledge5.xml", engine_name, num_envs=3)
     batch.step()
     batch.reset(envs=[2, 0, 2])
     np.testing.assert_allclose(batch.time, [0, 0.002, 0])
-    batch.reset(envs=batch.time > 0)
-    assert not batch.time.any()
+    batch.step()
+    batch.reset(envs=batch.time > 0.003)
+    np.testing.assert_allclose(batch.time, [0.002, 0, 0.002])
     for envs, message in (
-        ([3], "no environment 3; there are 0 to 2"), ([True], "needs numbers"), (1, "3 booleans, but is 1"),
+        ([3], "no environment 3; there are 0 to 2"), ([-1], "no environment -1"),
+        ([True], "needs numbers"), (1, "3 booleans, but is 1"),
     ):  # fmt: skip
         with pytest.raises(EngineError, match=message):
             batch.reset(envs=envs)
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.0, "2"])
+def test_a_number_of_environments_that_cannot_be_is_refused(number):
+    with pytest.raises(EngineError, match=f"cannot run {number!r} environments"):
+        load("touch_cube", num_envs=number)
 
 
 def test_the_force_of_1024_environments_costs_at_most_1_2_times_its_raw_read_and_norm(folder, engine_name):

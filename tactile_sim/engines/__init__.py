@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.contact_sensors import ContactSensor
@@ -61,8 +62,8 @@ def load(
     from tactile_sim.config import records
     from tactile_sim.scenes import load_scene
 
-    if num_envs < 1:
-        raise EngineError(f"cannot run {num_envs} environments: num_envs needs to be at least 1")
+    if not (isinstance(num_envs, int | np.integer) and num_envs >= 1):
+        raise EngineError(f"cannot run {num_envs!r} environments: num_envs needs an integer of at least 1")
     _check(engine)
     declared = contact_sensors or {}
     # A sensor that says nothing is among them too, to be refused.

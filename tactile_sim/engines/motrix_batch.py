@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.batch import Environments
+from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.motrix_boundary import guarded, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH, read_raw
 from tactile_sim.engines.motrix_limits import TellsSome, limits, untold_sensors
@@ -105,12 +105,13 @@ class MotrixBatch(TellsSome, Environments):
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
         """Puts environments back to the initial state, or to that of a keyframe.
 
-        envs: numbers of the environments; all by default. Raises EngineError for an unknown keyframe.
+        envs: numbers of the environments, or a mask (num_envs,) of booleans; all by default. Raises
+        EngineError for an unknown keyframe or environment.
         """
+        chosen = slice(None) if envs is None else environment_ids(envs, self.num_envs)
         start = mujoco.MjData(self.model)
         if keyframe:
             mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
-        chosen = slice(None) if envs is None else np.asarray(envs, int)
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         if envs is None:

@@ -8,28 +8,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.engines.batch import Environments
+from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mujoco import STABILITY_WARNINGS, first_bad
 from tactile_sim.engines.state import keyframe_id
-from tactile_sim.errors import EngineError
-
-
-def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
-    """Ascending numbers of some of ``count`` environments, told by numbers in any order or by a mask.
-
-    Raises EngineError for what is neither.
-    """
-    chosen = np.asarray(envs)
-    if chosen.dtype == bool and chosen.shape == (count,):
-        return np.flatnonzero(chosen)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise EngineError(
-            f"envs needs numbers of environments, such as [0, 2], or {count} booleans, but is {envs!r}"
-        )
-    for number in chosen.tolist():
-        if not 0 <= number < count:
-            raise EngineError(f"there is no environment {number}; there are 0 to {count - 1}")
-    return np.unique(chosen).astype(int)
 
 
 class MujocoBatch(Environments):
@@ -59,7 +40,8 @@ class MujocoBatch(Environments):
 
     def step(self, n: int = 1) -> None:
         """Goes n time steps on in every environment."""
-        self.data.step(nstep=n)
+        if n:
+            self.data.step(nstep=n)
 
     def forward(self) -> None:
         """Computes all that follows from the present positions, velocities and controls."""
