@@ -94,6 +94,26 @@ def test_sensors_of_a_lever_at_rest_tell_its_weight_and_its_torque(engine_name):
     np.testing.assert_allclose(effort, -0.4 * 3 * G, rtol=SHARE)
 
 
+def test_sensors_of_acceleration_and_of_inner_forces_follow_each_step(engine_name):
+    engine = of(
+        """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
+          <body pos="0 0 .1"><freejoint/><geom size=".05" mass="1"/><site name="middle"/>
+            <body pos="0 0 -.02"><geom size=".02" mass=".5" contype="0"/><site name="top"/></body></body>
+        </worldbody>
+        <sensor><accelerometer site="middle"/><force site="top"/><framelinacc objtype="site" objname="top"/>
+        </sensor></mujoco>""",
+        engine_name,
+    )
+    for _ in range(2):
+        engine.reset()
+        for steps, felt in ((5, 0.0), (1500, G), (5, G)):  # it falls, then lies still
+            engine.step(steps)
+            upward, held, moved = (engine.get_sensor_data(f"sensor{k}")[0] for k in range(3))
+            np.testing.assert_allclose(upward, [0, 0, felt], atol=SHARE * G)
+            np.testing.assert_allclose(held, [0, 0, 0.5 * felt], atol=SHARE * G)
+            np.testing.assert_allclose(moved, upward, atol=1e-9)
+
+
 def test_the_example_of_the_page_on_engines_weighs_the_scene():
     page = (Path(__file__).resolve().parents[1] / "docs" / "engines.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

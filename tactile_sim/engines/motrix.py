@@ -259,6 +259,8 @@ class MotrixEngine(TellsSome, State):
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)
+            # MuJoCo reckons accelerations and inner forces once for each mj_fwdAcceleration, which is not called.
+            self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
 
     def _tell_of_crowds(self, raw: np.ndarray) -> None:
