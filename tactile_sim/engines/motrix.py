@@ -259,7 +259,7 @@ class MotrixEngine(TellsSome, State):
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)
-            # MuJoCo reckons accelerations and inner forces once for each mj_fwdAcceleration, which is not called.
+            # Only MuJoCo's own dynamics, which do not run here, clear what an earlier step left.
             self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
 
