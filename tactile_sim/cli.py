@@ -14,7 +14,7 @@ from tactile_sim import CommandError, TactileSimError, __version__
 
 COMMANDS = ("run", "demo", "info", "check", "record", "bag", "bench")
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant) or the path of a YAML file.
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand) or the path of a YAML file.
 
   tactile_sim demo touch_cube          watch a cube feel the table
   tactile_sim info infant              what a scene holds: bodies, taxels, joints, sensors

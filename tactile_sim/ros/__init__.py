@@ -13,7 +13,9 @@ def subscribe(
 ) -> Any:
     """Subscribe so that ``callback`` gets what :func:`cdr.decode` makes: numpy arrays, no element objects.
 
-    ``node`` is an ``rclpy.node.Node``, ``qos`` a depth or a ``QoSProfile``; returns the rclpy subscription.
+    ``node`` is an ``rclpy.node.Node``, ``qos`` a depth or a ``QoSProfile``: for latched topics, such as
+    layouts, ``tactile_sim.ros.outlets.LATCHED``, without which they stay silent.
+    Returns the rclpy subscription.
     """
     return node.create_subscription(
         message_type, topic, lambda data: callback(cdr.decode(message_type, data)), qos, raw=True
