@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TypeVar
 
 import mujoco
@@ -80,9 +81,14 @@ class Taxels:
         patch_bodies: list[int] = []
         patch_spacings: list[np.ndarray] = [np.empty(0)]
         start = 0
+        for body in scales:
+            if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
+                raise SceneError(
+                    f"skin.scales: {body!r} is no id of a body; give one from 0 to {model.nbody - 1}"
+                )
         for body, spacing in sorted(scales.items()):
-            if not (np.isfinite(spacing) and spacing > 0):
-                raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing} is no spacing; give metres")
+            if not isinstance(spacing, Real) or not 0 < spacing < np.inf:
+                raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing!r} is no spacing; give metres")
             surface = cover(model, body, spacing, where, names)
             stop = start + len(surface.positions)
             if kind == "mesh":

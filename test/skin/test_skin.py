@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tactile_sim import ConfigError
+from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import MujocoEngine
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
@@ -386,3 +386,21 @@ def test_a_misspelt_function_is_told_with_the_nearest_name():
         skin.sense(loads, "force_vectr")
     with pytest.raises(ConfigError, match="did you mean 'nearest'"):
         skin.sense(loads, response="nearst")
+
+
+@pytest.mark.parametrize(
+    ("scales", "message"),
+    [
+        ({9: 0.01}, "9 is no id of a body; give one from 0 to 1"),
+        ({"ball": 0.01}, "'ball' is no id of a body"),
+        ({1: 0.0}, "skin.scales.body1: 0.0 is no spacing"),
+        ({1: float("nan")}, "nan is no spacing"),
+        ({1: "fine"}, "'fine' is no spacing"),
+    ],
+)
+def test_a_spacing_or_a_body_that_cannot_be_is_refused(scales, message):
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    with pytest.raises(SceneError, match=message):
+        Skin(model, scales)
