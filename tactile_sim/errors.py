@@ -48,8 +48,8 @@ def suggest(name: str, valid: Iterable[str], limit: int = 8) -> str:
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Puts the place in front of scene errors from inside: they know the thing, but not who asked for it."""
+    """Puts the place in front of errors from inside: they know the thing, but not who asked for it."""
     try:
         yield
-    except SceneError as error:
-        raise SceneError(f"{where}: {error}") from None
+    except (EngineError, SceneError) as error:
+        raise type(error)(f"{where}: {error}") from None

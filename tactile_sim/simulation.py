@@ -62,7 +62,8 @@ class Simulation:
         self.sensing[self.skin_bodies] = True
         # With the skin's contacts alone to tell, an engine may spare itself the others.
         told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
-        self.engine = engines.make(settings.engine, spec, model, told)
+        with located(settings.source):
+            self.engine = engines.make(settings.engine, spec, model, told)
         self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
         keyframes, period = settings.motion.keyframes, settings.motion.period
         with located(f"{settings.source}: motion.keyframes"):

@@ -414,7 +414,7 @@ HINGE = '<body><joint name="j"/><geom size=".1" pos=".1 0 0"/><site name="s"/></
 REFUSED = {
     "adhesion": (
         '<actuator><adhesion name="glue" body="body" ctrlrange="0 1"/></actuator>',
-        "engine 'motrix' does not take the actuator 'glue' of the scene",
+        "engine 'motrix' does not take the actuator 'glue' of the scene; take it out, or set engine: mujoco",
     ),
     "a motor on a tendon in space": (
         '<tendon><spatial name="t"><site site="s"/><site site="w"/></spatial></tendon>'
@@ -423,7 +423,11 @@ REFUSED = {
     ),
     "a weld to the world": (
         '<equality><weld body1="body" body2="world"/></equality>',
-        "engine 'motrix' does not take the scene: invalid link name: world",
+        "engine 'motrix' takes no weld of body 'body' to the world; weld a site of it to a site of the world",
+    ),
+    "a weld to the world that is not named": (
+        '<equality><weld body1="body"/></equality>',
+        "engine 'motrix' takes no weld of body 'body' to the world; weld a site of it to a site of the world",
     ),
 }
 
@@ -472,7 +476,7 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch, tmp_path, 
     )
     assert main(["check", str(tmp_path / "my.yaml")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "engine 'motrix' needs the package motrixsim, which is not installed: " in line
+    assert "my.yaml: engine 'motrix' needs the package motrixsim, which is not installed: " in line
     assert f"{sys.executable} -m pip install 'motrixsim<0.11'" in line
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from tactile_sim.engines.motrix_boundary import guarded, hushed, left_out, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH
-from tactile_sim.engines.motrix_scene import MOTOR, NET, PAIR, named, refuse_unknown, write_mjcf
+from tactile_sim.engines.motrix_scene import (
+    MOTOR,
+    NET,
+    PAIR,
+    named,
+    refuse_unknown,
+    refuse_welds_to_the_world,
+    write_mjcf,
+)
 from tactile_sim.errors import EngineError
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -32,6 +40,7 @@ class MotrixModel:
         self.package = motrixsim()
         spec = named(spec)
         names = spec.compile()
+        refuse_welds_to_the_world(names)
         mjcf = write_mjcf(spec, names, pairs.tolist(), nets)
         with guarded("does not take the scene"), hushed() as lines:
             self.scene = self.package.load_mjcf_str(mjcf)

@@ -23,6 +23,7 @@ MOTOR = PREFIX + "motor/"
 """A motor for the forces applied to a joint: then comes its id."""
 SLOTS = 8
 """The most contacts that are read of two geoms."""
+_REMEDY = "; take it out, or set engine: mujoco"
 FIELDS = "found force torque dist pos normal tangent"
 
 _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
@@ -162,4 +163,16 @@ def refuse_unknown(model: mujoco.MjModel, joints: set[str], actuators: list[str]
     ):
         name = next((get(k).name for k in range(count) if get(k).name not in known), None)
         if name is not None:
-            raise EngineError(f"engine 'motrix' does not take the {word} {name!r} of the scene")
+            raise EngineError(f"engine 'motrix' does not take the {word} {name!r} of the scene{_REMEDY}")
+
+
+def refuse_welds_to_the_world(model: mujoco.MjModel) -> None:
+    """Raises EngineError for a weld of a body to the world, which motrixsim would hold elsewhere."""
+    for k in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_WELD).tolist():
+        bodies = {int(model.eq_obj1id[k]), int(model.eq_obj2id[k])}
+        if model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_BODY and 0 in bodies:
+            name = model.body(max(bodies)).name
+            raise EngineError(
+                f"engine 'motrix' takes no weld of body {name!r} to the world; weld a site of it to a site of"
+                " the world (site1, site2), or set engine: mujoco"
+            )
