@@ -31,13 +31,13 @@ class BagError(TactileSimError):
     """A bag cannot be read or written."""
 
 
-def suggest(name: str, valid: Iterable[str], limit: int = 8) -> str:
+def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
     """The end of an error about an unknown name: the nearest valid one, or what there is.
 
     Returns text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
     """
     names = sorted(valid)
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(str(name), names, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
     if not names:

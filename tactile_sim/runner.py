@@ -210,12 +210,14 @@ class Runner:
         simulation = self.simulation
         step = simulation.step
         heard = self.output.heard()
-        due = self._schedule.due(step)
+        remembers = simulation.sampling or simulation.sensor.remembers
+        wanted = heard | {"tactile"} if remembers else heard
+        due = self._schedule.due(step, wanted)
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
-        steps = self._batch(heard, last)
+        steps = self._batch(wanted, last)
         simulation.prepare()
-        if streams or simulation.sampling or (simulation.sensor.remembers and "tactile" in due):
+        if streams or simulation.sampling or (remembers and "tactile" in due):
             snapshot = simulation.observe()
             if self._broke():
                 return
@@ -231,16 +233,14 @@ class Runner:
             if not self._fault:
                 self._owed.popleft()[1].set_result(simulation.stamp)
 
-    def _batch(self, heard: set[str], last: int | None) -> int:
-        """How many steps pass before something is due or somebody may want to have a say."""
+    def _batch(self, wanted: set[str], last: int | None) -> int:
+        """How many steps pass before one of the wanted is due or somebody may want to have a say."""
         simulation = self.simulation
         if self.output.commanded():
             return 1
         step = simulation.step
         ends = [step + simulation.steps_alone(), step + self._reaction]
-        if simulation.sensor.remembers:
-            heard = heard | {"tactile"}
-        if (due := self._schedule.next(step, heard)) is not None:
+        if (due := self._schedule.next(step, wanted)) is not None:
             ends.append(due)
         if last is not None:
             ends.append(last)

@@ -19,12 +19,13 @@ class Schedule:
     def __init__(self, timestep: float, rates: Mapping[str, float]):
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
 
-    def due(self, step: int) -> set[str]:
-        """The streams that are due at a step."""
+    def due(self, step: int, names: Iterable[str]) -> set[str]:
+        """Those of the streams that are due at a step."""
         return {
             name
-            for name, per_step in self._per_step.items()
-            if math.floor(step * per_step + _SLACK) > math.floor((step - 1) * per_step + _SLACK)
+            for name in names
+            if (per_step := self._per_step.get(name))
+            and math.floor(step * per_step + _SLACK) > math.floor((step - 1) * per_step + _SLACK)
         }
 
     def next(self, step: int, names: Iterable[str]) -> int | None:

@@ -71,6 +71,13 @@ class Snapshot:
         engine = self.simulation.engine
         return self.simulation.skin.world(engine.body_positions, engine.body_rotations)
 
+    @property
+    def cloud(self) -> tuple[np.ndarray, np.ndarray]:
+        """(taxels, 3) positions [m] and forces [N] in the world, float32 as they go on the wire."""
+        engine = self.simulation.engine
+        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
+        return positions, self.sense("force_vector_global", np.float32)
+
     @cached_property
     def wrenches(self) -> np.ndarray:
         """(skin bodies, 6) net touch about each body's origin, in its frame [N, N m]."""

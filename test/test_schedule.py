@@ -12,7 +12,7 @@ from tactile_sim.schedule import Schedule
 def test_a_stream_is_due_rate_times_time_often(timestep, rate):
     schedule = Schedule(timestep, {"a": rate})
     steps = round(20 / timestep)
-    due = [step for step in range(steps) if schedule.due(step)]
+    due = [step for step in range(steps) if schedule.due(step, {"a"})]
     assert abs(len(due) - 20 * rate) <= 1
     # Never early, and late by less than one step.
     for k, step in enumerate(due):
@@ -22,7 +22,7 @@ def test_a_stream_is_due_rate_times_time_often(timestep, rate):
 def test_next_is_the_next_due_step():
     schedule = Schedule(0.002, {"a": 100.0, "b": 30.0})
     for names in ({"a"}, {"b"}, {"a", "b"}):
-        due = [step for step in range(500) if schedule.due(step) & names]
+        due = [step for step in range(500) if schedule.due(step, names)]
         step = 0
         for expected in due[1:]:
             step = schedule.next(step, names)
@@ -31,11 +31,11 @@ def test_next_is_the_next_due_step():
 
 def test_a_rate_beyond_the_steps_means_every_step():
     schedule = Schedule(0.01, {"a": 1000.0})
-    assert [schedule.due(step) for step in range(3)] == [{"a"}] * 3
+    assert [schedule.due(step, {"a"}) for step in range(3)] == [{"a"}] * 3
     assert schedule.next(5, {"a"}) == 6
 
 
 def test_rate_zero_is_never_due():
     schedule = Schedule(0.01, {"a": 0.0})
-    assert schedule.due(0) == set()
+    assert schedule.due(0, {"a"}) == set()
     assert schedule.next(0, {"a"}) is None

@@ -66,8 +66,9 @@ def load(
         raise EngineError(f"cannot run {num_envs!r} environments: num_envs needs an integer of at least 1")
     _check(engine)
     declared = contact_sensors or {}
+    told = records("contact_sensors", declared, "engines.load")
     # A sensor that says nothing is among them too, to be refused.
-    sensors = {name: {} for name in declared} | records("contact_sensors", declared, "engines.load")
+    sensors = {name: {} for name in declared} | told
     spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
     loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
     for line in loaded.limits:

@@ -36,11 +36,14 @@ class TellsSome(MujocoSensors):
         return {name: k for name, k in self._all_sensors.items() if k not in self._untold}
 
     def untold_lines(self) -> list[str]:
-        """A line for each that cannot be told."""
+        """Which cannot be told: a line for each reason."""
+        names: dict[str, list[str]] = {}
+        for name, sensor in self._all_sensors.items():
+            if sensor in self._untold:
+                names.setdefault(self._untold[sensor], []).append(repr(name))
         return [
-            f"sensor {name!r} is not told: {self._untold[sensor]}"
-            for name, sensor in self._all_sensors.items()
-            if sensor in self._untold
+            (f"sensor {those[0]} is" if len(those) == 1 else f"sensors {', '.join(those)} are") + f" not told: {why}"
+            for why, those in names.items()
         ]
 
     def _sensor(self, name: str) -> int:

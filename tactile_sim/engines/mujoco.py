@@ -20,7 +20,8 @@ STABILITY_WARNINGS = {
 
 def first_bad(counts: list[int]) -> int | None:
     """Of MuJoCo's warnings, how often each came, the one that tells what made the physics unstable."""
-    if not any(counts[warning] for warning in STABILITY_WARNINGS):
+    # Looked at twice an instant: that there is none at all is seen first.
+    if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):
         return None
     # A bad number spreads: what has been bad the longest was the first.
     return max(STABILITY_WARNINGS, key=counts.__getitem__)

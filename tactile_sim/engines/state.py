@@ -34,6 +34,7 @@ class State(MujocoSensors):
         self.model = model
         self.data = mujoco.MjData(model)
         self._sensordata = self.data.sensordata.reshape(1, -1)
+        self._rotations = self.data.xmat.reshape(-1, 3, 3)
         self.timestep = float(model.opt.timestep)
         """[s]"""
         self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -56,7 +57,7 @@ class State(MujocoSensors):
     @property
     def body_rotations(self) -> np.ndarray:
         """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
-        return self.data.xmat.reshape(-1, 3, 3)
+        return self._rotations
 
     @property
     def body_quaternions(self) -> np.ndarray:

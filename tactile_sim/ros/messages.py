@@ -215,11 +215,7 @@ class Messages:
         """``tactile/points``: intensity is the magnitude of the force [N]."""
         points = self._points
         # All fields are four bytes wide or padded to it.
-        _fill_points(
-            points.view("<f4").reshape(len(points), POINT.itemsize // 4),
-            snapshot.taxel_positions_world,
-            snapshot.forces_world,
-        )
+        _fill_points(points.view("<f4").reshape(len(points), POINT.itemsize // 4), *snapshot.cloud)
         return self._cloud.fill(snapshot.stamp, data=points.view(np.uint8))
 
     def _skin(self) -> _SkinForms:

@@ -126,9 +126,11 @@ class Taxels:
         edges += [surface.edges + body.start for surface, body in zip(surfaces, bodies, strict=True)]
         self.neighbours = neighbours(start, np.concatenate(edges))
 
-    def world(self, body_positions: np.ndarray, body_rotations: np.ndarray) -> np.ndarray:
+    def world(
+        self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
+    ) -> np.ndarray:
         """(n, 3) positions of all taxels in the world [m]; poses as in `Skin.loads`."""
-        out = np.empty((len(self.positions), 3))
+        out = np.empty((len(self.positions), 3), dtype)
         kernels.place_in_world(
             self.positions, self.offsets, self._body_ids, body_positions, body_rotations, out
         )
