@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tactile_sim.engines
-from tactile_sim import EngineError
+from tactile_sim import ConfigError, EngineError
 from tactile_sim.engines import MujocoEngine
 
 ARM = """
@@ -113,6 +113,12 @@ def test_broken_physics_is_told_with_the_joint_and_not_restarted_in_silence():
 def test_an_engine_that_is_not_there_is_refused_by_name():
     with pytest.raises(EngineError, match="'mujco'.*did you mean 'mujoco'"):
         tactile_sim.engines.load("touch_cube", engine="mujco")
+    with pytest.raises(EngineError, match="no engine None; there are: motrix, mujoco"):
+        tactile_sim.engines.load("touch_cube", engine=None)
+    with pytest.raises(ConfigError, match="contact_sensors: needs keys below it, but is .* .a list."):
+        tactile_sim.engines.load("touch_cube", contact_sensors=[{"geom1": "cube"}])
+    with pytest.raises(EngineError, match="no sensor named 3"):
+        tactile_sim.engines.load("touch_cube").get_sensor_data(3)
 
 
 def test_a_shipped_scene_loads_by_name():

@@ -441,6 +441,17 @@ def test_a_scene_that_motrixsim_does_not_take_is_refused_in_one_line(extra, mess
     assert capfd.readouterr() == ("", "")
 
 
+def test_sensors_that_are_not_told_for_one_reason_are_one_line():
+    scene = HINGE.replace("<site", '<site name="t"/><site')
+    engine = of(
+        f"""<mujoco><worldbody><site name="w"/>{scene}</worldbody>
+        <equality><connect site1="w" site2="s"/></equality>
+        <sensor><force name="f" site="s"/><gyro site="s"/><torque name="t" site="t"/></sensor></mujoco>"""
+    )
+    reason = "motrixsim keeps the forces of connects and welds to itself"
+    assert engine.limits == [f"sensors 'f', 't' are not told: {reason}"]
+
+
 def test_a_panic_is_a_fault_and_a_reset_mends_it(monkeypatch):
     engine = of(MACHINE)
     panic = type("PanicException", (BaseException,), {})

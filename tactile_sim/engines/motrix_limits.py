@@ -42,7 +42,8 @@ class TellsSome(MujocoSensors):
             if sensor in self._untold:
                 names.setdefault(self._untold[sensor], []).append(repr(name))
         return [
-            (f"sensor {those[0]} is" if len(those) == 1 else f"sensors {', '.join(those)} are") + f" not told: {why}"
+            (f"sensor {those[0]} is" if len(those) == 1 else f"sensors {', '.join(those)} are")
+            + f" not told: {why}"
             for why, those in names.items()
         ]
 
