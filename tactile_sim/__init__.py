@@ -6,6 +6,7 @@ from pkgutil import extend_path
 # The source tree must not hide the messages that are built into another folder of the same name.
 __path__ = extend_path(__path__, __name__)
 
+from tactile_sim import kernel_cache  # noqa: E402
 from tactile_sim.errors import (  # noqa: E402
     BagError,
     CommandError,
@@ -14,9 +15,8 @@ from tactile_sim.errors import (  # noqa: E402
     SceneError,
     TactileSimError,
 )
-from tactile_sim.kernel_cache import drop_stale  # noqa: E402
 
-drop_stale(Path(__file__).parent)
+kernel_cache.empty = kernel_cache.drop_stale(Path(__file__).parent)
 
 __version__ = "0.1.0"
 

@@ -10,9 +10,15 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+empty = False
+"""Whether this process found no kernels when it started: to compile them takes it some seconds."""
 
-def drop_stale(package: Path) -> None:
-    """Removes compiled kernels of a package that are older than its newest source file with a kernel."""
+
+def drop_stale(package: Path) -> bool:
+    """Removes compiled kernels of a package that are older than its newest source file with a kernel.
+
+    Returns whether none are left.
+    """
     compiled: list[os.DirEntry] = []
     newest = 0.0
     for cache in package.rglob("__pycache__"):
@@ -21,7 +27,10 @@ def drop_stale(package: Path) -> None:
         for module in {entry.name.partition(".")[0] for entry in found}:
             with suppress(FileNotFoundError):  # a module that is gone
                 newest = max(newest, (cache.parent / f"{module}.py").stat().st_mtime)
+    left = len(compiled)
     for entry in compiled:
         with suppress(OSError):  # another process was quicker, or the folder is not ours
             if entry.stat().st_mtime < newest:
                 os.unlink(entry.path)
+                left -= 1
+    return left == 0

@@ -24,7 +24,7 @@ def test_a_kernel_follows_a_change_in_a_file_that_it_calls(tmp_path):
         # As if written a second later: some file systems tell times no finer.
         later = os.stat(package / "outer.py").st_mtime + 10 * (number - 1)
         os.utime(package / "inner.py", (later, later))
-        drop_stale(package)
+        assert drop_stale(package)
         done = subprocess.run(
             [sys.executable, "-c", "from kernels.outer import outer; print(outer())"],
             cwd=tmp_path,
@@ -43,5 +43,5 @@ def test_kernels_stay_where_nothing_has_changed(tmp_path):
     kept, orphan = cache / "outer.f-1.py311.nbi", cache / "gone.g-1.py311.nbi"
     kept.touch()
     orphan.touch()
-    drop_stale(tmp_path)
+    assert not drop_stale(tmp_path)
     assert kept.exists() and orphan.exists()

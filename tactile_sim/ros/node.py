@@ -16,7 +16,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import config
+from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
@@ -76,6 +76,8 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
+    if kernel_cache.empty:
+        node.get_logger().info("compiling kernels, some 15 s, at the first start after an installation only")
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
     runner = Runner(simulation, publishers)

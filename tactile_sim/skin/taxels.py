@@ -130,7 +130,7 @@ class Taxels:
         self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
     ) -> np.ndarray:
         """(n, 3) positions of all taxels in the world [m]; poses as in `Skin.loads`."""
-        out = np.empty((len(self.positions), 3), dtype)
+        out: np.ndarray = np.empty((len(self.positions), 3), dtype)
         kernels.place_in_world(
             self.positions, self.offsets, self._body_ids, body_positions, body_rotations, out
         )
