@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,7 +45,7 @@ class Plan:
         return np.array([getattr(block, name) for block in self.blocks], float)
 
 
-class Stage:
+class Stage(ABC):
     """One step on the way from the touch on the skin to what is told of it.
 
     A stage with memory computes what it will remember together with the reading, and takes it over only at
@@ -54,17 +55,17 @@ class Stage:
     remembers: ClassVar[bool] = False
     """Whether a reading depends on those before it."""
 
+    @abstractmethod
     def act(self, values: np.ndarray, step: int) -> None:
         """Turns values (taxels of the skin, channels), which the stages before left, into its own, in place.
 
         step: of the simulation, since its start or its last reset.
         """
-        raise NotImplementedError
 
-    def keep(self) -> None:
+    def keep(self) -> None:  # noqa: B027 - what has no memory keeps nothing
         """Takes the last reading over into memory."""
 
-    def restart(self) -> None:
+    def restart(self) -> None:  # noqa: B027 - nor forgets it
         """Forgets everything."""
 
 

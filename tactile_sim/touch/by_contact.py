@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from tactile_sim.touch import arguments
 from tactile_sim.touch.base import Touch
 
 
-class ContactTouch(Touch):
+class ContactTouch(Touch, ABC):
     """A touch system whose parts with sensors, bodies or geoms, are the patches of a `Skin`.
 
     Beside the skin it needs, by the id of a part, its ``_slots`` among the patches and its ``_slices`` of the
@@ -106,17 +107,17 @@ class ContactTouch(Touch):
         mujoco.mj_contactForce(self.m_model, self.m_data, contact_id, wrench)
         return to_part * wrench[:3]
 
+    @abstractmethod
     def _called(self, part_id: int) -> str:
         """What errors call a part."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
         """Ids of the parts that geoms belong to; -1 for -1, a flex."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _pose(self, part_id: int) -> tuple[np.ndarray, np.ndarray]:
         """Position (3,) [m] and rotation (3, 3) of a part's frame in the world."""
-        raise NotImplementedError
 
     def _in_part(self, touch: TouchFunction) -> TouchFunction:
         """A touch function in the frames of the parts, not of their bodies."""

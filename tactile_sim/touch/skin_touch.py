@@ -6,6 +6,7 @@ where a subclass overrides one of its methods, or where another method was put i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -122,9 +123,9 @@ class SkinTouch(ContactTouch):
     def contact_tuples(self, tuples: list[tuple[int, int, Any]]) -> None:
         self._tuples = tuples
 
+    @abstractmethod
     def _begin(self) -> None:
         """Makes the skin for ``sensor_scales``, and hands it to `_bear`."""
-        raise NotImplementedError
 
     def _bear(self, skin: Skin, order: Iterable[int]) -> None:
         """Takes over a new skin; order: ids of its parts as dictionaries have them."""
