@@ -6,6 +6,8 @@ import struct
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from tactile_sim.wire.types import NANOSECONDS, Sequence, Struct
 
 _STAMPED = ("std_msgs/msg/Header", "rosgraph_msgs/msg/Clock")  # both begin with their time
@@ -29,7 +31,10 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
 
 def nanoseconds(sec: Any, nanosec: Any) -> Any:
     """Seconds and nanoseconds of a ROS time, numbers or arrays, as integer nanoseconds."""
-    return sec * NANOSECONDS + nanosec
+    if isinstance(sec, int):
+        return sec * NANOSECONDS + nanosec
+    # Decoded seconds have 32 bits, which three seconds in nanoseconds do not fit into.
+    return np.asarray(sec, np.int64) * NANOSECONDS + np.asarray(nanosec, np.int64)
 
 
 @cache

@@ -21,7 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
 from tactile_sim.commands.demo import free_domain
-from tactile_sim.ros import subscribe
+from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
 PATIENCE = 30.0
@@ -133,4 +133,4 @@ def wait_for(condition, what: str = "it") -> None:
 
 def stamp(message) -> int:
     """The header stamp of a decoded message [ns]."""
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+    return int(cdr.nanoseconds(message.header.stamp.sec, message.header.stamp.nanosec))

@@ -296,3 +296,11 @@ def test_an_absurd_count_is_refused_and_not_allocated():
     data[4:8] = b"\xff\xff\xff\x7f"
     with pytest.raises(TactileSimError, match="MarkerArray"):
         cdr.decode(MarkerArray, bytes(data))
+
+
+@pytest.mark.parametrize("stamp", [2_999_999_999, 3_000_000_000, 2_000_000_000 * 10**9 + 7])
+def test_stamps_decoded_as_arrays_are_whole_nanoseconds(stamp):
+    data = cdr.encode(TFMessage, {"transforms": [{"header": {"stamp": stamp}, "child_frame_id": "a"}] * 2})
+    found = cdr.decode(TFMessage, data).transforms.header.stamp
+    assert cdr.nanoseconds(found.sec, found.nanosec).tolist() == [stamp] * 2
+    assert cdr.nanoseconds(found.sec[0], found.nanosec[0]) == stamp
