@@ -11,12 +11,20 @@ HEADER = """\
 # Made by tools/lock.py; used as constraints (pip install -c).
 """
 
-LISTS = ("core", "motrix", "dev", "ros")
+LISTS = ("core", "analysis", "motrix", "dev", "ros")
+ALONE = ("trifinger",)
+"""Lists of packages that are installed without what they depend on."""
 
-lists = [argument for name in LISTS for argument in ("-r", str(FOLDER / f"{name}.txt"))]
-pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-report = json.loads(subprocess.run([*pip, *lists], check=True, stdout=subprocess.PIPE).stdout)
-found = {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}
+
+def resolved(names: tuple[str, ...], *options: str) -> dict[str, str]:
+    """Versions by package of what pip would install today for these lists."""
+    lists = [argument for name in names for argument in ("-r", str(FOLDER / f"{name}.txt"))]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
+    report = json.loads(subprocess.run([*pip, *options, *lists], check=True, stdout=subprocess.PIPE).stdout)
+    return {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}
+
+
+found = resolved(LISTS) | resolved(ALONE, "--no-deps")
 pins = [f"{name}=={found[name]}\n" for name in sorted(found, key=str.lower)]
 (FOLDER / "lock.txt").write_text(HEADER + "".join(pins))
 print(f"{len(pins)} packages pinned")

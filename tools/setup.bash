@@ -219,8 +219,8 @@ make_venv() {  # PYTHON ROS
 }
 
 install_wheels() {  # ROS
-  local lists=() constraints="$VENV/constraints.txt"
-  lists+=(-r requirements/core.txt -r requirements/motrix.txt -r requirements/dev.txt)
+  local lists=() alone=(-r requirements/trifinger.txt) constraints="$VENV/constraints.txt"
+  lists+=(-r requirements/core.txt -r requirements/analysis.txt -r requirements/motrix.txt -r requirements/dev.txt)
   if [ "$1" = none ]; then
     lists+=(-r requirements/ros.txt)
     cp requirements/lock.txt "$constraints"
@@ -228,8 +228,8 @@ install_wheels() {  # ROS
     grep -v '^numpy==' requirements/lock.txt > "$constraints"
   fi
   say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
-  if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
-    -c "$constraints" "${lists[@]}" 2>&1 | tee "$LOG" | progress pip; then
+  local pip=("$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off -c "$constraints")
+  if ! { "${pip[@]}" "${lists[@]}" && "${pip[@]}" --no-deps "${alone[@]}"; } 2>&1 | tee "$LOG" | progress pip; then
     grep -E "^(ERROR|error)" "$LOG" | tail -n 5 >&2 || tail -n 5 "$LOG" >&2
     if grep -qE 'ResolutionImpossible|No matching distribution|Connection|Timeout|Network|ProxyError|SSLError' "$LOG"; then
       fail "the package index (PyPI) could not be reached, or lacks a package" \
