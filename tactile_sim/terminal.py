@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import select
 import termios
@@ -113,13 +112,6 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
     ends = np.cumsum(counts)
     totals = running[ends] - running[ends - counts]
     return np.linalg.norm(totals[:, :-1], axis=1), totals[:, -1]
-
-
-def full_scale(force: float) -> float:
-    """A round force [N], 1, 2 or 5 times a power of ten, above the given one by a fifth or more."""
-    wanted = max(1.2 * force, 1e-3)
-    decade = 10.0 ** math.floor(math.log10(wanted))
-    return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1 - 1e-9))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tactile_sim.terminal import State, View, forces, full_scale
+from tactile_sim.force_scale import full_scale
+from tactile_sim.terminal import State, View, forces
 
 
 def heard(now: float = 0.0, push: float = 3.0) -> State:

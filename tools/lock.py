@@ -19,8 +19,8 @@ ALONE = ("trifinger",)
 def resolved(names: tuple[str, ...], *options: str) -> dict[str, str]:
     """Versions by package of what pip would install today for these lists."""
     lists = [argument for name in names for argument in ("-r", str(FOLDER / f"{name}.txt"))]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-    report = json.loads(subprocess.run([*pip, *options, *lists], check=True, stdout=subprocess.PIPE).stdout)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+    report = json.loads(subprocess.run([*pip, "--report", "-", *options, *lists], check=True, stdout=subprocess.PIPE).stdout)
     return {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}
 
 

@@ -14,16 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import mujoco
-import numpy as np
 from rich.console import Console
 from rich.live import Live
 
 from tactile_sim import config, scenes
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.commands.child import Child
-from tactile_sim.names import Names
-from tactile_sim.terminal import Keys, View, full_scale
+from tactile_sim.force_scale import full_scale, weights
+from tactile_sim.terminal import Keys, View
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -67,22 +65,6 @@ def main(args: argparse.Namespace) -> int:
         Monitor() as monitor,
     ):
         return _watch(node, monitor, view, args.duration, not settings.start_paused, interrupted)
-
-
-def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
-    """Weights [N] to measure forces by.
-
-    Returns:
-        Those of free bodies that carry no other, by name: at rest on something, a skin all over such a body
-        feels it. And that of the heaviest free body with all it carries; if none is free, of what moves.
-    """
-    gravity = float(np.linalg.norm(model.opt.gravity))
-    free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
-    names = Names(model)
-    carried = model.body_subtreemass * gravity
-    alone = {names.bodies[body]: float(carried[body]) for body in free if body not in model.body_parentid}
-    moving = model.body_mass[model.body_weldid != 0].sum() * gravity
-    return alone, float(max(carried[free], default=moving))
 
 
 def free_domain(start: int) -> int:

@@ -1,0 +1,1 @@
+"""The live view in a browser, of a running simulation or of a bag."""
