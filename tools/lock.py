@@ -20,7 +20,8 @@ def resolved(names: tuple[str, ...], *options: str) -> dict[str, str]:
     """Versions by package of what pip would install today for these lists."""
     lists = [argument for name in names for argument in ("-r", str(FOLDER / f"{name}.txt"))]
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-    report = json.loads(subprocess.run([*pip, "--report", "-", *options, *lists], check=True, stdout=subprocess.PIPE).stdout)
+    command = [*pip, "--report", "-", *options, *lists]
+    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}
 
 
