@@ -9,11 +9,12 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote
 
 import mujoco
 
 from tactile_sim import share
+from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.scene_sensors import (
     add_contact_sensors,
@@ -76,16 +77,9 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
     """The file of a scene; arguments and errors as in :func:`load_model`."""
     where = f"{source}: scene: " if source else ""
     name = str(scene)
-    if name.startswith("package://"):
-        path = _in_package(name, where)
-    elif name.startswith("file://"):
-        path = _of_file_address(name, where)
-    elif "://" in name:
-        raise SceneError(f"{where}{name!r} cannot be fetched; give a path, a package:// or a file:// address")
-    else:
-        path = share.expand_home(name)
-        if not path.is_absolute():
-            path = _relative(name, path, base, where)
+    path = of_address(name, where)
+    if not path.is_absolute():
+        path = _relative(name, path, base, where)
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
     if not os.path.isfile(path):
@@ -136,24 +130,6 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
     )
 
 
-def _in_package(address: str, where: str) -> Path:
-    package, _, inside = address.removeprefix("package://").partition("/")
-    folder = share.package_folder(package)
-    if folder is None:
-        raise SceneError(
-            f"{where}{address}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
-            " source its workspace, or write an absolute path"
-        )
-    return folder / unquote(inside)
-
-
-def _of_file_address(address: str, where: str) -> Path:
-    parts = urlparse(address)
-    if parts.netloc not in ("", "localhost"):
-        raise SceneError(f"{where}{address}: names another machine; a file here has three slashes: file:///")
-    return Path(unquote(parts.path))
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
@@ -201,7 +177,7 @@ def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
         folder = share.package_folder(package) or _package_around(urdf, package)
         found = folder / unquote(inside) if folder else None
     elif name.startswith("file://"):
-        found = _of_file_address(name, f"{urdf}: mesh ")
+        found = of_address(name, f"{urdf}: mesh ")
     else:
         found = meshes / name
     for path in (found, urdf.parent / name, meshes / Path(name).name):

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, SENSOR_STAGES, Key
+from tactile_sim.config import KEYS, SENSOR_STAGES, FeelerSettings, Key
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
@@ -43,8 +43,7 @@ those of the touch function: N, or m/s for slip.
 |---|---|---|
 """
 TAIL = """
-`engine: trifinger`, `feelers` and `trifinger` are kept for what is to come and refused until then;
-`web`, `rates.images` and `rates.feelers` are read and unused.
+`engine: trifinger` and `trifinger` are kept for what is to come and refused until then.
 """
 
 
@@ -55,6 +54,9 @@ def page() -> str:
         for key in KEYS.values()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
+    for key in dataclasses.fields(FeelerSettings):
+        default = "none" if key.default is None else _shown(key.default)
+        rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n" + TAIL
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
+from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.mapping import from_mapping, records
 from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
@@ -25,6 +26,7 @@ from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
 __all__ = [
     "KEYS",
     "SENSOR_STAGES",
+    "FeelerSettings",
     "Key",
     "MarkerSettings",
     "MotionSettings",
@@ -40,6 +42,7 @@ __all__ = [
     "match",
     "match_scales",
     "records",
+    "resolve_feelers",
     "resolve_scales",
     "resolve_stages",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil, floor, log10
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from tactile_sim.config.patterns import match
 from tactile_sim.config.settings import Settings
+from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.names import Names, topic_token
+from tactile_sim.names import Names
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
@@ -28,13 +29,13 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
     """
     where = f"{settings.source}: skin.scales"
     scales = match_scales(settings.skin.scales, model, names, where)
-    if not scales and settings.contacts == "skin":
+    if not scales and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
             f"{where}: no body has a skin; give one its spacing in metres, such as 'scales: {{{example}}}',"
             " or set 'contacts: all' to run without a skin"
         )
-    _check_topics([names.bodies[body] for body in scales], where)
+    check_topics([names.bodies[body] for body in scales], where)
     return dict(sorted(scales.items()))
 
 
@@ -115,15 +116,3 @@ def _rounded_up(value: float) -> float:
     """To two significant digits."""
     step = 10.0 ** (floor(log10(value)) - 1)
     return ceil(value / step) * step
-
-
-def _check_topics(bodies: Sequence[str], where: str) -> None:
-    taken: dict[str, str] = {}
-    for body in sorted(bodies):
-        token = topic_token(body)
-        if token in taken:
-            raise ConfigError(
-                f"{where}: the bodies {taken[token]!r} and {body!r} would share the topic 'tactile/{token}';"
-                " rename one in the scene, or leave one without a skin"
-            )
-        taken[token] = body

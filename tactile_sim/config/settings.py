@@ -14,6 +14,7 @@ from typing import Any
 
 from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR
+from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.stages import STAGE_PARAMETERS
 from tactile_sim.errors import ConfigError, suggest
 
@@ -109,6 +110,12 @@ class MarkerSettings:
 
     force_scale: float = _key(0.01, Number(above=0, unit="m/N"), "length of a force arrow [m/N]", live=True)
     contact_radius: float = _key(0.004, Number(above=0, unit="m"), "radius of a contact point [m]", live=True)
+    taxel_scale: float = _key(
+        0.0,
+        Number(least=0),
+        "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
+        "0: chosen by what the bodies weigh",
+    )
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,8 @@ class Settings:
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
     rates: Rates = field(default_factory=Rates)
-    feelers: dict[str, Any] = _table(Later())
+    feelers: dict[str, dict[str, Any]] = _records(**FEELER)
+    """Keys of `tactile_sim.config.feelers.FeelerSettings` by body name or shell pattern."""
     contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
     trifinger: dict[str, Any] = _table(Later())

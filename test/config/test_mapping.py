@@ -134,7 +134,6 @@ def test_a_wrong_mapping_is_refused_with_key_what_is_there_and_what_is_meant(map
         {"engine": "trifinger"},
         {"trifinger": {"type": "trifingerpro"}},
         {"skin": {"touch_function": "torque_vector"}},
-        {"feelers": {"head": {"spacing": 0.01, "length": 0.1}}},
     ],
 )
 def test_what_a_later_version_brings_is_known_but_not_available_yet(reserved):

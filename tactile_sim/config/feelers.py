@@ -1,0 +1,94 @@
+"""What ``feelers.BODY`` may say, and which feelers the bodies of a scene get by it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tactile_sim import share
+from tactile_sim.addresses import of_address
+from tactile_sim.config.checks import Check, Flag, Number, Text
+from tactile_sim.config.patterns import match
+from tactile_sim.config.topics import check_topics
+from tactile_sim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tactile_sim.config.settings import Settings
+    from tactile_sim.names import Names
+
+
+def _key(check: Check, doc: str, default: Any) -> Any:
+    return field(default=default, metadata={"check": check, "doc": doc})
+
+
+@dataclass(frozen=True)
+class FeelerSettings:
+    """The feelers of one body: painted on an image, or evenly spaced."""
+
+    image: str | None = _key(
+        Text(filled=True),
+        "where they stand, on the UV map of the body: white of full length, grey shorter, black none; "
+        "beside the file, absolute, `package://` or `file://`; `{geom}` in it stands for a geom's name",
+        None,
+    )
+    spacing: float | None = _key(
+        Number(above=0, unit="m"), "or, without an image: evenly, so far apart [m]", None
+    )
+    length: float = _key(Number(above=0, unit="m"), "of the longest ones [m]", 0.1)
+    tolerance: float = _key(
+        Number(least=0, most=1), "how far inside the body they begin, as a part of their length", 0.2
+    )
+    children: bool = _key(Flag(), "whether bodies that hang on this one cover them", False)
+
+
+FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}
+"""What each key may be."""
+
+
+def resolve_feelers(
+    settings: Settings, names: Names, skin_bodies: Iterable[int]
+) -> dict[int, tuple[str, FeelerSettings]]:
+    """The feelers by body id, in the order of ids, and how errors call each entry; images as absolute paths.
+
+    Raises:
+        ConfigError: an unknown body, a pattern that matches nothing, neither or both of image and spacing;
+            two bodies that would share a topic, those with skin among them.
+        SceneError: the address of an image leads nowhere.
+    """
+    where = f"{settings.source}: feelers"
+    chosen = match(settings.feelers, names.bodies, where, "body", names.bodies[1:])
+    made = {}
+    for body, name in enumerate(names.bodies):
+        if name not in chosen:
+            continue
+        place = f"{where}.{chosen[name]}"
+        feelers = FeelerSettings(**settings.feelers[chosen[name]])
+        if (feelers.image is None) == (feelers.spacing is None):
+            have = "has both image and spacing" if feelers.image else "has neither image nor spacing"
+            raise ConfigError(f"{place}: {have}; give one: image: map.png, or spacing: 0.01")
+        if feelers.image is not None:
+            image = str(_find_image(feelers.image, settings.base, f"{place}.image: "))
+            feelers = dataclasses.replace(feelers, image=image)
+        made[body] = (place, feelers)
+    check_topics([names.bodies[body] for body in {*made, *skin_bodies}], where)
+    return made
+
+
+def _find_image(name: str, base: Path | None, where: str) -> Path:
+    path = of_address(name, where)
+    if path.is_absolute():
+        return path
+    if base is not None and (base / path).is_file():
+        return base / path
+    shipped = share.lookup("scenes", name)
+    if shipped is not None:
+        return shipped
+    if base is None:
+        raise ConfigError(
+            f"{where}{name!r} is not shipped, and here a relative path has no folder to start from;"
+            " write an absolute path or package://PACKAGE/FILE"
+        )
+    return base / path
