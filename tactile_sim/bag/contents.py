@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tactile_sim.bag.mcap_file import McapScan
+from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.metadata import files_of
 
 
@@ -46,11 +46,11 @@ class Contents:
         return max((topic.stop for topic in self.topics.values() if topic.count), default=0)
 
 
-def contents(path: Path) -> Contents:
+def contents(path: Path, progress: Progress | None = None) -> Contents:
     """Go through a bag; raises BagError if it is none."""
     found = Contents()
     for file in files_of(path):
-        scan = McapScan(file)
+        scan = McapScan(file, progress)
         for message in scan:
             name = message.channel.topic
             topic = found.topics.get(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -42,6 +42,9 @@ CHUNK_SIZE = 4 << 20  # bytes at which a chunk ends before its time
 _HEAD = struct.Struct("<BQ")  # of a record: what it is and how long
 _MESSAGE = struct.Struct("<BQHIQQ")  # the same, and channel, sequence, log time, publish time
 _MESSAGE_FIELDS = _MESSAGE.size - _HEAD.size
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes of a file are done, and its size."""
 
 
 @dataclass
@@ -218,11 +221,12 @@ class McapScan:
     """The messages of a file from front to back, without its index: so a file that just stops can be read.
 
     After the iteration ``damage`` says in one line what is wrong with the file, or is None; ``kept`` is the
-    number of bytes that were good.
+    number of bytes that were good. ``progress`` is told after each record.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self.path = path
+        self.progress = progress
         self.channels: dict[int, Channel] = {}
         self.schemas: dict[int, Schema] = {}
         self.damage: str | None = None
@@ -264,6 +268,8 @@ class McapScan:
                     )
                     return
                 self.kept += _HEAD.size + length
+                if self.progress:
+                    self.progress(self.kept, self.size)
 
     def _record(self, opcode: int, data: bytes) -> Iterator[Message]:
         stream = ReadDataStream(BytesIO(data))

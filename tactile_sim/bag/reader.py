@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.mcap_file import McapScan
-from tactile_sim.bag.metadata import files_of
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.messages import Messages
 from tactile_sim.errors import BagError, suggest
-from tactile_sim.wire.decode import Columns, Record, decoder
-from tactile_sim.wire.sources import of_definition
-from tactile_sim.wire.stamps import stamp_of
+from tactile_sim.wire.decode import Columns, Record
 
 # Arrays that hold several numbers per taxel or triangle one after the other: how many.
 _ROWS: dict[str, dict[str, str | int]] = {
@@ -63,19 +61,18 @@ class Bag(dict[str, Topic]):
 
 
 class _Collected:
-    def __init__(self, type_name: str, definition: str) -> None:
+    def __init__(self, type_name: str) -> None:
         self.type_name = type_name
-        self.kind = of_definition(type_name, definition)
-        self.decode = decoder(self.kind).decode
-        self.messages: list[Any] = []
+        self.values: list[Any] = []
         self.log_times: list[int] = []
         self.stamps: list[int] = []
 
 
-def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
+def read(path: str | Path, topics: Collection[str] | None = None, progress: Progress | None = None) -> Bag:
     """All messages of a rosbag2 (MCAP) folder or file; of ``topics`` alone if given.
 
     A bag that was not ended properly is read as far as it goes; a UserWarning and ``damage`` then say so.
+    ``progress`` is told how many bytes of how many of a file are read.
 
     Raises:
         BagError: it is no bag, or of another storage; or a topic asked for is not in it.
@@ -83,39 +80,34 @@ def read(path: str | Path, topics: Collection[str] | None = None) -> Bag:
     """
     wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
     collected: dict[str, _Collected] = {}
-    others: set[str] = set()
+    messages = Messages(Path(path), lambda topic: wanted is None or topic in wanted, progress)
+    for message in messages:
+        into = collected.get(message.topic)
+        if into is None:
+            into = collected[message.topic] = _Collected(message.type_name)
+        into.values.append(message.value)
+        into.log_times.append(message.log_time)
+        into.stamps.append(message.stamp)
+    if messages.damage:
+        warnings.warn(
+            f"{path}: {messages.damage} ({messages.lost} bytes lost); all before is read;"
+            f" to mend it: tactile_sim bag repair {path}",
+            stacklevel=2,
+        )
     bag = Bag()
-    for file in files_of(Path(path)):
-        scan = McapScan(file)
-        for message in scan:
-            name = message.channel.topic
-            if wanted is not None and name not in wanted:
-                others.add(name)
-                continue
-            into = collected.get(name)
-            if into is None:
-                into = collected[name] = _Collected(message.schema.name, message.schema.data.decode())
-            stamp = stamp_of(into.kind, message.data)
-            into.messages.append(into.decode(message.data))
-            into.log_times.append(message.log_time)
-            into.stamps.append(message.log_time if stamp is None else stamp)
-        if scan.damage:
-            warnings.warn(
-                f"{file}: {scan.damage} ({scan.size - scan.kept} bytes lost); all before is read;"
-                f" to mend it: tactile_sim bag repair {path}",
-                stacklevel=2,
-            )
-        bag.damage = bag.damage or (scan.damage and f"{file.name}: {scan.damage}")
+    bag.damage = messages.damage
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))
     for name in wanted or ():
         if name not in bag:
-            raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, others.union(bag))}")
+            raise BagError(
+                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(bag))}"
+            )
     return bag
 
 
 def _topic(collected: _Collected) -> Topic:
-    fields = vars(_stacked(collected.messages))
+    fields = vars(_stacked(collected.values))
     for name, row in _ROWS.get(collected.type_name, {}).items():
         widths = {row} if isinstance(row, int) else set(fields[row].tolist())
         if len(widths) == 1 and (width := widths.pop()):

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_file import McapScan, McapWriter
+from tactile_sim.bag.mcap_file import McapScan, McapWriter, Progress
 from tactile_sim.errors import BagError
 
 
@@ -24,7 +24,7 @@ class Repaired:
     lost_bytes: int
 
 
-def repair(path: Path) -> Repaired:
+def repair(path: Path, progress: Progress | None = None) -> Repaired:
     """Write a damaged bag's file anew, with its index, and the folder's metadata; leave a sound bag alone.
 
     The damaged file stays beside as ``NAME.mcap.damaged``. Whenever this is interrupted, the bag is as it
@@ -34,7 +34,7 @@ def repair(path: Path) -> Repaired:
     if len(files) > 1:
         raise BagError(f"{path} has {len(files)} files: repair each file, then: ros2 bag reindex {path}")
     [file] = files
-    scan = McapScan(file)
+    scan = McapScan(file, progress)
     messages = sum(1 for _ in scan)
     described = path.is_file() or (path / metadata.FILE).is_file()
     if scan.damage or not described:
