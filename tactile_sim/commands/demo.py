@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.live import Live
 
 from tactile_sim import config, scenes
+from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
-from tactile_sim.commands.child import Child
 from tactile_sim.force_scale import full_scale, weights
 from tactile_sim.terminal import Keys, View
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
-from tactile_sim.commands.child import Child
 from tactile_sim.errors import BagError, CommandError
 
 RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds

@@ -1,4 +1,4 @@
-"""A subcommand of ours as a process of its own, which never outlives the one that started it."""
+"""A program of ours as a process of its own, which never outlives the one that started it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Sequence
 from threading import Thread
 from types import TracebackType
 
@@ -24,15 +25,17 @@ def _before_exec() -> None:
 
 
 class Child:
-    """``tactile_sim ARGUMENTS...`` in another process; leaving the ``with`` block ends it.
+    """``python -m MODULE ARGUMENTS...`` in another process, by default the command ``tactile_sim``; leaving
+    the ``with`` block ends it.
 
     It has a session of its own, so that Ctrl-C in the terminal reaches this process alone, which then ends
     the child in its turn; should this process be killed, the kernel sends the child the same SIGINT.
+    ``files``: numbers of open files that it gets too, under the same numbers.
     """
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, module: str = "tactile_sim", files: Sequence[int] = ()) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tactile_sim", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -40,6 +43,7 @@ class Child:
             errors="replace",
             start_new_session=True,
             preexec_fn=_before_exec,
+            pass_fds=files,
         )
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._reader = Thread(target=self._read, daemon=True)
