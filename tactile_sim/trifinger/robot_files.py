@@ -1,0 +1,98 @@
+"""The robot's files: links and meshes of the package robot-properties-fingers, used without importing it."""
+
+from __future__ import annotations
+
+import importlib.util
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from tactile_sim.errors import SceneError
+from tactile_sim.trifinger.finger_types_data import get_finger_urdf
+
+PACKAGE = "robot_properties_fingers"
+LEAST_INERTIA = 1e-8
+"""[kg m²] where a URDF says 0 of a link with mass, which MuJoCo refuses."""
+
+
+def robot_folder() -> Path:
+    """The folder of the installed package. Raises SceneError with the line that installs it."""
+    # To import it would import a dynamics library that nothing here needs.
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise SceneError(
+            "the TriFinger's links and meshes are not here; get them with:"
+            " pip install --no-deps robot-properties-fingers"
+        )
+    return Path(found.submodule_search_locations[0])
+
+
+def urdf_file(finger_type: str) -> Path:
+    """The URDF of a type. Raises ValueError for an unknown one, SceneError where it is not installed."""
+    return robot_folder() / "urdf" / get_finger_urdf(finger_type)
+
+
+def read_robot(finger_type: str) -> ElementTree.Element:
+    """The URDF of a type as MuJoCo can take it: absolute meshes, links stay bodies; errors as `urdf_file`.
+
+    Mended in memory: links with mass and an inertia of 0 get a least one. The parts of a lower link that lie
+    at its tip (the pad of the types One) belong to the tip's link, so that a tip feels what touches it.
+    """
+    robot = ElementTree.parse(urdf_file(finger_type)).getroot()
+    extension = ElementTree.SubElement(robot, "mujoco")
+    ElementTree.SubElement(extension, "compiler", strippath="false", fusestatic="false", discardvisual="true")
+    folder = robot_folder()
+    for mesh in robot.iter("mesh"):
+        mesh.set("filename", mesh.attrib["filename"].replace(f"package://{PACKAGE}", str(folder)))
+    for link in robot.iter("link"):
+        _mend_inertia(link)
+    _give_pads_to_tips(robot)
+    return robot
+
+
+def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> None:
+    """Puts the base of a robot at a position [m] of the world."""
+    ElementTree.SubElement(robot, "link", name="world")
+    joint = ElementTree.SubElement(robot, "joint", name="world_to_base", type="fixed")
+    ElementTree.SubElement(joint, "parent", link="world")
+    ElementTree.SubElement(joint, "child", link="base_link")
+    ElementTree.SubElement(joint, "origin", xyz=" ".join(map(repr, map(float, position))))
+
+
+def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
+    """RGBA of each link: that of its first visual."""
+    materials = {
+        material.attrib["name"]: [float(part) for part in color.attrib["rgba"].split()]
+        for material in robot.findall("material")
+        if (color := material.find("color")) is not None
+    }
+    colors = {}
+    for link in robot.findall("link"):
+        material = link.find("visual/material")
+        if material is not None:
+            colors[link.attrib["name"]] = materials[material.attrib["name"]]
+    return colors
+
+
+def _mend_inertia(link: ElementTree.Element) -> None:
+    mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
+    if mass is None or inertia is None or float(mass.attrib["value"]) == 0:
+        return
+    for moment in ("ixx", "iyy", "izz"):
+        if float(inertia.attrib[moment]) == 0:
+            inertia.set(moment, repr(LEAST_INERTIA))
+
+
+def _give_pads_to_tips(robot: ElementTree.Element) -> None:
+    """Moves the collision shapes that lie exactly at a tip from the lower link to the tip's link."""
+    links = {link.attrib["name"]: link for link in robot.findall("link")}
+    for joint in robot.findall("joint"):
+        if "lower_to_tip" not in joint.attrib["name"]:
+            continue
+        lower, tip = (links[joint.find(end).attrib["link"]] for end in ("parent", "child"))  # type: ignore[union-attr]
+        place_of_tip = joint.find("origin").attrib["xyz"]  # type: ignore[union-attr]
+        for shape in lower.findall("collision"):
+            origin = shape.find("origin")
+            if origin is not None and origin.attrib["xyz"] == place_of_tip:
+                lower.remove(shape)
+                origin.set("xyz", "0 0 0")
+                tip.append(shape)
