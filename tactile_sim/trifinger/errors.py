@@ -1,0 +1,17 @@
+"""What the TriFinger's interface raises: its programs catch ``ValueError``, ours ``TactileSimError``."""
+
+from __future__ import annotations
+
+from tactile_sim.errors import TactileSimError
+
+
+class InvalidValueError(TactileSimError, ValueError):
+    """A value that the TriFinger's interface refuses: a finger type, a time index, a difficulty."""
+
+
+class GoalFileError(TactileSimError, RuntimeError):
+    """A file from which no goal can be read."""
+
+
+class InvalidGoalError(TactileSimError):
+    """A goal that lies outside of what the task allows."""

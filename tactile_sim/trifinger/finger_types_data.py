@@ -1,0 +1,64 @@
+"""The six finger robots: their URDF files, numbers of fingers and first joint positions."""
+
+from __future__ import annotations
+
+from collections.abc import KeysView, Sequence
+from typing import NamedTuple
+
+from tactile_sim.errors import suggest
+from tactile_sim.trifinger.errors import InvalidValueError
+
+
+class FingerTypesDataFormat(NamedTuple):
+    """What is known of a finger type."""
+
+    urdf_file: str
+    """Path of the URDF below the folder ``urdf`` of ``robot_properties_fingers``."""
+    number_of_fingers: int
+    initial_joint_positions: Sequence[float]
+    """One angle a joint [rad], finger after finger."""
+
+
+def _bent(fingers: int) -> list[float]:
+    return [0, 0.9, -1.7] * fingers
+
+
+finger_types_data: dict[str, FingerTypesDataFormat] = {
+    "fingerone": FingerTypesDataFormat("finger.urdf", 1, [0, 0, 0]),
+    "trifingerone": FingerTypesDataFormat("trifinger.urdf", 3, [0, -0.9, -1.7] * 3),
+    "fingeredu": FingerTypesDataFormat("edu/fingeredu.urdf", 1, _bent(1)),
+    "trifingeredu": FingerTypesDataFormat("edu/trifingeredu.urdf", 3, _bent(3)),
+    "fingerpro": FingerTypesDataFormat("pro/fingerpro.urdf", 1, _bent(1)),
+    "trifingerpro": FingerTypesDataFormat("pro/trifingerpro.urdf", 3, _bent(3)),
+}
+
+
+def get_valid_finger_types() -> KeysView[str]:
+    """Names of all finger types."""
+    return finger_types_data.keys()
+
+
+def check_finger_type(name: str) -> str:
+    """The name itself, where it is a finger type's.
+
+    Raises:
+        InvalidValueError: a ``ValueError``; it is not, and which it may be.
+    """
+    if name not in finger_types_data:
+        raise InvalidValueError(f"no finger type {name!r}{suggest(name, finger_types_data)}")
+    return name
+
+
+def get_finger_urdf(name: str) -> str:
+    """Path of the type's URDF below the folder ``urdf`` of ``robot_properties_fingers``."""
+    return finger_types_data[check_finger_type(name)].urdf_file
+
+
+def get_number_of_fingers(name: str) -> int:
+    """1 or 3."""
+    return finger_types_data[check_finger_type(name)].number_of_fingers
+
+
+def get_initial_joint_positions(name: str) -> Sequence[float]:
+    """Angles at which the type's joints start [rad], finger after finger."""
+    return finger_types_data[check_finger_type(name)].initial_joint_positions
