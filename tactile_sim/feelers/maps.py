@@ -1,0 +1,117 @@
+"""Which map a geom has."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from tactile_sim.errors import SceneError
+from tactile_sim.feelers.nets import Cross, Round
+from tactile_sim.feelers.unwrap import unwrap
+from tactile_sim.feelers.uv_map import Triangles, UvMap, mesh_corners, mesh_uv
+from tactile_sim.names import Names
+from tactile_sim.skin.placement.shapes import GEOM, KINDS, UNFIT
+
+TRIAL = 512
+"""Pixels along each side of the image by which overlapping parts of a map are found."""
+
+
+def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
+    """Whether a geom can bear feelers and be seen as an image: no plane, no height field."""
+    return int(model.geom_type[geom]) in KINDS
+
+
+def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
+    """The map that an image for a geom is painted on: a mesh's UV coordinates, or the net of a primitive.
+
+    Raises SceneError for a mesh without UV coordinates, and for a geom that can have no map.
+    """
+    kind = _kind(model, geom)
+    if kind != "mesh":
+        return _net(model, geom, kind)
+    found = _mesh_map(model, geom)
+    if found is None:
+        raise SceneError(
+            f"{_mesh_name(model, geom)} has no UV coordinates to lay an image on; unwrap it in a modeller "
+            "and export it with them (in an OBJ file: vt), or give no image, but a spacing"
+        )
+    return found
+
+
+def own_map(model: mujoco.MjModel, geom: int, laid_out: bool = False) -> UvMap:
+    """The map of a geom without an image: `painted_map` where that has each place once, else one made here.
+
+    Args:
+        laid_out: to have one made here in any case, for a mesh.
+
+    Raises SceneError for a geom that can have no map.
+    """
+    kind = _kind(model, geom)
+    if kind != "mesh":
+        return _net(model, geom, kind)
+    found = None if laid_out else _mesh_map(model, geom)
+    if found is not None and _each_place_once(found):
+        return found
+    corners = mesh_corners(model, int(model.geom_dataid[geom]))
+    return Triangles(corners, *unwrap(corners), _mesh_name(model, geom))
+
+
+def _kind(model: mujoco.MjModel, geom: int) -> str:
+    kind = int(model.geom_type[geom])
+    if kind not in KINDS:
+        raise SceneError(
+            f"geom {Names(model).geoms[geom]!r} is {UNFIT.get(GEOM(kind), 'of an unknown type')}, which "
+            f"bears no feelers; give them to a body of other geoms ({', '.join(KINDS.values())})"
+        )
+    return KINDS[GEOM(kind)]
+
+
+def _net(model: mujoco.MjModel, geom: int, kind: str) -> UvMap:
+    if kind == "box":
+        return Cross.of(model.geom_size[geom].copy(), f"geom {Names(model).geoms[geom]!r}")
+    return Round.of(kind, model.geom_size[geom].copy())
+
+
+def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
+    mesh = int(model.geom_dataid[geom])
+    uv, corners = mesh_uv(model, mesh), mesh_corners(model, mesh)
+    if uv is None:
+        return None
+    if not np.isfinite(uv).all():
+        raise SceneError(f"{_mesh_name(model, geom)} has UV coordinates that are no numbers; export it again")
+    return Triangles(corners, uv, _extent(corners, uv), _mesh_name(model, geom))
+
+
+def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
+    """(2,) how long u and v are on the surface [m]: the root mean square over it."""
+    sides, over = corners[:, 1:] - corners[:, :1], uv[:, 1:] - uv[:, :1]
+    area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    turn = over[:, 0, 0] * over[:, 1, 1] - over[:, 0, 1] * over[:, 1, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along_u = (over[:, 1, 1, None] * sides[:, 0] - over[:, 0, 1, None] * sides[:, 1]) / turn[:, None]
+        along_v = (over[:, 0, 0, None] * sides[:, 1] - over[:, 1, 0, None] * sides[:, 0]) / turn[:, None]
+    squares = np.stack([(along_u**2).sum(axis=1), (along_v**2).sum(axis=1)], axis=1)
+    fit = np.isfinite(squares).all(axis=1) & (area > 0)
+    if not fit.any():
+        return np.ones(2)
+    return np.asarray(np.sqrt(np.average(squares[fit], axis=0, weights=area[fit])))
+
+
+def _each_place_once(found: Triangles) -> bool:
+    """Whether a mesh's UV coordinates lie in the image and, so far as can be seen, none over another."""
+    surface = found.areas > 0
+    a, b, c = np.moveaxis(found.uv[surface], 1, 0)
+    flat = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+    if found.uv.min() < -1e-6 or found.uv.max() > 1 + 1e-6 or not flat.all():
+        return False
+    try:
+        found.surface(np.ones((TRIAL, TRIAL), bool))
+    except SceneError:
+        return False
+    return True
+
+
+def _mesh_name(model: mujoco.MjModel, geom: int) -> str:
+    mesh = int(model.geom_dataid[geom])
+    name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_MESH, mesh) or f"mesh{mesh}"
+    return f"mesh {name!r} of geom {Names(model).geoms[geom]!r}"

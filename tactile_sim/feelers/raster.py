@@ -1,0 +1,106 @@
+"""Which triangle each pixel of an image lies in."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+EDGE = 1e-9
+"""A pixel whose centre is this near to a triangle's edge [pixels] is on it, and so in the triangle."""
+OVERLAP = 1e-3
+"""Two triangles overlap at a pixel this deep in both of them [pixels]: more than float32 rounds off."""
+
+
+class Filled(NamedTuple):
+    """What `fill` found."""
+
+    owner: np.ndarray
+    """(height, width) int32 the triangle of each pixel; -1 where there is none or it was not wanted."""
+    clashes: int
+    """Pixels that lie in more than one triangle."""
+    row: int
+    """Of the first of these pixels; -1 where there is none."""
+    column: int
+    one: int
+    """The triangles that it lies in."""
+    other: int
+
+
+def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
+    """The triangle that the centre of each pixel lies in; on an edge or a corner, the first of those there.
+
+    Args:
+        triangles: (t, 3, 2) corners, x to the right and y downwards from the upper left [pixels]; either way
+            round. Those without an area have no pixels.
+        wanted: (height, width) bool, the pixels asked for; the others have no owner.
+    """
+    owner = np.full(wanted.shape, -1, np.int32)
+    return Filled(owner, *_fill(np.ascontiguousarray(triangles, float), wanted, owner))
+
+
+@njit(cache=True)
+def _fill(triangles, wanted, owner):
+    height, width = wanted.shape
+    clashes, first_row, first_column, one, other = 0, -1, -1, -1, -1
+    for t in range(len(triangles)):
+        corners = triangles[t]
+        low, high = corners[:, 1].min(), corners[:, 1].max()
+        for row in range(_clip(math.ceil(low - 0.5 - EDGE), height), _clip(high + 0.5 + EDGE, height)):
+            begin, end = _span(corners, row + 0.5, width)
+            for column in range(begin, end):
+                if not wanted[row, column]:
+                    continue
+                depth = _depth(corners, column + 0.5, row + 0.5)
+                if depth < -EDGE:
+                    continue
+                before = owner[row, column]
+                if before < 0:
+                    owner[row, column] = t
+                elif depth > OVERLAP and _depth(triangles[before], column + 0.5, row + 0.5) > OVERLAP:
+                    if clashes == 0:
+                        first_row, first_column, one, other = row, column, before, t
+                    clashes += 1
+    return clashes, first_row, first_column, one, other
+
+
+@njit(cache=True)
+def _clip(x, size):
+    """A whole number of pixels from 0 to size; x may be far outside."""
+    return int(min(max(math.floor(x), 0), size))
+
+
+@njit(cache=True)
+def _span(corners, y, width):
+    """Columns [begin, end) whose pixels may lie in a triangle at height y; one more on either side."""
+    left, right = np.inf, -np.inf
+    for k in range(3):
+        x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]
+        if min(y0, y1) - EDGE <= y <= max(y0, y1) + EDGE:
+            if y0 == y1:
+                left, right = min(left, x0, x1), max(right, x0, x1)
+            else:
+                x = x0 + (x1 - x0) * min(max((y - y0) / (y1 - y0), 0.0), 1.0)
+                left, right = min(left, x), max(right, x)
+    if left > right:
+        return 0, 0
+    return _clip(left - 1.5, width), _clip(right + 2.5, width)
+
+
+@njit(cache=True)
+def _depth(corners, x, y):
+    """How far a point lies inside of the nearest edge [pixels]; negative outside, -inf without an area."""
+    ax, ay, bx, by = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1]
+    cx, cy = corners[2, 0], corners[2, 1]
+    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    if area == 0.0:
+        return -np.inf
+    side = 1.0 if area > 0.0 else -1.0
+    least = np.inf
+    for k in range(3):
+        x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]
+        dx, dy = x1 - x0, y1 - y0
+        least = min(least, side * (dx * (y - y0) - dy * (x - x0)) / math.hypot(dx, dy))
+    return least

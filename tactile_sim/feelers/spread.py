@@ -1,0 +1,92 @@
+"""Places spread evenly where `tactile_sim.skin.placement.even` has none that fit a hair.
+
+On a triangle mesh as it is, not as it collides; and on a cylinder without its rims, where a hair would have
+no face to stand on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.skin.grid import cell_size, sort_into_cells
+
+APART = 0.8
+"""Least distance over the spacing. Places taken at random, each at least d from all before it, until there is
+no room left, are 0.70 per d² (Feder 1980), and a few less of those drawn: about one per spacing²."""
+DRAWN = 40
+"""Places drawn for one that is taken, so that little room is left."""
+
+
+def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Places on a mesh, about one per spacing² and none nearer to another than 0.8 spacings.
+
+    Both sides of what is thinner than that have their own. The same mesh always gets the same places.
+
+    Args:
+        corners: (t, 3, 3) of the triangles, wound outward [m].
+        spacing: [m].
+
+    Returns:
+        The triangles (n,) they lie on and their barycentric coordinates (n, 3) there.
+    """
+    a, b, c = np.moveaxis(corners, 1, 0)
+    across = np.cross(b - a, c - a)
+    doubled = np.linalg.norm(across, axis=1)
+    up_to = np.cumsum(doubled / 2)
+    count = DRAWN * max(int(np.ceil(up_to[-1] / spacing**2)), 6)
+    random = np.random.default_rng(0)
+    face = np.searchsorted(up_to, (np.arange(count) + random.random(count)) / count * up_to[-1])
+    face = np.minimum(face, np.flatnonzero(doubled > 0)[-1])
+    s, t = np.sqrt(random.random(count)), random.random(count)
+    weights = np.stack([1 - s, s * (1 - t), s * t], axis=1)
+    points = np.einsum("nk,nki->ni", weights, corners[face])
+    normals = across[face] / doubled[face, None]
+    distance = APART * spacing
+    cell = cell_size(points, distance)
+    taken = _take(points, normals, random.permutation(count), distance, cell, *sort_into_cells(points, cell))
+    return face[taken], weights[taken]
+
+
+def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (n, 3) [m] and normals (n, 3) on a cylinder along z: rows, and spirals on its ends."""
+    rows = max(1, round(2 * half / spacing))
+    in_row = max(3, round(2 * np.pi * radius / spacing))
+    row, step = np.divmod(np.arange(rows * in_row), in_row)
+    turn = 2 * np.pi * (step + 0.5 + (row % 2) / 2) / in_row
+    out = np.stack([np.cos(turn), np.sin(turn), np.zeros(len(turn))], axis=1)
+    side = radius * out + np.outer((2 * row + 1) / rows - 1, [0, 0, half])
+    # Equal areas along the radius and golden turns (Vogel 1979).
+    count = max(1, round(np.pi * (radius / spacing) ** 2))
+    k = np.arange(count)
+    turn, r = k * np.pi * (3 - np.sqrt(5)), radius * np.sqrt((k + 0.5) / count)
+    end = np.stack([r * np.cos(turn), r * np.sin(turn), np.full(count, half)], axis=1)
+    up = np.tile([0.0, 0.0, 1.0], (count, 1))
+    lower = end * [1, 1, -1]
+    return np.concatenate([end, side, lower]), np.concatenate([up, out, -up])
+
+
+@njit(cache=True)
+def _take(points, normals, order, distance, cell, corner, shape, first, sorted_points):
+    """Those of points (n, 3), in some order, not within a distance of one taken before that faces its way."""
+    blocked = np.zeros(len(points), np.bool_)
+    taken = np.zeros(len(points), np.bool_)
+    for p in order:
+        if blocked[p]:
+            continue
+        taken[p] = True
+        x, y, z = points[p]
+        i, j, k = int((x - corner[0]) / cell), int((y - corner[1]) / cell), int((z - corner[2]) / cell)
+        for u in range(max(i - 1, 0), min(i + 2, shape[0])):
+            for v in range(max(j - 1, 0), min(j + 2, shape[1])):
+                row = (u * shape[1] + v) * shape[2]
+                for e in range(first[row + max(k - 1, 0)], first[row + min(k + 2, shape[2])]):
+                    q = sorted_points[e]
+                    dx, dy, dz = points[q, 0] - x, points[q, 1] - y, points[q, 2] - z
+                    if dx * dx + dy * dy + dz * dz < distance * distance:
+                        facing = 0.0
+                        for axis in range(3):
+                            facing += normals[p, axis] * normals[q, axis]
+                        if facing > 0.0:
+                            blocked[q] = True
+    return np.flatnonzero(taken)

@@ -1,0 +1,120 @@
+"""A map for a mesh that has none: its faces in charts, each seen along the axis that they look along most.
+
+Faces that look along the same of the six axes and hang together are one chart, as long as none covers another
+in that view; charts stand beside each other in rows, all to one scale. So no two overlap, and a length on the
+map is at least 0.58 of that on the surface.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from tactile_sim.feelers.nets import SIDES
+
+ROW = 1.15
+"""Width of the map over the side of a square with the area of all charts."""
+
+
+def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """u and v (t, 3, 2) for the corners (t, 3, 3) of triangles [m], and the size of the map (2,) [m]."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    across = np.cross(b - a, c - a)
+    label = np.argmax(across @ SIDES[:, 0].T, axis=1)
+    flat = np.einsum("tik,tjk->tji", SIDES[label, 1:], corners)
+    beside = _beside(corners)
+    extent = np.ptp(corners.reshape(-1, 3), axis=0).max()
+    chart = _charts(beside, label)
+    layer, number = np.zeros(len(corners), np.int64), 0
+    left = np.asarray(across.any(axis=1))
+    while left.any():
+        faces = np.flatnonzero(left)
+        faces = faces[np.lexsort((flat[faces, :, 0].min(axis=1), chart[faces]))]
+        covers = _covers(flat[faces], chart[faces], 1e-9 * extent)
+        layer[faces] = number
+        left[faces[~covers]] = False
+        number += 1
+    chart = _charts(beside, label * number + layer)
+    return _pack(flat, chart)
+
+
+def _beside(corners: np.ndarray) -> np.ndarray:
+    """(e, 2) pairs of triangles with an edge in common."""
+    _, vertex = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    triangles = vertex.reshape(-1, 3)
+    edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
+    face = np.repeat(np.arange(len(triangles)), 3)
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    same = (edges[order[1:]] == edges[order[:-1]]).all(axis=1)
+    return np.stack([face[order[:-1]][same], face[order[1:]][same]], axis=1)
+
+
+def _charts(beside: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """(t,) which chart each triangle is in: that of its neighbours with the same label."""
+    joined = beside[label[beside[:, 0]] == label[beside[:, 1]]]
+    graph = coo_array((np.ones(len(joined), bool), joined.T), shape=(len(label), len(label)))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The charts of triangles (t, 3, 2) [m] in rows, the highest first, and the size of it all (2,)."""
+    count = chart.max() + 1
+    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+    for corner in range(3):
+        np.minimum.at(low, chart, flat[:, corner])
+        np.maximum.at(high, chart, flat[:, corner])
+    extent = high - low
+    gap = 0.01 * np.sqrt(extent.prod(axis=1).sum() / count)
+    width = max(extent[:, 0].max(), ROW * np.sqrt((extent + gap).prod(axis=1).sum()))
+    place = np.empty((count, 2))
+    x = top = row = 0.0
+    for k in np.argsort(-extent[:, 1], kind="stable"):
+        if x + extent[k, 0] > width * (1 + 1e-9):
+            x, top, row = 0.0, top + row + gap, 0.0
+        place[k] = x, -top - extent[k, 1]
+        x, row = x + extent[k, 0] + gap, max(row, extent[k, 1])
+    placed = flat + (place - low)[chart][:, None]
+    first, last = placed.min(axis=(0, 1)), placed.max(axis=(0, 1))
+    return (placed - first) / (last - first), last - first
+
+
+@njit(cache=True)
+def _covers(triangles, chart, slack):
+    """(n,) whether each of the triangles (n, 3, 2) covers one of its chart (n,) that stays.
+
+    They come in the order of their charts, and within these of their least x. Overlaps of slack [m] are none.
+    """
+    out = np.zeros(len(triangles), np.bool_)
+    for i in range(len(triangles)):
+        if out[i]:
+            continue
+        right = triangles[i, :, 0].max() - slack
+        low, high = triangles[i, :, 1].min() + slack, triangles[i, :, 1].max() - slack
+        j = i + 1
+        while j < len(triangles) and chart[j] == chart[i] and triangles[j, :, 0].min() < right:
+            if not out[j] and triangles[j, :, 1].min() < high and triangles[j, :, 1].max() > low:
+                out[j] = not _apart(triangles[i], triangles[j], slack) and not _apart(
+                    triangles[j], triangles[i], slack
+                )
+            j += 1
+    return out
+
+
+@njit(cache=True)
+def _apart(one, other, slack):
+    """Whether a side of one triangle has all of the other one on its far side."""
+    turn = (one[1, 0] - one[0, 0]) * (one[2, 1] - one[0, 1]) - (one[1, 1] - one[0, 1]) * (
+        one[2, 0] - one[0, 0]
+    )
+    for k in range(3):
+        dx, dy = one[k, 0] - one[k - 1, 0], one[k, 1] - one[k - 1, 1]
+        length = np.hypot(dx, dy)
+        nearest = -np.inf
+        for c in range(3):
+            inside = dx * (other[c, 1] - one[k - 1, 1]) - dy * (other[c, 0] - one[k - 1, 0])
+            nearest = max(nearest, inside if turn > 0.0 else -inside)
+        if nearest <= slack * length:
+            return True
+    return False
