@@ -1,0 +1,74 @@
+"""Where the taxels lie, from a bag's layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.analysis.poses import Poses
+from tactile_sim.bag.messages import Message
+
+
+class Layout(NamedTuple):
+    """The n taxels of a body, in its frame."""
+
+    frame: str
+    positions: np.ndarray
+    """(n, 3) [m]."""
+    normals: np.ndarray
+    """(n, 3) outward, unit."""
+    spacing: float
+    """[m]"""
+
+
+class Layouts:
+    """The layouts of a robot's bodies."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, str], Layout] = {}
+
+    def hear(self, message: Message) -> None:
+        """Take a layout."""
+        value = message.value
+        self._found[value.layout_id, value.body] = Layout(
+            value.header.frame_id,
+            value.positions.reshape(-1, 3).astype(np.float64),
+            value.normals.reshape(-1, 3).astype(np.float64),
+            value.spacing,
+        )
+
+    def of(self, layout_id: int, bodies: Sequence[str], counts: Sequence[int]) -> list[Layout | None]:
+        """The layouts that tell of so many taxels of these bodies; None where there is none."""
+        found = [self._found.get((layout_id, body)) for body in bodies]
+        return [
+            layout if layout and len(layout.positions) == count else None
+            for layout, count in zip(found, counts, strict=True)
+        ]
+
+
+class Placed(NamedTuple):
+    """Taxels of several bodies, body after body, at one instant."""
+
+    positions: np.ndarray
+    """(n, 3) in the world [m]."""
+    normals: np.ndarray
+    """(n, 3)"""
+    spacings: np.ndarray
+    """(n,) [m]"""
+
+
+def place(layouts: Sequence[Layout], poses: Poses) -> Placed:
+    """The taxels of at least one layout where their bodies are."""
+    origins, rotations = poses.of([layout.frame for layout in layouts])
+    return Placed(
+        np.concatenate(
+            [
+                layout.positions @ turn.T + origin
+                for layout, origin, turn in zip(layouts, origins, rotations, strict=True)
+            ]
+        ),
+        np.concatenate([layout.normals @ turn.T for layout, turn in zip(layouts, rotations, strict=True)]),
+        np.concatenate([np.full(len(layout.positions), layout.spacing) for layout in layouts]),
+    )

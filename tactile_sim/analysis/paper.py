@@ -1,0 +1,94 @@
+"""How figures look: one face for all, and where things go on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from tactile_sim import colors, force_scale
+
+INK = "#333b46"
+NOTHING = "#eef1f5"
+"""Where there is nothing to tell."""
+REST = "#a5adb8"
+"""What is told of several together."""
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9e")
+"""Told apart also by those who do not see all colours (Okabe and Ito), and one more."""
+STYLE: dict[Any, Any] = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "figure.facecolor": "white",
+    "font.size": 10,
+    "legend.frameon": False,
+    "savefig.dpi": 130,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "tactile_sim",  # the same bag gives the same file
+    "text.color": INK,
+    "text.parse_math": False,  # a name with a dollar sign is a name
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+DECADES = 1e3
+"""From the first colour to the last one."""
+TIME = "simulation time [s]"
+_WORDS = {
+    "force_vector": "force",
+    "force_vector_global": "force",
+    "normal": "normal force",
+    "normal_force": "normal force",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """All figures are made and written within."""
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def words(quantity: str) -> str:
+    """A quantity of tactile messages in plain words."""
+    return _WORDS.get(quantity, quantity.replace("_", " "))
+
+
+def color_map() -> ListedColormap:
+    """The map of all pictures of touch."""
+    return ListedColormap(colors.table() / 255, "touch")
+
+
+def scale(readings: np.ndarray) -> LogNorm:
+    """Colours by order of magnitude up to a round end: an impact is a thousand times a light touch."""
+    end = force_scale.full_scale(float(readings.max(initial=0.0)) / 1.2) if readings.any() else 1.0
+    return LogNorm(end / DECADES, end)
+
+
+def shades(readings: np.ndarray, norm: LogNorm) -> np.ndarray:
+    """(n, 3) colours, 0 to 1, of readings (n,) above 0."""
+    return np.asarray(color_map()(norm(readings)))[:, :3]
+
+
+def color_bar(fig: Figure, norm: LogNorm, label: str, **place: Any) -> None:
+    """What the colours mean; what is less than the scale has the first one."""
+    mappable = ScalarMappable(norm, color_map())
+    bar = fig.colorbar(
+        mappable, extend="min", label=label, format=FuncFormatter(lambda value, _: f"{value:g}"), **place
+    )
+    bar.minorticks_off()
+    bar.outline.set_visible(False)  # type: ignore[operator]
+
+
+def strongest(strengths: np.ndarray, number: int) -> tuple[list[int], list[int]]:
+    """The places of so many of the largest strengths, and of all others above 0, the largest first."""
+    order = [int(place) for place in np.argsort(-strengths, kind="stable") if strengths[place] > 0]
+    return order[:number], order[number:]

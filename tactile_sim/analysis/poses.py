@@ -1,0 +1,59 @@
+"""Where frames were, from a bag's transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.bag.messages import Message
+
+TOPICS = {"/tf", "/tf_static"}
+
+
+class Poses:
+    """The tree of frames as the last transforms heard have it."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+        self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def hear(self, message: Message) -> None:
+        """Take a message of one of the ``TOPICS``."""
+        transforms = message.value.transforms
+        parents, children = transforms.header.frame_id, transforms.child_frame_id
+        translations = transforms.transform.translation
+        rotations = transforms.transform.rotation
+        for parent, child, translation, rotation in zip(
+            parents, children, translations, rotations, strict=True
+        ):
+            self._parents[child] = parent
+            self._poses[child] = translation, rotation
+
+    def __bool__(self) -> bool:
+        return bool(self._poses)
+
+    def of(self, frames: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (f, 3) [m] and rotations (f, 3, 3) of frames in the root of their tree.
+
+        A frame that no transform tells of is its own root.
+        """
+        known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        poses = [self._in_root(frame, known, len(self._poses)) for frame in frames]
+        if not poses:
+            return np.zeros((0, 3)), np.zeros((0, 3, 3))
+        return np.stack([position for position, _ in poses]), np.stack([turn for _, turn in poses])
+
+    def _in_root(
+        self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """``steps``: so many parents at most, as a wrong bag may have them in a circle."""
+        if frame not in known:
+            if frame not in self._poses or steps == 0:
+                return np.zeros(3), np.eye(3)
+            translation, rotation = self._poses[frame]
+            position, turn = self._in_root(self._parents[frame], known, steps - 1)
+            turned = Rotation.from_quat(rotation).as_matrix()
+            known[frame] = position + turn @ translation, turn @ turned
+        return known[frame]

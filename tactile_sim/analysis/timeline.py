@@ -1,0 +1,55 @@
+"""Figure: which bodies touched when, and how strongly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tactile_sim.analysis import paper
+from tactile_sim.analysis.contacts import Contacts
+
+NAMED = 18
+COLUMNS = 1600
+"""More instants share columns."""
+
+
+def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
+    """A row for each pair that touched, the strongest on top; of pairs with one of the bodies, if given."""
+    pairs, force = contacts.pairs()
+    chosen = [
+        number for number, pair in enumerate(pairs) if bodies is None or not set(pair).isdisjoint(bodies)
+    ]
+    force = force[:, chosen]
+    named, others = paper.strongest(force.sum(axis=0), NAMED)
+    rows = [force[:, place] for place in named]
+    labels = [" – ".join(pairs[chosen[place]]) for place in named]
+    if others:
+        rows.append(force[:, others].sum(axis=1))
+        labels.append(f"{len(others)} more together")
+    times = contacts.times
+    image = np.stack(rows) if rows else np.zeros((1, len(times)))
+    image = np.maximum.reduceat(image, range(0, len(times), -(-len(times) // COLUMNS)), axis=1)
+    norm = paper.scale(image)
+
+    fig = Figure(figsize=(9.0, max(2.2, 1.3 + 0.27 * len(image))), layout="constrained")
+    ax = fig.add_subplot()
+    ax.set_facecolor(paper.NOTHING)
+    start, stop = times[0], max(times[-1], times[0] + 1e-3)
+    ax.imshow(
+        np.ma.masked_less_equal(image, 0),
+        cmap=paper.color_map(),
+        norm=norm,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(start, stop, len(image), 0),
+    )
+    ax.hlines(np.arange(1, len(image)), start, stop, color="white", lw=2.5)
+    ax.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=9)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[:].set_visible(False)
+    ax.set(title="Contacts over time" if labels else "Contacts over time: nothing touched", xlabel=paper.TIME)
+    ax.set_ylabel("bodies in contact")
+    paper.color_bar(fig, norm, "contact force [N]", ax=ax, pad=0.01)
+    return fig

@@ -1,0 +1,166 @@
+"""What a skin felt over time, gathered from a bag message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tactile_sim.analysis.robots import Robot
+from tactile_sim.analysis.span import Span
+from tactile_sim.bag.messages import Message
+
+BINS = 800
+"""A raster has so many columns or up to twice as many, however long the bag is."""
+PATIENCE = 100
+"""Arrays of so many instants may wait for those of other bodies."""
+
+
+class Frame(NamedTuple):
+    """All taxels at one instant."""
+
+    stamp: int
+    """[ns]"""
+    layout_id: int
+    quantity: str
+    unit: str
+    bodies: tuple[str, ...]
+    counts: np.ndarray
+    """(b,) taxels of each body."""
+    readings: np.ndarray
+    """(taxels, channels) body after body."""
+
+
+class Frames:
+    """Turns messages of a robot's skin into frames: those of tactile/frame, or else all bodies' arrays."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.topics = {robot.frame} if robot.frame else set(robot.arrays)
+        self._whole = bool(robot.frame)
+        self._waiting: dict[int, dict[str, Any]] = {}
+
+    def of(self, message: Message) -> Iterator[Frame]:
+        """The frame that a message is, or makes complete, if it does."""
+        value = message.value
+        if self._whole:
+            readings = value.data.reshape(-1, value.channels)
+            bodies, counts = tuple(value.bodies), np.asarray(value.taxel_counts, np.int64)
+            yield Frame(message.stamp, value.layout_id, value.quantity, value.unit, bodies, counts, readings)
+            return
+        arrays = self._waiting.setdefault(message.stamp, {})
+        arrays[message.topic] = value
+        if len(arrays) == len(self.topics):
+            del self._waiting[message.stamp]
+            parts = [arrays[topic] for topic in sorted(arrays)]
+            first = parts[0]
+            yield Frame(
+                message.stamp,
+                first.layout_id,
+                first.quantity,
+                first.unit,
+                tuple(part.body for part in parts),
+                np.array([part.taxel_count for part in parts]),
+                np.concatenate([part.data.reshape(-1, first.channels) for part in parts]),
+            )
+        elif len(self._waiting) > PATIENCE:
+            del self._waiting[min(self._waiting)]
+
+
+@dataclass
+class Raster:
+    """The greatest reading of each taxel in each of some hundred intervals."""
+
+    rows: list[np.ndarray] = field(default_factory=list)
+    starts: list[float] = field(default_factory=list)
+    """[s]"""
+    _together: int = 1
+    _in_last: int = 0
+
+    def add(self, time: float, magnitudes: np.ndarray) -> None:
+        """Take the magnitudes (taxels,) of the next instant [s]."""
+        if self._in_last % self._together == 0:
+            if len(self.rows) == 2 * BINS:
+                self.rows = [np.maximum(*pair) for pair in zip(self.rows[::2], self.rows[1::2], strict=True)]
+                self.starts = self.starts[::2]
+                self._together *= 2
+            self.rows.append(magnitudes.astype(np.float32))
+            self.starts.append(time)
+            self._in_last = 1
+        else:
+            np.maximum(self.rows[-1], magnitudes, out=self.rows[-1], casting="same_kind")
+            self._in_last += 1
+
+
+class Peak(NamedTuple):
+    """The instant at which the readings of the skin sum to the most."""
+
+    stamp: int
+    """[ns]"""
+    total: float
+    magnitudes: np.ndarray
+    """(taxels,)"""
+
+
+class Touch:
+    """A skin's history: what each body feels at each instant, a raster of the taxels, and the peak."""
+
+    def __init__(self, robot: Robot, span: Span) -> None:
+        self.frames = Frames(robot)
+        self.span = span
+        self.quantity = self.unit = ""
+        self.bodies: tuple[str, ...] = ()
+        self.offsets = np.zeros(1, np.int64)
+        """(b + 1,) where the bodies' taxels begin."""
+        self.layout_id = 0
+        self.raster = Raster()
+        self.peak: Peak | None = None
+        self.left_out = 0
+        """Instants of another layout than the first."""
+        self._times: list[float] = []
+        self._nets: list[np.ndarray] = []
+
+    def hear(self, message: Message) -> None:
+        """Take a message of one of the topics of ``frames``."""
+        for frame in self.frames.of(message):
+            if frame.stamp in self.span:
+                self._add(frame)
+
+    def _add(self, frame: Frame) -> None:
+        if not self._times:
+            self.quantity, self.unit, self.bodies = frame.quantity, frame.unit, frame.bodies
+            self.offsets = np.concatenate([[0], np.cumsum(frame.counts)])
+            self.layout_id = frame.layout_id
+        same = (frame.layout_id, frame.quantity, frame.bodies) == (self.layout_id, self.quantity, self.bodies)
+        if not same or len(frame.readings) != self.offsets[-1]:
+            self.left_out += 1
+            return
+        time = frame.stamp / 1e9
+        if self._times and time <= self._times[-1]:
+            return
+        readings = frame.readings.astype(np.float64)
+        magnitudes = np.linalg.norm(readings, axis=1)
+        sums = np.concatenate([np.zeros((1, readings.shape[1])), np.cumsum(readings, axis=0)])
+        self._times.append(time)
+        self._nets.append(np.linalg.norm(np.diff(sums[self.offsets], axis=0), axis=1))
+        self.raster.add(time, magnitudes)
+        total = float(magnitudes.sum())
+        if self.peak is None or total > self.peak.total:
+            self.peak = Peak(frame.stamp, total, magnitudes)
+
+    @property
+    def times(self) -> np.ndarray:
+        """(n,) [s]."""
+        return np.array(self._times)
+
+    @property
+    def nets(self) -> np.ndarray:
+        """(n, b) magnitude of the sum of each body's readings: of forces, the net force [N]."""
+        return np.array(self._nets).reshape(len(self._times), len(self.bodies))
+
+    def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
+        """The indices of these bodies' taxels."""
+        return np.concatenate(
+            [np.arange(self.offsets[body], self.offsets[body + 1]) for body in bodies] or [np.zeros(0, int)]
+        )
