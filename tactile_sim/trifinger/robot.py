@@ -17,6 +17,10 @@ FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
 JOINTS = ("finger_base_to_upper_joint", "finger_upper_to_middle_joint", "finger_middle_to_lower_joint")
 LINKS = ("finger_upper_link", "finger_middle_link", "finger_lower_link")
 TIP = "finger_tip_link"
+TIP_SENSOR = "_normal_force"
+"""After a tip's name, that of the sensor of the sum of all normal forces on it."""
+TIP_REACH = 0.1
+"""[m] around a tip's centre, more than it is large."""
 TIME_STEP = 0.001
 """[s] for which the robots' gains are made."""
 STIFF = (0.004, 1.0)
@@ -71,6 +75,8 @@ def load_spec(
     spec.modelname = finger_type
     split_tips(spec, [spec.body(name) for name in tip_link_names(finger_type)])
     _dress(spec, link_colors(robot))
+    for name in tip_link_names(finger_type):
+        _let_feel(spec, name)
     for finger in FINGERS[get_number_of_fingers(finger_type)]:
         for name in OVERLAPPING:
             if spec.body(name + finger):
@@ -96,6 +102,16 @@ def _solve_firmly(spec: mujoco.MjSpec, time_step: float) -> None:
         joint.solref_limit = STIFF
     for geom in spec.geoms:
         geom.solref = STIFF
+
+
+def _let_feel(spec: mujoco.MjSpec, tip: str) -> None:
+    spec.body(tip).add_site(name=tip, size=(TIP_REACH, 0, 0), rgba=(0, 0, 0, 0))
+    spec.add_sensor(
+        name=tip + TIP_SENSOR,
+        type=mujoco.mjtSensor.mjSENS_TOUCH,
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        objname=tip,
+    )
 
 
 def _dress(spec: mujoco.MjSpec, colors: dict[str, list[float]]) -> None:

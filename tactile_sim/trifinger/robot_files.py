@@ -10,7 +10,7 @@ from tactile_sim.errors import SceneError
 from tactile_sim.trifinger.finger_types_data import get_finger_urdf
 
 PACKAGE = "robot_properties_fingers"
-LEAST_INERTIA = 1e-8
+LEAST_INERTIA = 1e-10
 """[kg m²] where a URDF says 0 of a link with mass, which MuJoCo refuses."""
 
 

@@ -47,7 +47,7 @@ def test_a_base_position_moves_the_robot_and_not_its_stage():
 
 def test_an_inertia_of_zero_is_mended():
     spec = load_spec("fingeredu", stage=False)
-    assert min(spec.compile().body("finger_lower_link").inertia) == pytest.approx(1e-8)
+    assert min(spec.compile().body("finger_lower_link").inertia) == pytest.approx(1e-10)
 
 
 @pytest.mark.parametrize(("finger_type", "radius", "height"), [

@@ -1,0 +1,123 @@
+"""A finger robot that moves: MuJoCo with the robot's action rules and Bullet's drag in each step."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from tactile_sim.engines.mujoco import first_bad
+from tactile_sim.errors import EngineError
+from tactile_sim.trifinger.drag import LinkDrag, add_drag, limit_speed
+from tactile_sim.trifinger.robot import TIP_SENSOR, joint_names, tip_link_names
+from tactile_sim.trifinger.rules import Rules, apply_rules
+
+
+class FingerPhysics:
+    """One robot, and what else is in its spec.
+
+    A step has two halves, as the package's engines have: `forward` computes poses, contacts and forces of the
+    present state under what ``rules`` desire, `integrate` goes to the next. In between, all of ``data`` is of
+    one instant.
+
+    Attributes: ``spec``, ``model`` and ``data`` of MuJoCo; ``rules``; ``q`` and ``qd`` (n,), the robot's
+    joint positions [rad] and velocities [rad/s], finger by finger, seen in ``data``.
+    """
+
+    def __init__(self, spec: mujoco.MjSpec, finger_type: str, *, link_drag: bool = True):
+        """spec: of `robot.load_spec`, with whatever was added. link_drag: whether Bullet's drag acts, and its
+        limit of joint speeds."""
+        self.spec = spec
+        self.model = model = spec.compile()
+        # MuJoCo would start over by itself at a NaN, unnoticed.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.data = data = mujoco.MjData(model)
+        self.rules = Rules(finger_type)
+        joints = [model.joint(name) for name in joint_names(finger_type)]
+        # A tree's joints follow each other, whatever else is in the world.
+        position, dof = joints[0].qposadr[0], joints[0].dofadr[0]
+        self.dofs = slice(dof, dof + self.rules.n)
+        """Of the robot's joints among all degrees of freedom."""
+        self.q = data.qpos[position : position + self.rules.n]
+        self.qd = data.qvel[self.dofs]
+        self.torque = self.rules.applied[0]
+        """(n,) what the motors gave in the last step [N m]."""
+        self.tips = np.array([model.body(name).id for name in tip_link_names(finger_type)])
+        """(fingers,) ids of the bodies of the tips."""
+        sensor = model.sensor(tip_link_names(finger_type)[0] + TIP_SENSOR).adr[0]
+        self.tip_normal_forces = data.sensordata[sensor : sensor + len(self.tips)]
+        """(fingers,) sum of the normal forces on each tip in the last step [N]; seen in ``data``."""
+        self.time_step = float(model.opt.timestep)
+        """[s]"""
+        self._motors = data.qfrc_applied[self.dofs]
+        self._drag = LinkDrag(model, data) if link_drag else None
+        self._passive = data.qfrc_passive
+        self._warnings = data.warning.number
+        self.restart()
+
+    def step(self) -> None:
+        """Goes one time step on."""
+        self.forward()
+        self.integrate()
+
+    def forward(self) -> None:
+        """Computes all that follows from the present state and from what is desired."""
+        model, data, rules, drag = self.model, self.data, self.rules, self._drag
+        mujoco.mj_step1(model, data)
+        if drag is None:
+            apply_rules(rules.desired, rules.gains, self.q, self.qd, rules.applied)
+            self._motors[:] = self.torque
+        else:
+            _act(
+                rules.desired, rules.gains, self.q, self.qd, rules.applied, self._motors,
+                *drag.arrays, self._passive,
+            )  # fmt: skip
+        mujoco.mj_fwdActuation(model, data)
+        mujoco.mj_fwdAcceleration(model, data)
+        mujoco.mj_fwdConstraint(model, data)
+        mujoco.mj_sensorAcc(model, data)
+        mujoco.mj_checkAcc(model, data)
+
+    def integrate(self) -> None:
+        """Goes from the instant of the last `forward` to the next."""
+        mujoco.mj_Euler(self.model, self.data)
+        if self._drag is not None:
+            limit_speed(self.q, self.qd, self.time_step)
+
+    def set(self, positions: np.ndarray, velocities: np.ndarray) -> None:
+        """Puts the joints somewhere at once: (n,) [rad], (n,) [rad/s]. The rest of the world stays."""
+        self.q[:] = positions
+        self.qd[:] = velocities
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets what the solver remembers of earlier steps: to be called where a state was set by hand.
+
+        From equal states on, equal actions then give the same motion bit for bit. Poses and contacts are
+        those of the state, with the motors at rest.
+        """
+        self.data.qacc_warmstart[:] = 0.0
+        self._motors[:] = 0.0
+        mujoco.mj_forward(self.model, self.data)
+
+    def check(self) -> None:
+        """Raises EngineError where the physics became unstable."""
+        if first_bad(self._warnings.tolist()) is not None:
+            raise EngineError(
+                f"the physics became unstable at {self.data.time:g} s; are gains too high for this time step?"
+            )
+
+
+@njit(
+    "void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1],"
+    "i8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1])",
+    cache=True,
+)
+def _act(
+    desired, gains, positions, velocities, applied, motors,
+    links, masses, inertias, centres, axes, moves, centre, joint_axes, wrenches, passive,
+):  # fmt: skip
+    """The rules and the drag in one call: these are short, and calls are not."""
+    apply_rules(desired, gains, positions, velocities, applied)
+    motors[:] = applied[0]
+    add_drag(links, masses, inertias, centres, axes, moves, centre, joint_axes, wrenches, passive)

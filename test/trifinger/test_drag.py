@@ -1,0 +1,66 @@
+"""Bullet's drag and limit of speed, against the law itself."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from tactile_sim.trifinger.drag import LinkDrag, limit_speed
+
+MASS, LENGTH, INERTIA = 0.3, 0.2, 0.004
+MODEL = mujoco.MjModel.from_xml_string(f"""
+<mujoco>
+  <option gravity="0 0 0"/>
+  <worldbody>
+    <body name="base_link">
+      <body>
+        <joint axis="0 1 0"/>
+        <inertial pos="0 0 -{LENGTH}" mass="{MASS}" diaginertia="0.005 {INERTIA} 0.006"/>
+        <body pos="0 0 -{LENGTH}">
+          <joint axis="0 1 0"/>
+          <inertial pos="0 0 -{LENGTH}" mass="{MASS}" diaginertia="0.005 {INERTIA} 0.006"/>
+        </body>
+      </body>
+    </body>
+    <body>
+      <freejoint/>
+      <geom size="0.1"/>
+    </body>
+  </worldbody>
+</mujoco>
+""")
+
+
+def drag(velocities):
+    data = mujoco.MjData(MODEL)
+    data.qvel[: len(velocities)] = velocities
+    mujoco.mj_step1(MODEL, data)
+    LinkDrag(MODEL, data).apply()
+    return data.qfrc_passive
+
+
+def law(size, velocity):
+    """Of a mass or a moment of inertia."""
+    return -0.5 * size * velocity * (1 + abs(velocity))
+
+
+def test_a_turning_link_is_braked_at_its_centre_and_about_it():
+    w = 3.0
+    inner = LENGTH * law(MASS, LENGTH * w) + law(INERTIA, w)
+    outer = law(MASS, 2 * LENGTH * w), law(INERTIA, w)
+    expected = [inner + 2 * LENGTH * outer[0] + outer[1], LENGTH * outer[0] + outer[1]]
+    assert drag([w, 0.0])[:2] == pytest.approx(expected, rel=1e-12)
+
+
+def test_drag_turns_round_with_the_motion():
+    np.testing.assert_allclose(drag([-2.0, 5.0]), -drag([2.0, -5.0]), atol=1e-15)
+
+
+def test_what_is_not_the_robot_moves_freely():
+    assert not drag([0, 0, 1, 2, 3, 4, 5, 6])[2:].any()
+
+
+def test_a_joint_that_went_too_fast_is_where_the_greatest_speed_had_brought_it():
+    positions, velocities = np.array([0.0125, -0.03, 0.5]), np.array([12.5, -30.0, 9.9])
+    limit_speed(positions, velocities, 0.001)
+    assert velocities.tolist() == [10.0, -10.0, 9.9]
+    assert positions == pytest.approx([0.01, -0.01, 0.5], abs=1e-15)
