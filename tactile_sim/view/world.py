@@ -46,6 +46,12 @@ class World:
     shapes: tuple[Shape, ...] = ()
     timestep: float = 0.0
     """[s]; 0: unknown."""
+    real_time_factor: float = 1.0
+    """What is asked for at first; 0: as fast as possible."""
+    center: np.ndarray = _none(3)
+    """(3,) the middle of what is worth seeing, in the world [m]."""
+    extent: float = 0.0
+    """How large that is [m]; 0: unknown, to be found from the skin and the shapes."""
 
     skin_bodies: np.ndarray = _none(0)
     """(s,) indices of the bodies with skin."""

@@ -1,0 +1,44 @@
+"""A slider for each actuator."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from viser import GuiApi, GuiNumberHandle, GuiSliderHandle
+
+from tactile_sim.view.asked import on_user
+from tactile_sim.view.controls import Controls
+from tactile_sim.view.world import World
+
+STEPS = 200
+"""From one end of a slider to the other."""
+
+
+class Actuators:
+    """The sliders move by the user's hand alone: what the simulation does with its actuators moves none."""
+
+    def __init__(self, gui: GuiApi, world: World, controls: Controls):
+        self._begun = False
+        self._bounds = world.control_ranges.tolist()
+        with gui.add_folder(f"Actuators ({len(world.actuators)})", expand_by_default=False):
+            self._inputs = [_input(gui, name, *self._bounds[k]) for k, name in enumerate(world.actuators)]
+        for k, handle in enumerate(self._inputs):
+            on_user(handle, partial(controls.set_control, k))
+
+    def begin(self, values: np.ndarray) -> None:
+        """Puts the sliders where the actuators are at first."""
+        if self._begun or len(values) != len(self._inputs):
+            return
+        self._begun = True
+        starts = np.clip(values, *np.array(self._bounds).T)
+        for handle, value in zip(self._inputs, starts.tolist(), strict=True):
+            handle.value = value  # type: ignore[misc]  # viser's property has a setter that mypy does not see
+
+
+def _input(gui: GuiApi, name: str, least: float, most: float) -> GuiSliderHandle | GuiNumberHandle:
+    """A slider between two bounds; where one is missing, a number."""
+    start = float(np.clip(0.0, least, most))
+    if np.isfinite([least, most]).all() and least < most:
+        return gui.add_slider(name, least, most, (most - least) / STEPS, start)
+    return gui.add_number(name, start, step=0.01)

@@ -1,0 +1,28 @@
+"""The colour scale of the taxels, as a strip with its numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from tactile_sim.colors import table
+
+STOPS = 24
+
+
+def legend(scale: float, unit: str) -> str:
+    """HTML of the scale from 0 to ``scale``; beyond its end the colour stays the last one."""
+    chosen = table()[np.linspace(0, 255, STOPS).round().astype(int)]
+    stops = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist())
+    numbers = [f"{share * scale:.3g}" for share in (0.0, 0.25, 0.5, 0.75)] + [f"≥ {scale:.3g}"]
+    quantity = "force" if unit == "N" else "reading"
+    return (
+        '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
+        f"<div>{quantity} of a taxel [{escape(unit)}]</div>"
+        f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
+        f' background: linear-gradient(to right, {stops})"></div>'
+        '<div style="display: flex; justify-content: space-between">'
+        + "".join(f"<span>{number}</span>" for number in numbers)
+        + "</div></div>"
+    )

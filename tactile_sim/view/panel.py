@@ -1,0 +1,144 @@
+"""The panel beside the scene: the state, what can be asked of the simulation, the plot and the images."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import numpy as np
+from viser import GuiApi, GuiImageHandle
+
+from tactile_sim.view.actuators import Actuators
+from tactile_sim.view.asked import on_user
+from tactile_sim.view.controls import Controls
+from tactile_sim.view.force_plot import ForcePlot
+from tactile_sim.view.legend import legend
+from tactile_sim.view.world import Moment, World
+
+REFRESH = 0.1
+"""Seconds of wall time between two states, plots and images."""
+START = "the start"
+PUSH, THROW = "pushes it", "throws the ball"
+STRONGEST = 50.0
+"""The greatest push, in ends of the taxels' scale, which is about a tenth of the weight of what moves."""
+
+
+class Panel:
+    """Shows moments, and hands on what is asked of the simulation."""
+
+    def __init__(self, gui: GuiApi, world: World, controls: Controls | None):
+        self._gui = gui
+        self._world = world
+        self._controls = controls
+        self._due = 0.0
+        self._paused = False
+        self._unit = "N"
+        self._state = gui.add_html(_line("waiting for the first moment"))
+        self._fault = gui.add_html("", visible=False)
+        self._answer = gui.add_html("", visible=False)
+        if controls is not None:
+            self._add_controls(controls)
+        if len(world.taxel_positions):
+            self._legend = gui.add_html(legend(world.taxel_scale, self._unit))
+        self._plot = ForcePlot(gui, world) if len(world.skin_bodies) else None
+        self._actuators = Actuators(gui, world, controls) if controls and world.actuators else None
+        self._images = self._add_images()
+
+    # -- what is asked ---------------------------------------------------------------------------------------
+
+    def _add_controls(self, controls: Controls) -> None:
+        gui = self._gui
+        self._pause = gui.add_button("Pause", color="yellow")
+        self._pause.on_click(lambda _: controls.pause(not self._paused))
+        steps = gui.add_number("steps at once", 1, min=1, max=100_000, step=1)
+        gui.add_button("Step", hint="While time stands still: so many steps.").on_click(
+            lambda _: controls.step(int(steps.value))
+        )
+        keyframe = gui.add_dropdown("reset to", (START, *self._world.keyframes))
+        gui.add_button("Reset").on_click(
+            lambda _: controls.reset(None if keyframe.value == START else keyframe.value)
+        )
+        if self._world.can_throw:
+            gui.add_button("Throw a ball").on_click(lambda _: controls.throw())
+        pace = gui.add_number(
+            "real-time factor",
+            float(self._world.real_time_factor),
+            min=0.0,
+            max=1000.0,
+            step=0.1,
+            hint="1: as fast as the clock on the wall; 0: as fast as possible.",
+        )
+        on_user(pace, controls.set_real_time_factor)
+        end = self._world.taxel_scale
+        with gui.add_folder("A click on a body", expand_by_default=False):
+            self._click = gui.add_dropdown("a click", (PUSH, THROW) if self._world.can_throw else (PUSH,))
+            self._strength = gui.add_slider("with [N]", 0.0, STRONGEST * end, end / 2.0, 10.0 * end)
+
+    def pick(self, body: int, direction: np.ndarray) -> None:
+        """A body was clicked, seen along ``direction`` (3,)."""
+        if self._controls is None:
+            return
+        if self._click.value == THROW:
+            self._controls.throw()
+        elif body in self._world.free_bodies:
+            self._controls.push(body, self._strength.value * direction / np.linalg.norm(direction))
+        else:
+            self.tell(f"{self._world.bodies[body]} cannot be pushed: it is fixed")
+
+    # -- what is seen ----------------------------------------------------------------------------------------
+
+    def draw(self, moment: Moment) -> None:
+        """Shows a moment, unless one was shown just now; one of standing time always."""
+        now = time.monotonic()
+        if self._plot:
+            self._plot.add(moment)
+        if self._actuators:
+            self._actuators.begin(moment.controls)
+        still = moment.paused or moment.paused != self._paused or moment.fault
+        if now < self._due and not still:
+            return
+        self._due = now + REFRESH
+        self._show_state(moment)
+        if self._plot:
+            self._plot.draw()
+        for handle, pixels in zip(self._images, moment.pictures, strict=False):
+            handle.image = _rgb(pixels)
+
+    def _show_state(self, moment: Moment) -> None:
+        pace = "paused" if moment.paused else f"{moment.real_time_factor:.2f} × real time"
+        self._state.content = _line(f"<b>{moment.time:.3f} s</b> &nbsp; {pace}")
+        if self._controls is not None and moment.paused != self._paused:
+            self._pause.label = "Run" if moment.paused else "Pause"
+            self._pause.color = "green" if moment.paused else "yellow"
+        self._paused = moment.paused
+        self._fault.content = _line(escape(moment.fault), "#ff6b6b")
+        self._fault.visible = bool(moment.fault)
+        if moment.unit != self._unit and len(self._world.taxel_positions):
+            self._unit = moment.unit
+            self._legend.content = legend(self._world.taxel_scale, moment.unit)
+
+    def tell(self, text: str) -> None:
+        """Shows an answer until the next."""
+        self._answer.content = _line(escape(text), "#ffd43b")
+        self._answer.visible = bool(text)
+
+    def _add_images(self) -> list[GuiImageHandle]:
+        if not self._world.pictures:
+            return []
+        with self._gui.add_folder("Tactile images"):
+            return [
+                self._gui.add_image(
+                    np.zeros((picture.height, picture.width, 3), np.uint8),
+                    label=self._world.bodies[picture.body],
+                    format="png",
+                )
+                for picture in self._world.pictures
+            ]
+
+
+def _line(text: str, color: str = "inherit") -> str:
+    return f'<div style="padding: 0 1em 0.4em 1em; font-size: 0.9em; color: {color}">{text}</div>'
+
+
+def _rgb(pixels: np.ndarray) -> np.ndarray:
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)

@@ -1,0 +1,121 @@
+"""The view in browsers: a server, the scene and the panel beside it."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from threading import RLock
+
+import numpy as np
+from viser import ClientHandle, ViserServer
+
+from tactile_sim.errors import CommandError
+from tactile_sim.view import address
+from tactile_sim.view.controls import Controls
+from tactile_sim.view.force_marks import ForceMarks
+from tactile_sim.view.layers import Layers
+from tactile_sim.view.panel import Panel
+from tactile_sim.view.scene import Scene
+from tactile_sim.view.viewpoint import Viewpoint
+from tactile_sim.view.world import Moment, World
+
+FIELD_OF_VIEW = np.radians(45.0)
+TOP, BOTTOM = (58, 66, 80), (22, 25, 31)
+"""Colours of the background: dark, so that white points and light taxels stand out."""
+AMBIENT = 2.0
+"""Light from all sides, so that no side is too dark to tell its colours."""
+TOLD = 6.0
+"""Seconds for which an answer lies over the scene."""
+
+
+class Viewer:
+    """Shows a world to any number of browsers, which see and ask the same.
+
+    Attributes: ``address`` to open in a browser; ``server``, viser's own.
+    """
+
+    def __init__(self, world: World, host: str, port: int, controls: Controls | None):
+        """port: 0 takes a free one; controls: whom to ask, None where there is nothing to ask for.
+
+        Raises CommandError where nothing can listen there.
+        """
+        address.check(host, port)
+        with redirect_stdout(io.StringIO()):  # viser greets
+            self.server = ViserServer(host=host, port=port, label=world.title, verbose=False)
+        taken = self.server.get_port()
+        if port not in (0, taken):  # somebody was quicker
+            self.close()
+            raise CommandError(f"port {port} of {host} is taken by another program; {address.REMEDY}")
+        self.address = address.address(host, taken)
+        self._world = world
+        self._latest: Moment | None = None
+        self._marks: ForceMarks | None = None
+        self._lock = RLock()
+        self._dress()
+        self.panel = Panel(self.server.gui, world, controls)
+        self._scene = Scene(self.server, world, self.panel.pick if controls else None)
+        self.server.on_client_connect(self._greet)
+
+    @property
+    def clients(self) -> int:
+        """Browsers that look on now."""
+        return len(self.server.get_clients())
+
+    def show(self, moment: Moment) -> None:
+        """Draws a moment; while nobody looks on, only keeps it for who comes next."""
+        with self._lock:
+            first = self._latest is None
+            self._latest = moment
+            if first or self.clients:
+                self._draw(moment)
+
+    def tell(self, text: str) -> None:
+        """Shows an answer or a refusal."""
+        self.panel.tell(text)
+        for client in self.server.get_clients().values():
+            client.add_notification(self._world.title, text, auto_close_seconds=TOLD)
+
+    def close(self) -> None:
+        """Sends all browsers away and frees the port."""
+        with redirect_stdout(io.StringIO()):  # viser says goodbye
+            self.server.stop()
+
+    def _greet(self, client: ClientHandle) -> None:
+        with self._lock:
+            if self._latest:
+                self._draw(self._latest)
+
+    def _draw(self, moment: Moment) -> None:
+        if self._marks is None:
+            self._marks = self._begin(moment)
+        with self.server.atomic():
+            self._scene.draw(moment)
+            self._marks.draw(moment)
+        self.panel.draw(moment)
+
+    def _begin(self, moment: Moment) -> ForceMarks:
+        """What depends on where things are at first: the camera, and how large arrows are drawn."""
+        viewpoint = Viewpoint.of(self._world, moment)
+        camera = self.server.initial_camera
+        camera.fov = FIELD_OF_VIEW
+        camera.near = viewpoint.radius / 50.0
+        camera.position = viewpoint.camera
+        camera.look_at = viewpoint.center
+        marks = ForceMarks(self.server, viewpoint.radius)
+        Layers(self.server.gui, self._world, self._scene, marks)
+        return marks
+
+    def _dress(self) -> None:
+        """Background and light; nothing that leads away from this machine."""
+        server = self.server
+        server.gui.configure_theme(
+            dark_mode=True, show_logo=False, show_share_button=False, control_width="medium"
+        )
+        server.gui.main_panel.dock_right()
+        shade = np.linspace(TOP, BOTTOM, 128).round().astype(np.uint8)
+        # Plain lights are there at once; the picture of a room that viser takes light from has to be loaded.
+        server.scene.configure_environment_map(None)
+        server.scene.add_light_hemisphere(
+            "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 140), intensity=AMBIENT
+        )
+        server.scene.set_background_image(shade[:, None].repeat(2, axis=1), format="png")
