@@ -21,7 +21,7 @@ DRAWN = 40
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     """Places on a mesh, about one per spacing² and none nearer to another than 0.8 spacings.
 
-    Both sides of what is thinner than that have their own. The same mesh always gets the same places.
+    Both sides of what is thinner than that have their own, the two faces at an edge have not. The same mesh always gets the same places.
 
     Args:
         corners: (t, 3, 3) of the triangles, wound outward [m].
@@ -87,6 +87,6 @@ def _take(points, normals, order, distance, cell, corner, shape, first, sorted_p
                         facing = 0.0
                         for axis in range(3):
                             facing += normals[p, axis] * normals[q, axis]
-                        if facing > 0.0:
+                        if facing > -0.5:
                             blocked[q] = True
     return np.flatnonzero(taken)

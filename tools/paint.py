@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Makes scenes/assets: the worm's meshes, and the maps that feelers of shipped scenes are painted on.
+
+python tools/paint.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+ASSETS = Path(__file__).resolve().parent.parent / "scenes" / "assets"
+
+FACE, BORDER = 20, 1
+"""Pixels along an edge of the cube, and those left black beside its edges."""
+
+AROUND, RINGS = 32, 24
+"""Faces of a worm's segment around its axis and along its outline."""
+LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
+"""Of a segment, from pole to pole; its thickest, and how thick it is where the tip is rounded off [m]."""
+MAP = (128, 160)
+"""Width and height of a segment's map [pixels]."""
+SPARSE, DENSE, DENSE_PART = 0.010, 0.003, 0.06
+"""Between feelers, in general and at the tip, and how far from its pole that goes [m]."""
+
+
+def cube() -> np.ndarray:
+    """The cross of a cube's faces: a feeler in each pixel but those beside the edges."""
+    image = np.zeros((3 * FACE, 4 * FACE), np.uint8)
+    for row, column in ((1, 0), (1, 1), (1, 2), (1, 3), (0, 1), (2, 1)):
+        face = image[row * FACE : (row + 1) * FACE, column * FACE : (column + 1) * FACE]
+        face[BORDER:-BORDER, BORDER:-BORDER] = 255
+    return image
+
+
+def outline(upper_radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Height and radius (k,) of a segment from its lower to its upper pole, and the way there (k,) [m]."""
+    quarter = np.linspace(0.0, np.pi / 2, 7)
+    low = np.stack([RADIUS * (1 - np.cos(quarter)), RADIUS * np.sin(quarter)])
+    high = np.stack([LENGTH - upper_radius * (1 - np.cos(quarter)), upper_radius * np.sin(quarter)])[:, ::-1]
+    z, r = np.concatenate([low, high], axis=1)
+    way = np.r_[0.0, np.cumsum(np.hypot(np.diff(z), np.diff(r)))]
+    # Evenly along the way, but for the corners of the rounded ends, which stay.
+    straight = np.linspace(way[6], way[7], RINGS - 12 + 1)[1:-1]
+    steps = np.sort(np.r_[way, straight])
+    return np.interp(steps, way, z), np.interp(steps, way, r), steps
+
+
+def segment(upper_radius: float) -> str:
+    """An OBJ of a worm's segment along z from its lower pole on; u goes around it and v along its outline."""
+    z, r, way = outline(upper_radius)
+    lines = ["# A segment of the worm, made by tools/paint.py."]
+    turn = 2 * np.pi * np.arange(AROUND) / AROUND
+    lines.append(f"v 0 0 {z[0]:.6f}")
+    for height, radius in zip(z[1:-1], r[1:-1], strict=True):
+        lines += [f"v {radius * np.cos(a):.6f} {radius * np.sin(a):.6f} {height:.6f}" for a in turn]
+    lines.append(f"v 0 0 {z[-1]:.6f}")
+    rings = len(z) - 2
+    for share in way[1:-1] / way[-1]:
+        lines += [f"vt {u / AROUND:.6f} {share:.6f}" for u in range(AROUND + 1)]
+    # Each face at a pole has a corner of its own there, in the middle of its side.
+    lines += [f"vt {(u + 0.5) / AROUND:.6f} {v}" for v in (0, 1) for u in range(AROUND)]
+
+    def corner(ring: int, step: int) -> str:
+        return f"{2 + ring * AROUND + step % AROUND}/{1 + ring * (AROUND + 1) + step}"
+
+    poles = 1 + rings * (AROUND + 1)
+    for k in range(AROUND):
+        lines.append(f"f 1/{poles + k} {corner(0, k + 1)} {corner(0, k)}")
+        for ring in range(rings - 1):
+            a, b = corner(ring, k), corner(ring, k + 1)
+            c, d = corner(ring + 1, k + 1), corner(ring + 1, k)
+            lines += [f"f {a} {b} {c}", f"f {a} {c} {d}"]
+        lines.append(
+            f"f {corner(rings - 1, k)} {corner(rings - 1, k + 1)} {2 + rings * AROUND}/{poles + AROUND + k}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def worm(upper_radius: float, dense_part: float) -> np.ndarray:
+    """The map of a segment: rings of white pixels, near to each other at the tip and far elsewhere."""
+    _, r, way = outline(upper_radius)
+    width, height = MAP
+    image = np.zeros((height, width), np.uint8)
+    up = (height - np.arange(height) - 0.5) / height * way[-1]
+    last, ring = np.inf, 0
+    for row, at in enumerate(up):
+        spacing = DENSE if way[-1] - at < dense_part else SPARSE
+        if last - at < spacing - 1e-9:
+            continue
+        last, ring = at, ring + 1
+        number = max(3, round(2 * np.pi * np.interp(at, way, r) / spacing))
+        steps = (np.arange(number) + (ring % 2) / 2) / number
+        image[row, (steps * width).astype(int) % width] = 255
+    return image
+
+
+def main() -> None:
+    """Writes all assets."""
+    ASSETS.mkdir(exist_ok=True)
+    Image.fromarray(cube()).save(ASSETS / "touch_cube.png", optimize=True)
+    for name, radius, dense in (("lower", RADIUS, 0.0), ("upper", TIP, DENSE_PART)):
+        (ASSETS / f"worm_{name}.obj").write_text(segment(radius), encoding="utf-8")
+        Image.fromarray(worm(radius, dense)).save(ASSETS / f"worm_{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
