@@ -22,8 +22,10 @@ LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
 """Of a segment, from pole to pole; its thickest, and how thick it is where the tip is rounded off [m]."""
 MAP = (128, 160)
 """Width and height of a segment's map [pixels]."""
-SPARSE, DENSE, DENSE_PART = 0.010, 0.003, 0.06
-"""Between feelers, in general and at the tip, and how far from its pole that goes [m]."""
+SPARSE, DENSE = 0.010, 0.003
+"""Between feelers, in general and at the tip [m]."""
+DENSE_PART, BARE_PART = 0.06, 0.07
+"""How far from its poles the upper segment is tip, and is in the neck, without feelers [m]."""
 
 
 def cube() -> np.ndarray:
@@ -79,7 +81,7 @@ def segment(upper_radius: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def worm(upper_radius: float, dense_part: float) -> np.ndarray:
+def worm(upper_radius: float, dense_part: float, bare_part: float) -> np.ndarray:
     """The map of a segment: rings of white pixels, near to each other at the tip and far elsewhere."""
     _, r, way = outline(upper_radius)
     width, height = MAP
@@ -88,7 +90,7 @@ def worm(upper_radius: float, dense_part: float) -> np.ndarray:
     last, ring = np.inf, 0
     for row, at in enumerate(up):
         spacing = DENSE if way[-1] - at < dense_part else SPARSE
-        if last - at < spacing - 1e-9:
+        if last - at < spacing - 1e-9 or at < bare_part:
             continue
         last, ring = at, ring + 1
         number = max(3, round(2 * np.pi * np.interp(at, way, r) / spacing))
@@ -101,9 +103,9 @@ def main() -> None:
     """Writes all assets."""
     ASSETS.mkdir(exist_ok=True)
     Image.fromarray(cube()).save(ASSETS / "touch_cube.png", optimize=True)
-    for name, radius, dense in (("lower", RADIUS, 0.0), ("upper", TIP, DENSE_PART)):
+    for name, radius, *parts in (("lower", RADIUS, 0.0, 0.0), ("upper", TIP, DENSE_PART, BARE_PART)):
         (ASSETS / f"worm_{name}.obj").write_text(segment(radius), encoding="utf-8")
-        Image.fromarray(worm(radius, dense)).save(ASSETS / f"worm_{name}.png", optimize=True)
+        Image.fromarray(worm(radius, *parts)).save(ASSETS / f"worm_{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
