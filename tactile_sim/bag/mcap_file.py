@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import zstandard
 from mcap.data_stream import ReadDataStream, RecordBuilder
@@ -238,38 +239,50 @@ class McapScan:
             if file.read(len(MAGIC)) != MAGIC:
                 raise BagError(f"{self.path} is not an MCAP file, or an empty one")
             self.kept = len(MAGIC)
-            while True:
-                head = file.read(_HEAD.size)
-                if len(head) < _HEAD.size:
-                    self.damage = "it ends without a summary: its writer was stopped"
-                    return
-                opcode, length = _HEAD.unpack(head)
-                left = self.size - self.kept - _HEAD.size
-                if length > left:
-                    self.damage = f"it stops within a record: {left} bytes of {length}"
-                    return
-                if opcode == Opcode.FOOTER:
-                    if file.read()[length:] == MAGIC:
-                        self.kept = self.size
-                    else:
-                        self.damage = "its end is not that of an MCAP file"
-                    return
-                try:
-                    yield from self._record(opcode, file.read(length))
-                except (
-                    McapError,
-                    ValueError,
-                    struct.error,
-                    zstandard.ZstdError,
-                    RuntimeError,
-                ) as error:
-                    self.damage = (
-                        f"broken at byte {self.kept}: {' '.join(str(error).split()) or type(error).__name__}"
-                    )
-                    return
-                self.kept += _HEAD.size + length
-                if self.progress:
-                    self.progress(self.kept, self.size)
+            yield from self._records(file)
+
+    def after(self, offset: int) -> Iterator[Message]:
+        """The messages of a record and of all behind it, once an iteration has been through.
+
+        offset: what ``kept`` was as one of the record's messages came.
+        """
+        with open(self.path, "rb") as file:
+            self.kept = file.seek(offset)
+            yield from self._records(file)
+
+    def _records(self, file: BinaryIO) -> Iterator[Message]:
+        while True:
+            head = file.read(_HEAD.size)
+            if len(head) < _HEAD.size:
+                self.damage = "it ends without a summary: its writer was stopped"
+                return
+            opcode, length = _HEAD.unpack(head)
+            left = self.size - self.kept - _HEAD.size
+            if length > left:
+                self.damage = f"it stops within a record: {left} bytes of {length}"
+                return
+            if opcode == Opcode.FOOTER:
+                if file.read()[length:] == MAGIC:
+                    self.kept = self.size
+                else:
+                    self.damage = "its end is not that of an MCAP file"
+                return
+            try:
+                yield from self._record(opcode, file.read(length))
+            except (
+                McapError,
+                ValueError,
+                struct.error,
+                zstandard.ZstdError,
+                RuntimeError,
+            ) as error:
+                self.damage = (
+                    f"broken at byte {self.kept}: {' '.join(str(error).split()) or type(error).__name__}"
+                )
+                return
+            self.kept += _HEAD.size + length
+            if self.progress:
+                self.progress(self.kept, self.size)
 
     def _record(self, opcode: int, data: bytes) -> Iterator[Message]:
         stream = ReadDataStream(BytesIO(data))
