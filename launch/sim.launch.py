@@ -7,7 +7,8 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import Node
 
-from tactile_sim import share
+from tactile_sim import ConfigError, share
+from tactile_sim.config import parameter_file
 
 TOPICS = ("markers", "scene_markers", "tactile/points")
 BOOL = ("true", "false")
@@ -32,7 +33,7 @@ ARGUMENTS = (
         "real_time_factor", "", "Simulated s per s of wall time, 0: as fast as can be; empty: as configured"
     ),
     argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
-    argument("web", "false", "Show the scene in a browser (not available yet in this version)", BOOL),
+    argument("web", "false", "Show the scene in a browser, at the address that the node then tells", BOOL),
     argument("record", "false", "Record all topics into a bag (MCAP)", BOOL),
     argument("bag_path", "", "Folder of the bag, which must not exist yet; empty: here, named by the time"),
     argument("log_level", "info", "Least severity of what the node logs", LEVELS),
@@ -50,17 +51,19 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     actions = [simulation(given)]
     if given["rviz"] == "true":
         actions.append(rviz(given))
-    if given["web"] == "true":
-        actions.append(LogInfo(msg="web:=true: not available yet in this version; try rviz:=true"))
     if given["record"] == "true":
         actions.append(recorder(given))
     return actions
 
 
+def configuration(given: dict[str, str]) -> Path:
+    """The parameter file."""
+    config = Path(given["config"]).expanduser()
+    return config.resolve() if config.is_file() else share.find("config", given["config"])
+
+
 def simulation(given: dict[str, str]) -> Node:
     """The node; when it ends, all ends."""
-    config = Path(given["config"]).expanduser()
-    parameter_file = config.resolve() if config.is_file() else share.find("config", given["config"])
     overrides: dict[str, str | float] = {}
     if given["scene"]:
         scene = Path(given["scene"]).expanduser()
@@ -74,7 +77,7 @@ def simulation(given: dict[str, str]) -> Node:
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
-        parameters=[str(parameter_file), *[overrides] * bool(overrides)],  # rcl refuses an empty mapping
+        parameters=[str(configuration(given)), *[overrides] * bool(overrides)],  # rcl refuses an empty one
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         on_exit=Shutdown(reason="the simulation has ended"),
@@ -90,14 +93,20 @@ def number(name: str, text: str) -> float:
 
 
 def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """RViz with our display, its topics moved into the namespace."""
+    """RViz with our display, its topics moved into the namespace and its fixed frame the configured one."""
     if not installed("rviz2"):
         return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
     prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
+    file = configuration(given)
+    try:
+        settings = parameter_file.read(file, str(file), f"{prefix}/tactile_sim")
+    except ConfigError:
+        settings = {}  # the node itself tells what is wrong with it
+    frame = str(settings.get("world_frame", "world"))
     return Node(
         package="rviz2",
         executable="rviz2",
-        arguments=["-d", str(share.find("rviz", "tactile_sim.rviz"))],
+        arguments=["-d", str(share.find("rviz", "tactile_sim.rviz")), "-f", frame],
         parameters=[{"use_sim_time": True}],
         remappings=[(f"/{topic}", f"{prefix}/{topic}") for topic in TOPICS],
     )

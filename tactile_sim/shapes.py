@@ -1,4 +1,4 @@
-"""Triangles of the geoms that no marker or drawing primitive covers."""
+"""Colours of geoms, and triangles of those that no marker or drawing primitive covers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,37 @@ import mujoco
 import numpy as np
 import trimesh
 
+_DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's own, of a geom that has not been given one."""
+
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (v, 3) [m] and triangles (t, 3) of a capsule along z, centred as MuJoCo has it."""
     # Versions of trimesh put a capsule's origin at different places: its bounds say where it lies.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
     return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
+
+
+def geom_colors(model: mujoco.MjModel) -> np.ndarray:
+    """(ngeom, 4) red, green, blue and alpha, 0 to 1, of geoms drawn in one colour each.
+
+    A material's colour counts unless the geom has one of its own; a texture tints it by its mean.
+    """
+    own = model.geom_rgba.copy()
+    material = model.geom_matid
+    plain = (material >= 0) & np.all(np.isclose(own, _DEFAULT_COLOR), axis=1)
+    own[plain] = model.mat_rgba[material[plain]]
+    for mat, texture in enumerate(model.mat_texid[:, mujoco.mjtTextureRole.mjTEXROLE_RGB]):
+        if texture >= 0:
+            own[material == mat, :3] *= _mean_color(model, texture)
+    return own
+
+
+def _mean_color(model: mujoco.MjModel, texture: int) -> np.ndarray:
+    channels = int(model.tex_nchannel[texture])
+    size = int(model.tex_width[texture]) * int(model.tex_height[texture]) * channels
+    texels = model.tex_data[model.tex_adr[texture] :][:size].reshape(-1, channels)
+    return texels[:, :3].mean(axis=0) / 255.0
 
 
 def geom_mesh(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:

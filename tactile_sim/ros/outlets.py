@@ -23,10 +23,11 @@ REFRESH = 0.05
 class Outlet:
     """One topic of a stream, with the function that makes its message from a snapshot."""
 
-    def __init__(self, publisher, stream: str, make: Callable):
+    def __init__(self, publisher, stream: str, make: Callable, welcome: Callable[[], None]):
         self.publisher = publisher
         self.stream = stream
         self.make = make
+        self._welcome = welcome
         self.listeners = 0
         self.has_newcomers = False
         """Whether somebody listens who has not been sent anything yet."""
@@ -34,7 +35,9 @@ class Outlet:
     def send(self, message: bytes) -> None:
         """Sends what ``make`` has made."""
         self.publisher.publish(message)
-        self.has_newcomers = False
+        if self.has_newcomers:
+            self.has_newcomers = False
+            self._welcome()
 
 
 class Outlets:
@@ -71,9 +74,17 @@ class Outlets:
             message_type, topic, qos, event_callbacks=events, qos_overriding_options=options
         )
 
-    def add(self, stream: str, message_type: type, topic: str, make: Callable) -> None:
-        """A topic whose messages ``make(snapshot) -> bytes`` gives."""
-        outlet = Outlet(self.publisher(message_type, topic, self._reliable), stream, make)
+    def add(
+        self,
+        stream: str,
+        message_type: type,
+        topic: str,
+        make: Callable,
+        welcome: Callable[[], None] = lambda: None,
+    ) -> None:
+        """A topic whose messages ``make(snapshot) -> bytes`` gives; ``welcome`` is called once a new listener
+        has been sent its first one."""
+        outlet = Outlet(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
         self._outlets.setdefault(stream, []).append(outlet)
 
     def heard(self) -> set[str]:

@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from tactile_sim.frames import to_xyzw
 from tactile_sim.ros import cdr
-from tactile_sim.shapes import capsule_mesh, geom_mesh
+from tactile_sim.shapes import capsule_mesh, geom_colors, geom_mesh
 
 PLANE_EXTENT = 10.0
 """Half the side at which an endless plane is drawn [m]."""
@@ -18,7 +18,6 @@ PLANE_THICKNESS = 0.001
 """[m]"""
 
 _GEOM = mujoco.mjtGeom
-_DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
 
 
 def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) -> bytes:
@@ -27,6 +26,7 @@ def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) ->
     names of geoms and frames of bodies by id. Geoms that MuJoCo's viewer hides at first (groups 3 and up) and
     those of alpha 0 are left out.
     """
+    colors = geom_colors(model)
     markers = [
         {
             "header": {"stamp": 0, "frame_id": frames[model.geom_bodyid[geom]]},
@@ -34,20 +34,13 @@ def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) ->
             "id": geom,
             "frame_locked": True,
             "pose": np.concatenate([model.geom_pos[geom], to_xyzw(model.geom_quat[geom])]),
-            "color": _color(model, geom),
+            "color": colors[geom],
             **_shape(model, geom),
         }
         for geom in range(model.ngeom)
-        if model.geom_group[geom] < 3 and _color(model, geom)[3] > 0.0
+        if model.geom_group[geom] < 3 and colors[geom, 3] > 0.0
     ]
     return cdr.encode(MarkerArray, {"markers": markers})
-
-
-def _color(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    """A material's colour counts unless the geom has one of its own, other than MuJoCo's default."""
-    material = model.geom_matid[geom]
-    own = model.geom_rgba[geom]
-    return model.mat_rgba[material] if material >= 0 and np.allclose(own, _DEFAULT_COLOR) else own
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> dict[str, Any]:

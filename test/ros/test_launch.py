@@ -12,21 +12,6 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = ["config", "scene", "engine", "namespace", "real_time_factor"]
 ARGUMENTS += ["rviz", "web", "record", "bag_path", "log_level"]
-TOPICS = {"/scene_markers": "Transient Local", "/tactile/points": "Volatile", "/markers": "Volatile"}
-
-
-def test_rviz_shows_scene_taxels_contacts_and_frames():
-    display = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())
-    shown = {each["Name"]: each for each in display["Visualization Manager"]["Displays"]}
-    topics = {
-        each["Topic"]["Value"]: each["Topic"]["Durability Policy"]
-        for each in shown.values()
-        if "Topic" in each
-    }
-    assert topics == TOPICS
-    assert all(each["Enabled"] for each in shown.values())
-    assert shown["Taxels"]["Channel Name"] == "intensity"
-    assert "TF" in shown
 
 
 class TestWithLaunch:
@@ -77,6 +62,25 @@ class TestWithLaunch:
         assert files[0].resolve() == ROOT / "config/infant.yaml"
         (overrides,) = yaml.safe_load(files[1].read_text()).values()
         assert overrides == {"ros__parameters": {"real_time_factor": 0.5}}
+
+    @pytest.mark.parametrize("namespace", ["", "left", "/robots/left/"])
+    def test_rviz_gets_the_topics_of_the_namespace_and_the_configured_world(
+        self, namespace, tmp_path, monkeypatch
+    ):
+        config = tmp_path / "odd.yaml"
+        config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, world_frame: map}}")
+        (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
+        (tmp_path / "share/ament_index/resource_index/packages/rviz2").touch()
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        context, actions = self.started(config=str(config), namespace=namespace, rviz="true")
+        _, rviz = [action for action in actions if hasattr(action, "node_package")]
+        rviz._perform_substitutions(context)
+        prefix = f"/{namespace.strip('/')}".rstrip("/")
+        moved = {f"/{topic}": f"{prefix}/{topic}" for topic in ("markers", "scene_markers", "tactile/points")}
+        assert dict(rviz.expanded_remapping_rules) == moved
+        command = [context.perform_substitution(part) for argument in rviz.cmd[1:] for part in argument]
+        assert command[0] == "-d" and command[1].endswith("rviz/tactile_sim.rviz")
+        assert command[2:4] == ["-f", "map"]
 
     def test_an_unknown_configuration_is_named_with_the_nearest(self):
         from tactile_sim import ConfigError

@@ -1,0 +1,99 @@
+"""RViz takes what the node sends of every shipped scene without a warning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rostest import Ros, wait_for  # noqa: E402
+from rvizrules import (  # noqa: E402
+    cloud_complaints,
+    each,
+    frames,
+    marker_complaints,
+    transform_complaints,
+)
+from sensor_msgs.msg import PointCloud2  # noqa: E402
+from tactile_sim.srv import Step  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+
+from tactile_sim.ros import subscribe  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml") if "skin:" in path.read_text())
+FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visualization Manager"][
+    "Global Options"
+]["Fixed Frame"]
+
+
+class Shown:
+    """What RViz would have got of some simulated time, and where from."""
+
+    def __init__(self, ros: Ros):
+        self.scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
+        self.markers = ros.listen(MarkerArray, "markers")
+        self.clouds = ros.listen(PointCloud2, "tactile/points")
+        self.moving = ros.listen(TFMessage, "/tf")
+        self.fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
+
+    def complete(self) -> bool:
+        return bool(self.scene and self.markers and self.clouds and self.moving and self.fixed)
+
+
+@pytest.fixture(scope="module", params=SHIPPED)
+def shown(request, tmp_path_factory):
+    """The first second of a shipped scene, with all that its configuration draws."""
+    ros = Ros(tmp_path_factory.mktemp("rviz"))
+    try:
+        shown = Shown(ros)
+        ros.start("run", request.param, "--ros-args", "-p", "start_paused:=true", "-p", "rates.tf:=30.0")
+        wait_for(shown.complete, "the first state")
+        for _ in range(5):  # as many messages at a time as a publisher keeps
+            assert ros.call(Step, "/tactile_sim/step", steps=100).success
+        wait_for(lambda: len(shown.markers) >= 30 and len(shown.clouds) >= 30, "a second of it")
+        yield shown
+    finally:
+        ros.close()
+
+
+def test_every_message_passes_the_checks_of_rviz(shown):
+    for array in [*shown.scene, *shown.markers]:
+        assert marker_complaints(array) == []
+    for cloud in shown.clouds:
+        assert cloud_complaints(cloud) == []
+    assert transform_complaints([*shown.moving, *shown.fixed]) == []
+
+
+def test_every_frame_is_known_and_has_one_parent(shown):
+    known = frames([*shown.moving, *shown.fixed], FIXED_FRAME)
+    named = {marker.header.frame_id for array in [*shown.scene, *shown.markers] for marker in each(array)}
+    named |= {cloud.header.frame_id for cloud in shown.clouds}
+    assert named <= known
+    children = set(shown.moving[0].transforms.child_frame_id)
+    assert not children & set(shown.fixed[0].transforms.child_frame_id)
+
+
+def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
+    # RViz shows an error, and keeps it, on a marker whose frame it does not know yet.
+    order: list = []
+    for kind, topic, lasting in ((MarkerArray, "scene_markers", True), (TFMessage, "/tf", False)):
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE
+        qos = QoSProfile(depth=100, durability=durability)
+        subscribe(ros.node, kind, topic, lambda _, topic=topic: order.append(topic), qos)
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
+    wait_for(lambda: "scene_markers" in order[order.index("/tf") :] if "/tf" in order else False)
+
+
+def test_all_there_is_to_see_is_drawn(shown):
+    assert len(shown.scene[0].markers.id) > 3
+    added = [m for array in shown.markers for m in each(array) if m.action == Marker.ADD]
+    assert {Marker.SPHERE_LIST, Marker.ARROW} <= {marker.type for marker in added}
+    intensity = np.frombuffer(bytes(shown.clouds[-1].data), "<f4").reshape(-1, 9)[:, 3]
+    assert (intensity >= 0).all() and intensity.max() > 0
