@@ -78,12 +78,8 @@ class Child:
             time.sleep(0.05)
         return False
 
-    def __enter__(self) -> Child:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def end(self) -> None:
+        """End it, by force where it does not end by itself."""
         if self.returncode is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -91,3 +87,11 @@ class Child:
             except subprocess.TimeoutExpired:
                 self._process.kill()
         self._process.wait()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()

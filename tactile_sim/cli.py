@@ -12,11 +12,12 @@ from types import ModuleType
 
 from tactile_sim import CommandError, TactileSimError, __version__
 
-COMMANDS = ("run", "demo", "info", "check", "record", "bag", "bench")
+COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand) or the path of a YAML file.
 
   tactile_sim demo touch_cube          watch a cube feel the table
+  tactile_sim view hand                see it in the browser, without ROS; a bag plays back there too
   tactile_sim info infant              what a scene holds: bodies, taxels, joints, sensors
   tactile_sim run my_robot.yaml        the ROS 2 node
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.mailbox import Mailbox
-from tactile_sim.output import Output, Status
+from tactile_sim.output import VIEW, Output, Status
 from tactile_sim.pace import Pace
 from tactile_sim.schedule import Schedule
 from tactile_sim.simulation import Simulation
@@ -19,7 +20,7 @@ from tactile_sim.simulation import Simulation
 IDLE = 0.05
 """While time stands still, new listeners are looked for this often [s of wall time]."""
 REACTION = 0.01
-"""Requests wait at most about this long [s of simulation time] for the steps under way."""
+"""Requests wait at most about this long [s] for the steps under way, in simulation and wall time."""
 
 
 class Runner:
@@ -41,9 +42,7 @@ class Runner:
         self._owed: deque[tuple[int, Future]] = deque()
         """Steps still to be taken while time stands still otherwise: the last step of each request."""
         self._pace = Pace(settings.real_time_factor)
-        self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
-        self._reaction = max(1, round(REACTION / simulation.engine.timestep))
-        """``REACTION`` in steps."""
+        self._plan(settings)
         self._shown = -1
         """The last step that has been sent as a whole."""
         self._show_next = True
@@ -164,9 +163,15 @@ class Runner:
         """Takes over settings that may change while running."""
         simulation = self.simulation
         simulation.update(settings)
-        self._schedule = Schedule(simulation.engine.timestep, vars(settings.rates))
+        self._plan(settings)
         if settings.real_time_factor != self._pace.factor:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
+
+    def _plan(self, settings: Settings) -> None:
+        """When streams are due, and after how many steps somebody may have a say."""
+        timestep = self.simulation.engine.timestep
+        self._schedule = Schedule(timestep, {**vars(settings.rates), VIEW: math.inf})
+        self._reaction = max(1, round(REACTION * min(settings.real_time_factor or 1.0, 1.0) / timestep))
 
     def status(self) -> Status:
         """How the loop is doing; the real-time factor is that since the last call."""

@@ -23,6 +23,8 @@ from tactile_sim.thrower import Thrower
 
 MOTION_INTERVAL = 0.01
 """Built-in motion renews the controls this often [s]."""
+PUSH = 0.1
+"""How long a push lasts [s]."""
 
 
 class Simulation:
@@ -204,6 +206,17 @@ class Simulation:
         name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
         return name
+
+    def push(self, body: int, force: np.ndarray) -> None:
+        """Pushes a body, by its id, at its centre of mass with a force (3,) [N] in the world for `PUSH` seconds,
+        as one blow. Raises CommandError, and then changes nothing.
+        """
+        model = self.engine.model
+        if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
+            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world, or there is none")
+        if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
+            raise CommandError(f"a push needs three finite numbers below {LARGEST:g} [N]")
+        self.engine.strike(body, PUSH * force)
 
     def take_tare(self) -> str:
         """Lets the readings of the present instant count as zero from now on."""

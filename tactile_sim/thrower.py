@@ -28,6 +28,11 @@ class Thrower:
         self._targets = [body for body in targets if body and body not in balls]
         self.restart()
 
+    @property
+    def can_throw(self) -> bool:
+        """Whether there is a ball, and a skin to throw it at."""
+        return bool(self._balls and self._targets)
+
     def restart(self) -> None:
         """From here on the same throws come again."""
         self._thrown = 0

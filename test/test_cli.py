@@ -124,11 +124,6 @@ def test_what_needs_ros_says_how_to_get_it(command):
     assert done.stderr.count("\n") == 1
 
 
-def test_the_web_view_is_refused_until_there_is_one(capsys):
-    assert main(["run", "touch_cube", "--web"]) == 2
-    assert "not available yet" in capsys.readouterr().err
-
-
 def test_an_unknown_benchmark_is_refused_with_the_ones_there_are(capsys):
     assert main(["bench", "no_such_benchmark"]) == 2
     assert "no_such_benchmark" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
-from tactile_sim.errors import BagError, CommandError
+from tactile_sim.errors import BagError
 
 RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds
 RECORDER_PATIENCE = 60.0  # s until the recorder must be up
@@ -33,26 +33,23 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
-        help="a view in the browser; not available yet in this version",
+        help="a view in the browser, at web.host and web.port of the configuration",
     )
     parser.set_defaults(ros_args=[])
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the node until it is told to stop or the duration is over."""
-    if args.web:
-        raise CommandError(
-            "--web: the view in the browser is not available yet in this version; leave --web out"
-        )
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    web = bool(args.web)
     if not args.record:
-        return node.run(args.config, args.duration, args.ros_args)
+        return node.run(args.config, args.duration, args.ros_args, web=web)
     with _recorder(args.record):
-        return node.run(args.config, args.duration, args.ros_args, depth=RECORDED_DEPTH)
+        return node.run(args.config, args.duration, args.ros_args, depth=RECORDED_DEPTH, web=web)
 
 
 @contextmanager

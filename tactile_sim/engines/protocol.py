@@ -77,6 +77,9 @@ class Engine(Protocol):
     ) -> None:
         """Puts a body with a free joint somewhere; all in the world, quaternion wxyz."""
 
+    def strike(self, body: int, impulse: np.ndarray) -> None:
+        """Gives a body a blow at its centre of mass: an impulse (3,) in the world [N s]."""
+
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""

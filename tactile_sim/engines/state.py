@@ -84,6 +84,23 @@ class State(MujocoSensors):
         mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], np.asarray(angular, float), inverse)
         self.data.qacc_warmstart[v : v + 6] = 0.0
 
+    def strike(self, body: int, impulse: np.ndarray) -> None:
+        """Gives a body a blow at its centre of mass: an impulse (3,) in the world [N s].
+
+        All speeds change at once by M⁻¹ Jᵀ p, with the mass matrix M, the Jacobian J of that place and the
+        impulse p; what touches or bounds the body answers in the next step.
+        """
+        model, data = self.model, self.data
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_factorM(model, data)
+        jacobian, change = np.empty((3, model.nv)), np.empty((1, model.nv))
+        mujoco.mj_jacBodyCom(model, data, jacobian, None, body)
+        mujoco.mj_solveM(model, data, change, impulse[None] @ jacobian)
+        data.qvel[:] += change[0]
+        data.qacc_warmstart[:] = 0.0
+
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""

@@ -20,14 +20,17 @@ from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.output import Outputs
 from tactile_sim.ros import parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
+from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
 DISCOVERY = 2.0
@@ -39,6 +42,7 @@ def run(
     duration: float | None = None,
     ros_args: list[str] | None = None,
     depth: int = DEPTH,
+    web: bool = False,
 ) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
@@ -47,6 +51,7 @@ def run(
         duration: simulation time [s] after which the node ends by itself.
         ros_args: what follows ``--ros-args``.
         depth: how many messages of a topic wait for a listener who is late.
+        web: whether to show it in the browser too.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -64,14 +69,14 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration, depth)
+        _spin(node, arguments, duration, depth, web)
     finally:
         node.destroy_node()
         rclpy.shutdown()
     return 0
 
 
-def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) -> None:
+def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, web: bool) -> None:
     settings = parameters.read_settings(node, arguments)
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
@@ -80,16 +85,18 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
         node.get_logger().info("compiling kernels, some 15 s, at the first start after an installation only")
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    runner = Runner(simulation, publishers)
+    feed = ViewFeed(simulation, settings.web.host, settings.web.port) if web else None
+    runner = Runner(simulation, Outputs([publishers, feed]) if feed else publishers)
     publishers.tell_of(runner)
     Commands(node, runner)
-    Services(node, runner)
-    _look_for_twins(node)
-    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
-
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    requests = NodeRequests(runner, node, executor)
+    Services(node, requests)
+    _look_for_twins(node)
+    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
+
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: runner.stop())
@@ -101,12 +108,17 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int) 
         f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
         f"{1 / simulation.engine.timestep:g} steps/s"
     )
+    if feed:
+        feed.serve(runner, requests)
+        node.get_logger().info(f"web view: {feed.address}")
     # All that has been made by now stays; without it the collector of cycles has next to nothing to look at.
     gc.collect()
     gc.freeze()
     try:
         runner.run(duration)
     finally:
+        if feed:
+            feed.close()
         publishers.flush()
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)
@@ -141,11 +153,12 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The executable ``sim``: everything comes as ROS arguments."""
+    """The executable ``sim``: everything comes as ROS arguments, but ``--web`` for a view in the browser."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         require_ros("sim")
-        return run(None, ros_args=[argument for argument in given if argument != "--ros-args"])
+        ros_arguments = [argument for argument in given if argument not in ("--web", "--ros-args")]
+        return run(None, ros_args=ros_arguments, web="--web" in given)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2

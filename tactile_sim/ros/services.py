@@ -14,20 +14,19 @@ from std_srvs.srv import SetBool, Trigger
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.frames import to_wxyz
-from tactile_sim.runner import Runner
+from tactile_sim.requests import Requests
 from tactile_sim.srv import Reset, SetBodyState, Step
 
 
 class Services:
     """``~/reset``, ``~/pause``, ``~/step``, ``~/set_body_state``, ``~/throw`` and ``~/tare``.
 
-    A callback hands its work to the loop and gives a future; the answer goes out when that is done. So a long
+    A callback gives the future of what it asks for; the answer goes out when that is done. So a long
     ``~/step`` keeps neither the next request nor a command waiting.
     """
 
-    def __init__(self, node: Node, runner: Runner):
-        self._runner = runner
-        self._simulation = runner.simulation
+    def __init__(self, node: Node, requests: Requests):
+        self._requests = requests
         self._future: Future
         for service_type, name, callback in (
             (Reset, "~/reset", self._reset),
@@ -62,22 +61,13 @@ class Services:
         self._future.add_done_callback(answer)
 
     def _reset(self, request: Reset.Request) -> Future:
-        def work() -> str:
-            self._runner.interfere(lambda: self._simulation.reset(request.keyframe or None), mends=True)
-            done = f"reset to keyframe {request.keyframe!r}" if request.keyframe else "reset"
-            return done + ("; still paused" if self._runner.paused else "")
-
-        return self._runner.call(work)
+        return self._requests.reset(request.keyframe or None)
 
     def _pause(self, request: SetBool.Request) -> Future:
-        def work() -> str:
-            self._runner.pause(request.data)
-            return "paused" if request.data else "running"
-
-        return self._runner.call(work)
+        return self._requests.pause(request.data)
 
     def _step(self, request: Step.Request) -> Future:
-        return self._runner.steps(request.steps)
+        return self._requests.step(request.steps)
 
     def _set_body_state(self, request: SetBodyState.Request) -> Future:
         position, orientation = request.pose.position, request.pose.orientation
@@ -87,17 +77,10 @@ class Services:
             np.array([vector.x, vector.y, vector.z])
             for vector in (request.twist.linear, request.twist.angular)
         )
-
-        def work() -> str:
-            self._runner.interfere(
-                lambda: self._simulation.set_body_state(request.body, pose, quaternion, linear, angular)
-            )
-            return f"body {request.body!r} is set"
-
-        return self._runner.call(work)
+        return self._requests.set_body_state(request.body, pose, quaternion, linear, angular)
 
     def _throw(self, request: Trigger.Request) -> Future:
-        return self._runner.call(lambda: f"threw {self._runner.interfere(self._simulation.throw)!r}")
+        return self._requests.throw()
 
     def _tare(self, request: Trigger.Request) -> Future:
-        return self._runner.call(lambda: self._runner.interfere(self._simulation.take_tare))
+        return self._requests.tare()

@@ -1,0 +1,71 @@
+"""``tactile_sim view CONFIG_OR_BAG``: a simulation of its own, or a bag, in the browser; needs no ROS."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+
+from tactile_sim import config, kernel_cache
+from tactile_sim.commands import new_parser, seconds
+from tactile_sim.output import Outputs, Terminal
+from tactile_sim.runner import Runner
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.feed import ViewFeed
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(
+        subparsers,
+        "view",
+        "see a simulation or a bag in the browser",
+        "Ctrl-C ends it. Open the address that it prints; by default only this machine can.\n"
+        "To see a running node instead: tactile_sim run CONFIG --web",
+    )
+    parser.add_argument(
+        "source",
+        metavar="CONFIG_OR_BAG",
+        help="a shipped configuration's name (hand), the path of a YAML file, or that of a bag",
+    )
+    parser.add_argument("--host", metavar="H", help="address to listen at; 127.0.0.1, or as configured")
+    parser.add_argument("--port", type=_port, metavar="P", help="port to listen at; 8080, or as configured")
+    parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Show it until the user has seen enough or the duration is over; returns 0."""
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    _simulate(args, ending)
+    return 0
+
+
+def _simulate(args: argparse.Namespace, ending: threading.Event) -> None:
+    settings = config.load(args.source)
+    if kernel_cache.empty:
+        print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
+    simulation = Simulation(settings)
+    feed = ViewFeed(simulation, args.host or settings.web.host, args.port or settings.web.port)
+    runner = Runner(simulation, Outputs([feed, Terminal()]))
+
+    def end_it() -> None:
+        ending.wait(args.duration)
+        runner.stop()
+
+    feed.serve(runner)
+    print(f"web view: {feed.address}", flush=True)
+    threading.Thread(target=end_it, daemon=True).start()
+    try:
+        runner.run()
+    finally:
+        feed.close()
+
+
+def _port(text: str) -> int:
+    """A port from the command line."""
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, not {text!r}")
+    return int(text)

@@ -1,0 +1,99 @@
+"""The memory that a simulation and its view share: one moment, written by the one and read by the other."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from tactile_sim.engines import Contacts
+from tactile_sim.view.world import World
+
+MOST_CONTACTS = 1000
+"""More are not shown."""
+_CHANNELS = 3
+"""Of a taxel, at most."""
+_TRIES = 3
+"""Copies that a reader makes until one is whole; writers are rare."""
+
+
+def layout(world: World) -> np.dtype:
+    """One moment as it lies in memory; units and frames as in `Moment`, `Snapshot` and `Contacts`."""
+    bodies, skins = len(world.bodies), len(world.skin_bodies)
+    return np.dtype(
+        [
+            ("time", "f8"),
+            ("paused", "?"),
+            ("fault", "S200"),
+            ("positions", "f8", (bodies, 3)),
+            ("quaternions", "f8", (bodies, 4)),
+            ("unit", "S8"),
+            ("channels", "u4"),
+            ("readings", "f4", (_CHANNELS * len(world.taxel_positions),)),
+            ("wrenches", "f8", (skins, 6)),
+            ("contact_count", "u4"),
+            ("contacts", "f8", (MOST_CONTACTS, Contacts.WIDTH)),
+            ("force_scale", "f8"),
+            ("feelers", "f8", (len(world.feeler_bodies),)),
+            ("controls", "f8", (len(world.actuators),)),
+        ]
+    )
+
+
+class Channel:
+    """A moment in memory without a name, which is gone when the last of its two sides is, however it ends.
+
+    The writer never waits: a number counts up before and after each writing, and a reader that sees it change
+    under its copy takes another. The reader tells how many look, so that nothing is written for nobody.
+    """
+
+    def __init__(self, world: World, file: int | None = None):
+        """file: the number of the other side's memory, as an open file; None: makes one."""
+        head, moment = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")]), layout(world)
+        self.file = os.memfd_create("tactile_sim_view") if file is None else file
+        size = head.itemsize + moment.itemsize
+        if file is None:
+            os.truncate(self.file, size)
+        memory = mmap.mmap(self.file, size)
+        view = memoryview(memory)
+        self._sequence = view[:8].cast("Q")
+        self._clients = view[8:12].cast("I")
+        self._record = np.ndarray((), moment, memory, head.itemsize)
+        self._seen = 0
+
+    @property
+    def clients(self) -> int:
+        """How many browsers look."""
+        return self._clients[0]
+
+    @clients.setter
+    def clients(self, number: int) -> None:
+        self._clients[0] = number
+
+    @contextmanager
+    def writing(self) -> Iterator[np.ndarray]:
+        """The record, to be written; readers take it when the block is left."""
+        self._sequence[0] += 1
+        try:
+            yield self._record
+        finally:
+            self._sequence[0] += 1
+
+    def read(self) -> np.ndarray | None:
+        """A copy of the moment written last; None where it is not new, or just being written."""
+        for _ in range(_TRIES):
+            before = self._sequence[0]
+            if before == self._seen:
+                return None
+            copy = self._record.copy()
+            if before % 2 == 0 and self._sequence[0] == before:
+                self._seen = before
+                return copy
+        return None
+
+    def close(self) -> None:
+        """Lets go of the memory's file; what is mapped goes with this object."""
+        os.close(self.file)

@@ -1,0 +1,82 @@
+"""From a simulation to the process that shows it, and back."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+from tactile_sim.child import Child
+from tactile_sim.errors import CommandError
+from tactile_sim.view.channel import Channel
+from tactile_sim.view.line import Line
+from tactile_sim.view.world import World
+
+PATIENCE = 60.0
+"""The process of the view must be up within this long [s]."""
+
+
+class Link:
+    """The view's process, the memory it reads and the line to it, while this object is open.
+
+    Over the line go, to the view: ``{}`` (a moment lies in the memory) and ``{"tell": text}``; from it: at
+    first ``{"address": ...}`` or ``{"refused": text}``, then ``{"request": name, "arguments": [...]}``.
+    """
+
+    def __init__(self, world: World, host: str, port: int):
+        """Raises CommandError where the view cannot be served there."""
+        self.channel = Channel(world)
+        self._line, theirs = Line.pair()
+        self._listener: Thread | None = None
+        self._closing = False
+        world_file = os.memfd_create("tactile_sim_world")
+        with os.fdopen(world_file, "wb") as file:
+            pickle.dump(world, file)
+            file.flush()
+            os.lseek(world_file, 0, os.SEEK_SET)
+            files = (world_file, self.channel.file, theirs.file)
+            self._process = Child(
+                *map(str, files), host, str(port), module="tactile_sim.view.server", files=files
+            )
+        theirs.close()
+        answer = self._line.receive(PATIENCE)
+        if not answer or "address" not in answer:
+            self.close()
+            said = " ".join(self._process.last_lines[-1:]) or "no answer"
+            raise CommandError((answer or {}).get("refused", f"the web view did not start: {said}"))
+        self.address: str = answer["address"]
+        """What to type into a browser."""
+
+    def listen(self, obey: Callable[[str, list[Any]], None], lost: Callable[[str], None]) -> None:
+        """Has a thread of its own call ``obey`` with each request and, should the view break down, ``lost``
+        with the reason."""
+        self._listener = Thread(target=self._listen, args=(obey, lost), daemon=True)
+        self._listener.start()
+
+    def moment_written(self) -> None:
+        """Lets the view know of it."""
+        self._line.send()
+
+    def tell(self, text: str) -> None:
+        """Shows a line of text in the browsers."""
+        self._line.send(tell=text)
+
+    def close(self) -> None:
+        """Ends the view."""
+        self._closing = True
+        self._line.hang_up()
+        if self._listener:
+            self._listener.join()
+        self._process.end()
+        self._line.close()
+        self.channel.close()
+
+    def _listen(self, obey: Callable[[str, list[Any]], None], lost: Callable[[str], None]) -> None:
+        while (message := self._line.receive()) is not None:
+            obey(message["request"], message["arguments"])
+        self.channel.clients = 0
+        if not self._closing:
+            self._process.end()
+            lost(" ".join(self._process.last_lines[-1:]) or f"exit code {self._process.returncode}")

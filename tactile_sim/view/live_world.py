@@ -1,0 +1,94 @@
+"""What there is to see of a running simulation, or of any MuJoCo model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from tactile_sim.force_scale import taxel_scale
+from tactile_sim.names import Names
+from tactile_sim.shapes import capsule_mesh, geom_colors, geom_mesh
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import Skin
+from tactile_sim.view import primitives
+from tactile_sim.view.world import Shape, World
+
+PLANE_EXTENT = 10.0
+"""Half the side at which an endless plane is drawn [m]."""
+HIDDEN = 3
+"""Geoms of this group and those above are for collisions: MuJoCo's viewer hides them too."""
+
+_GEOM = mujoco.mjtGeom
+
+
+def of_simulation(simulation: Simulation) -> World:
+    """The scene of a simulation, with its skin and its controls."""
+    world = of_model(
+        simulation.engine.model, simulation.names, Path(simulation.settings.scene).stem, simulation.skin
+    )
+    return dataclasses.replace(world, can_throw=simulation.thrower.can_throw)
+
+
+def of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None = None) -> World:
+    """A model; a body's index is its id."""
+    limited = model.actuator_ctrllimited.astype(bool)[:, None]
+    world = World(
+        title=title,
+        bodies=tuple(names.bodies),
+        shapes=tuple(_shapes(model, names)),
+        timestep=float(model.opt.timestep),
+        center=model.stat.center.copy(),
+        extent=float(model.stat.extent),
+        actuators=tuple(names.actuators),
+        control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
+        free_bodies=tuple(np.flatnonzero(model.body_weldid).tolist()),
+        keyframes=tuple(filter(None, (model.key(k).name for k in range(model.nkey)))),
+    )
+    if skin is None:
+        return world
+    return dataclasses.replace(
+        world,
+        skin_bodies=np.array([body.body_id for body in skin.bodies], int),
+        taxel_counts=np.diff(skin.offsets),
+        taxel_positions=skin.positions,
+        taxel_normals=skin.normals,
+        taxel_spacings=skin.spacings,
+        taxel_scale=taxel_scale(model),
+    )
+
+
+def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:
+    """The geoms that MuJoCo's viewer shows at first."""
+    colors = geom_colors(model)
+    for geom in np.flatnonzero((model.geom_group < HIDDEN) & (colors[:, 3] > 0.0)).tolist():
+        vertices, faces = _triangles(model, geom)
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+        placed = vertices @ rotation.reshape(3, 3).T + model.geom_pos[geom]
+        yield Shape(names.geoms[geom], int(model.geom_bodyid[geom]), placed, faces, colors[geom])
+
+
+def _triangles(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) in the geom's frame [m] and triangles (t, 3), wound outward."""
+    size = model.geom_size[geom]
+    match _GEOM(model.geom_type[geom]):
+        case _GEOM.mjGEOM_SPHERE:
+            return primitives.ellipsoid([2 * size[0]] * 3)
+        case _GEOM.mjGEOM_ELLIPSOID:
+            return primitives.ellipsoid(2 * size)
+        case _GEOM.mjGEOM_BOX:
+            return primitives.box(2 * size)
+        case _GEOM.mjGEOM_CYLINDER:
+            return primitives.cylinder([2 * size[0], 2 * size[0], 2 * size[1]])
+        case _GEOM.mjGEOM_CAPSULE:
+            return capsule_mesh(size[0], size[1])
+        case _GEOM.mjGEOM_PLANE:
+            x, y = np.where(size[:2] > 0.0, size[:2], PLANE_EXTENT)
+            corners = np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]])
+            return corners, np.array([[0, 1, 2], [0, 2, 3]])
+        case _:
+            return geom_mesh(model, geom)

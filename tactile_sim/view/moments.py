@@ -1,0 +1,67 @@
+"""From what lies in the shared memory to what is drawn: in the view's process, off the physics."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.arrows import force_arrows
+from tactile_sim.engines import Contacts
+from tactile_sim.frames import to_xyzw
+from tactile_sim.view.world import Moment, World
+
+WINDOW = 1.0
+"""The real-time factor is that of about so long [s of wall time]."""
+
+
+class Moments:
+    """Makes the moments of one world out of records as `tactile_sim.view.channel` has them."""
+
+    def __init__(self, world: World):
+        self._world = world
+        self._skin_bodies = np.asarray(world.skin_bodies, int)
+        self._past: deque[tuple[float, float]] = deque()
+        """Wall and simulation time of the moments within the window [s]."""
+
+    def moment(self, record: np.ndarray) -> Moment:
+        """All that is drawn of one record."""
+        quaternions = record["quaternions"]
+        rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()
+        contacts = record["contacts"][: int(record["contact_count"])]
+        arrows, kinds = force_arrows(
+            contacts,
+            record["positions"],
+            rotations,
+            self._skin_bodies,
+            record["wrenches"],
+            float(record["force_scale"]),
+        )
+        channels = int(record["channels"])
+        readings = record["readings"][: channels * len(self._world.taxel_positions)]
+        return Moment(
+            time=float(record["time"]),
+            body_positions=record["positions"],
+            body_quaternions=quaternions,
+            taxels=np.linalg.norm(readings.reshape(-1, channels), axis=1),
+            unit=bytes(record["unit"]).decode(),
+            forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
+            contacts=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
+            arrows=arrows,
+            arrow_kinds=kinds,
+            feelers=record["feelers"],
+            controls=record["controls"],
+            real_time_factor=self._real_time_factor(float(record["time"])),
+            paused=bool(record["paused"]),
+            fault=bytes(record["fault"]).decode(errors="ignore"),
+        )
+
+    def _real_time_factor(self, now: float) -> float:
+        wall = time.monotonic()
+        self._past.append((wall, now))
+        while len(self._past) > 2 and wall - self._past[1][0] > WINDOW:
+            self._past.popleft()
+        began, then = self._past[0]
+        return (now - then) / (wall - began) if wall > began else 0.0

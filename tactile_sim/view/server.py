@@ -1,0 +1,92 @@
+"""The process of the view: what the simulation puts into the shared memory goes to the browsers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+
+import numpy as np
+
+from tactile_sim.errors import TactileSimError
+from tactile_sim.view.channel import Channel
+from tactile_sim.view.line import Line
+from tactile_sim.view.moments import Moments
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.world import World
+
+LOOK = 0.05
+"""Browsers are counted this often [s]."""
+
+
+class Requests:
+    """What browsers ask for goes over the line: see `tactile_sim.requests`."""
+
+    def __init__(self, line: Line):
+        self._line = line
+
+    def pause(self, paused: bool) -> None:
+        """Lets time stand still, or go on."""
+        self._ask("pause", paused)
+
+    def step(self, count: int) -> None:
+        """Takes so many steps while time stands still."""
+        self._ask("step", count)
+
+    def reset(self, keyframe: str | None) -> None:
+        """Back to the start, or to a keyframe."""
+        self._ask("reset", keyframe)
+
+    def throw(self) -> None:
+        """Throws the next ball at the skin."""
+        self._ask("throw")
+
+    def push(self, body: int, force: np.ndarray) -> None:
+        """Pushes a body for a moment; force (3,) in the world [N]."""
+        self._ask("push", int(body), [float(part) for part in force])
+
+    def set_control(self, index: int, value: float) -> None:
+        """Sets an actuator's control."""
+        self._ask("set_control", int(index), float(value))
+
+    def set_real_time_factor(self, factor: float) -> None:
+        """Sets the pace of time."""
+        self._ask("set_real_time_factor", float(factor))
+
+    def _ask(self, request: str, *arguments: object) -> None:
+        self._line.send(request=request, arguments=arguments)
+
+
+def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> None:
+    """Shows each new moment and each word until the simulation's side of the line is gone."""
+    while (message := line.receive(LOOK)) is not None:
+        channel.clients = viewer.clients
+        if "tell" in message:
+            viewer.tell(message["tell"])
+        elif (record := channel.read()) is not None:
+            viewer.show(moments.moment(record))
+
+
+def main(world_file: str, memory_file: str, line_file: str, host: str, port: str) -> int:
+    """Serves one simulation; the first three are numbers of open files. Returns the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the line says when it is over
+    with os.fdopen(int(world_file), "rb") as file:
+        world: World = pickle.load(file)
+    line = Line.of(int(line_file))
+    channel = Channel(world, int(memory_file))
+    try:
+        viewer = Viewer(world, host, int(port), Requests(line))
+    except TactileSimError as error:
+        line.send(refused=str(error))
+        return 2
+    line.send(address=viewer.address)
+    try:
+        serve(line, channel, viewer, Moments(world))
+    finally:
+        viewer.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
