@@ -1,0 +1,75 @@
+"""Writes docs/messages.md, the reference of all messages and services: python tools/messages.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "messages.md"
+HEAD = """# Messages and services
+
+Made from the files in `msg/` and `srv/`, which are the specification.
+"""
+FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
+
+
+def page() -> str:
+    """The page as it should be."""
+    files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
+    contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_topics(file.stem)}" for file in files]
+    text = "\n".join([HEAD, *contents, *(line for file in files for line in _section(file))])
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
+
+
+def _topics(name: str) -> str:
+    """Where it is sent or served."""
+    places = {
+        "ContactSensor": "`contact_sensors/<name>`",
+        "ContactWrenchArray": "`contacts`",
+        "TactileArray": "`tactile/<body>/array`, `truth` and `feelers`",
+        "TactileFrame": "`tactile/frame`",
+        "TactileLayout": "`tactile/<body>/layout` and `feelers_layout`",
+        "Reset": "`~/reset`",
+        "SetBodyState": "`~/set_body_state`",
+        "Step": "`~/step`",
+    }
+    return f": {places[name]}" if name in places else ""
+
+
+def _section(file: Path) -> Iterator[str]:
+    yield f"\n## {file.stem}"
+    parts = file.read_text(encoding="utf-8").split("---\n")
+    for part, title in zip(parts, ("Request", "Answer") if len(parts) == 2 else ("",), strict=True):
+        yield from _part(part, title)
+
+
+def _part(text: str, title: str) -> Iterator[str]:
+    lines = text.strip().splitlines()
+    comment = [line.removeprefix("#").removeprefix(" ") for line in lines if line.startswith("#")]
+    yield from _prose(comment)
+    if title:
+        yield f"\n{title}:"
+    yield "\n| field | type | |\n|---|---|---|"
+    for line in lines:
+        if line and not line.startswith("#"):
+            field = FIELD.fullmatch(line)
+            assert field, f"no field: {line!r}"
+            yield f"| `{field['name']}` | `{field['type']}` | {field['meaning'] or ''} |"
+
+
+def _prose(comment: list[str]) -> Iterator[str]:
+    """A comment as it stands; what is laid out in columns stays so."""
+    columns = False
+    for line in ["", *comment]:
+        if ("  " in line.strip()) != columns:
+            columns = not columns
+            yield "\n```text" if columns else "```\n"
+        yield line
+    if columns:
+        yield "```"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
