@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 
 from tactile_sim import engines
 from tactile_sim.commander import Commander
-from tactile_sim.config import Settings, resolve_scales
+from tactile_sim.config import Settings, resolve_feelers, resolve_scales
 from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
+from tactile_sim.feelers.feelers import Feelers
+from tactile_sim.feelers.placement import place
 from tactile_sim.motion import Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
@@ -48,10 +51,12 @@ class Simulation:
                 " give the world another name, or the bodies a frame_prefix"
             )
         self.sensor_frames = SensorFrames(model, self.names, self.frames, settings.frame_prefix)
+        scales = resolve_scales(settings, model, self.names)
+        feelers = resolve_feelers(settings, self.names, scales)
         with located(f"{settings.source}: skin.scales"):
             self.skin = Skin(
                 model,
-                resolve_scales(settings, model, self.names),
+                scales,
                 settings.skin.placement,
                 settings.skin.kind,
                 settings.skin.distance,
@@ -62,6 +67,22 @@ class Simulation:
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[self.skin_bodies] = True
+        self.feelers = Feelers(
+            model,
+            [
+                place(
+                    model,
+                    body,
+                    image=Path(own.image) if own.image else None,
+                    spacing=own.spacing,
+                    length=own.length,
+                    where=where,
+                )
+                for body, (where, own) in feelers.items()
+            ],
+            tolerance=[own.tolerance for _, own in feelers.values()],
+            children=[own.children for _, own in feelers.values()],
+        )
         # With the skin's contacts alone to tell, an engine may spare itself the others.
         told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
         with located(settings.source):

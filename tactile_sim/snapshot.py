@@ -79,6 +79,19 @@ class Snapshot:
         return positions, self.sense("force_vector_global", np.float32)
 
     @cached_property
+    def feelers(self) -> np.ndarray:
+        """(feelers,) how much of each is free [m]."""
+        return self.simulation.feelers.read(self.simulation.engine.data)
+
+    @property
+    def hairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends (feelers, 2, 3) in the world [m], and how far (feelers,) each is covered, 0 to 1."""
+        engine, feelers = self.simulation.engine, self.simulation.feelers
+        starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
+        ends = starts + feelers.lengths[:, None] * directions
+        return np.stack([starts, ends], axis=1), 1.0 - self.feelers / feelers.lengths
+
+    @cached_property
     def wrenches(self) -> np.ndarray:
         """(skin bodies, 6) net touch about each body's origin, in its frame [N, N m]."""
         engine = self.simulation.engine

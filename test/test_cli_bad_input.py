@@ -72,9 +72,21 @@ CASES = {
         parameters("engine: trifinger"),
         "engine: 'trifinger' is not available yet in this version",
     ),
-    "later feelers": (
+    "feelers that stand nowhere": (
         parameters("feelers: {cube: {length: 0.1}}"),
-        "feelers.cube.length: is not available yet",
+        "feelers.cube: has neither image nor spacing; give one: image: map.png, or spacing: 0.01",
+    ),
+    "feelers in two ways": (
+        parameters("feelers: {cube: {image: a.png, spacing: 0.01}}"),
+        "feelers.cube: has both image and spacing; give one",
+    ),
+    "feelers of no body": (
+        parameters("feelers: {cub: {spacing: 0.01}}"),
+        "feelers.cub: the scene has no body named 'cub'; did you mean 'cube'?",
+    ),
+    "feelers without length": (
+        parameters("feelers: {cube: {spacing: 0.01, length: 0}}"),
+        "feelers.cube.length: needs a finite number above 0 [m], but is 0",
     ),
     # the skin
     "scale 0": (

@@ -1,4 +1,4 @@
-"""RViz markers of contacts and net touch."""
+"""RViz markers of contacts, net touch and feelers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
 
+_LEVELS = 9
+"""Feelers are coloured in so many steps: those of one colour are one marker."""
+_FREE, _COVERED = np.array([0.45, 0.5, 0.55, 1.0]), np.array([1.0, 0.75, 0.1, 1.0])
 _LOOKS = (
     ("forces", Marker.ARROW, Marker.ADD, (0.1, 0.8, 0.2, 1.0)),
     ("forces", Marker.ARROW, Marker.ADD, (0.9, 0.15, 0.1, 1.0)),
@@ -16,17 +19,24 @@ _LOOKS = (
     ("forces", Marker.ARROW, Marker.ADD, (1.0, 0.8, 0.1, 1.0)),
     ("contact_points", Marker.SPHERE_LIST, Marker.ADD, (1.0, 1.0, 1.0, 1.0)),
     ("", Marker.ARROW, Marker.DELETEALL, (1.0, 1.0, 1.0, 1.0)),
+    *(
+        ("feelers", Marker.LINE_LIST, Marker.ADD, tuple(_FREE + share * (_COVERED - _FREE)))
+        for share in np.linspace(0.0, 1.0, _LEVELS)
+    ),
 )
-"""Namespace, type, action and colour of markers: arrows as `tactile_sim.arrows` has them, then these two."""
-_POINTS, _CLEAR = 4, 5
+"""Namespace, type, action and colour of markers: arrows as `tactile_sim.arrows` has them, then these."""
+_POINTS, _CLEAR, _HAIRS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
+_LINE = (0.3, 0.3, 0.3)
+"""Width of a line, and what LINE_LIST does not use."""
 _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
 """Diameters of an arrow's shaft and head and length of its head, in radii of a contact point."""
 
 
 class Markers:
     """``markers``: contact points white, normal forces green, first tangents red, second tangents blue, and
-    the net touch of each body yellow, all as they act on the second body of a contact."""
+    the net touch of each body yellow, all as they act on the second body of a contact; feelers from grey
+    (free) to yellow (covered)."""
 
     def __init__(self, simulation: Simulation, world: str):
         self._simulation = simulation
@@ -52,11 +62,14 @@ class Markers:
         arrows[:, 2] = len(positions) + 2 * arrows[:, 1]
         arrows[:, 3] = 2
         points = np.concatenate([positions, ends.reshape(-1, 3)])
+        if len(self._simulation.feelers.positions):
+            keys, points = _with_hairs(keys, points, *snapshot.hairs)
         return self._form.fill(snapshot.stamp, keys, points=points)
 
     def _make_form(self) -> cdr.Form:
         spaces, types, actions, colors = zip(*_LOOKS, strict=True)
-        scales = self._radius * np.array([_BALL if kind == _POINTS else _SHAFT_AND_HEAD for kind in range(6)])
+        sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
+        scales = self._radius * np.array([sizes[kind] for kind in types])
         marker = {
             "header": {"stamp": cdr.STAMP, "frame_id": self._world},
             "ns": cdr.Pick(0, spaces),
@@ -69,3 +82,18 @@ class Markers:
             "points": cdr.Slice(2, 3),
         }
         return cdr.form(MarkerArray, {"markers": cdr.Each(marker)})
+
+
+def _with_hairs(
+    keys: np.ndarray, points: np.ndarray, hairs: np.ndarray, cover: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same with one marker more for each colour that feelers have; hairs (f, 2, 3), cover (f,) 0 to 1."""
+    levels = np.rint(cover * (_LEVELS - 1)).astype(np.int64)
+    order = np.argsort(levels, kind="stable")
+    used, counts = np.unique(levels, return_counts=True)
+    added = np.empty((len(used), 4), np.int32)
+    added[:, 0] = _HAIRS + used
+    added[:, 1] = used
+    added[:, 3] = 2 * counts
+    added[:, 2] = len(points) + np.cumsum(added[:, 3]) - added[:, 3]
+    return np.concatenate([keys, added]), np.concatenate([points, hairs[order].reshape(-1, 3)])

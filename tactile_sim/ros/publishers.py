@@ -19,6 +19,8 @@ from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, Tact
 from tactile_sim.output import Status
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
+from tactile_sim.ros.feeler_messages import FeelerMessages
+from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, Outlets
@@ -50,7 +52,7 @@ class Publishers:
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
-            outlets.add("tf", TFMessage, "/tf", messages.transforms)
+            outlets.add("tf", TFMessage, "/tf", messages.transforms, self._send_scene)
         for k, body in enumerate(messages.tokens):
             outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
             outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
@@ -60,6 +62,11 @@ class Publishers:
         outlets.add("points", PointCloud2, "tactile/points", messages.points)
         outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
         outlets.add("joint_states", JointState, "joint_states", messages.joint_states)
+        self._feelers = feelers = FeelerMessages(simulation)
+        for k, body in enumerate(feelers.tokens):
+            outlets.add("feelers", TactileArray, f"tactile/{body}/feelers", partial(feelers.array, k))
+        for topic in image_topics(simulation):
+            outlets.add("images", topic.kind, topic.name, topic.make)
         for topic in sensors:
             outlets.add("sensors", topic.kind, topic.name, topic.make)
         markers = Markers(simulation, messages.world)
@@ -81,15 +88,24 @@ class Publishers:
         self._lasting: list[Publisher] = []
         for k, body in enumerate(messages.tokens):
             self._keep(TactileLayout, f"tactile/{body}/layout", messages.layout(k, simulation.stamp))
-        scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
-        self._keep(MarkerArray, "scene_markers", scene)
+        for k, body in enumerate(self._feelers.tokens):
+            layout = self._feelers.layout(k, simulation.stamp)
+            self._keep(TactileLayout, f"tactile/{body}/feelers_layout", layout)
+        self._scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
+        self._scene_publisher = self._keep(MarkerArray, "scene_markers", self._scene)
         if simulation.settings.tf == "all":
             self._keep(TFMessage, "/tf_static", messages.static_transforms(simulation.stamp))
 
-    def _keep(self, message_type: type, topic: str, data: bytes) -> None:
+    def _keep(self, message_type: type, topic: str, data: bytes) -> Publisher:
         publisher = self._outlets.publisher(message_type, topic, LATCHED)
         publisher.publish(data)
         self._lasting.append(publisher)
+        return publisher
+
+    def _send_scene(self) -> None:
+        """Once more, now that somebody new has the frames: RViz does not take back what it said of a marker
+        that came before its frame."""
+        self._scene_publisher.publish(self._scene)
 
     # -- the loop's output -----------------------------------------------------------------------------------
 

@@ -1,0 +1,84 @@
+"""Touch as pictures: each body's skin laid out flat by its UV map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.feelers.image import image
+from tactile_sim.feelers.skin_image import SkinImage, mappable
+from tactile_sim.force_scale import taxel_scale
+from tactile_sim.names import topic_token
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+
+
+class TactileImage(NamedTuple):
+    """A picture of one body."""
+
+    body: int
+    """Its id."""
+    name: str
+    """``image``; ``force_image`` for the skin of a body that has feelers too; ``<geom>/image`` for one of
+    several maps of a body."""
+    encoding: str
+    """``mono8`` or ``rgb8``, as ROS has it."""
+    make: Callable[[Snapshot], np.ndarray]
+    """(height, width) or (height, width, 3) uint8."""
+
+
+def tactile_images(simulation: Simulation) -> Iterator[TactileImage]:
+    """The pictures that a simulation can give; what they need is made when they are first asked for."""
+    feeling = set()
+    for index, body in enumerate(simulation.feelers.bodies):
+        feeling.add(body.body_id)
+        whole = _FeelerImage(simulation, index)
+        yield TactileImage(body.body_id, "image", "mono8", whole)
+        if len(body.placed.parts) > 1:
+            for part, map_of_geom in enumerate(body.placed.parts):
+                name = f"{topic_token(simulation.names.geoms[map_of_geom.geom_id])}/image"
+                yield TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, part))
+    for index, skin_body in enumerate(simulation.skin.bodies):
+        if mappable(simulation.engine.model, skin_body.geom_ids):
+            name = "force_image" if skin_body.body_id in feeling else "image"
+            yield TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index))
+
+
+class _FeelerImage:
+    """Black where a feeler is free, white where it is wholly covered."""
+
+    def __init__(self, simulation: Simulation, index: int, part: int | None = None):
+        self._body = simulation.feelers.bodies[index]
+        self._part = None if part is None else self._body.placed.parts[part]
+
+    def __call__(self, snapshot: Snapshot) -> np.ndarray:
+        made = image(self._body.placed, snapshot.feelers[self._body.start : self._body.stop])
+        if self._part is None:
+            return made
+        part = self._part
+        return np.ascontiguousarray(made[part.top : part.top + part.height, : part.width])
+
+
+class _ForceImage:
+    """What taxels feel, by the colours of `tactile_sim.colors`."""
+
+    def __init__(self, simulation: Simulation, index: int):
+        self._simulation = simulation
+        self._index = index
+
+    @cached_property
+    def _map(self) -> SkinImage:
+        return SkinImage(self._simulation.engine.model, self._simulation.skin, self._index)
+
+    @cached_property
+    def _scale(self) -> float:
+        chosen = self._simulation.settings.markers.taxel_scale
+        return chosen or taxel_scale(self._simulation.engine.model)
+
+    def __call__(self, snapshot: Snapshot) -> np.ndarray:
+        body = self._simulation.skin.bodies[self._index]
+        readings = snapshot.taxels32[body.start : body.stop]
+        return self._map.image(np.linalg.norm(readings, axis=1), self._scale)

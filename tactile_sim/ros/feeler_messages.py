@@ -1,0 +1,70 @@
+"""Messages of feelers: ``tactile/<body>/feelers`` and ``tactile/<body>/feelers_layout``."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from tactile_sim.msg import TactileArray, TactileLayout
+from tactile_sim.names import topic_token
+from tactile_sim.ros import cdr
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+
+
+class FeelerMessages:
+    """Makes the messages of one simulation's feelers; ``index``: of a body in ``feelers.bodies``."""
+
+    def __init__(self, simulation: Simulation):
+        self._simulation = simulation
+        feelers = simulation.feelers
+        parts = [feelers.positions, feelers.normals, feelers.lengths, feelers.offsets]
+        self._layout_id = zlib.crc32(b"".join(part.tobytes() for part in parts))
+        self.tokens = [topic_token(body.name) for body in feelers.bodies]
+        self._arrays = [
+            cdr.form(
+                TactileArray,
+                {
+                    "header": {"stamp": cdr.STAMP, "frame_id": simulation.frames[body.body_id]},
+                    "layout_id": self._layout_id,
+                    "body": body.name,
+                    "quantity": "feeler",
+                    "unit": "m",
+                    "taxel_count": body.stop - body.start,
+                    "channels": 1,
+                    "data": cdr.Whole(),
+                },
+            )
+            for body in feelers.bodies
+        ]
+
+    def array(self, index: int, snapshot: Snapshot) -> bytes:
+        """``tactile/<body>/feelers``: the free length of each [m]."""
+        body = self._simulation.feelers.bodies[index]
+        free = snapshot.feelers[body.start : body.stop].astype(np.float32)
+        return self._arrays[index].fill(snapshot.stamp, data=free)
+
+    def layout(self, index: int, stamp: int) -> bytes:
+        """``tactile/<body>/feelers_layout``"""
+        simulation = self._simulation
+        body = simulation.feelers.bodies[index]
+        placed = body.placed
+        return cdr.encode(
+            TactileLayout,
+            {
+                "header": {"stamp": stamp, "frame_id": simulation.frames[body.body_id]},
+                "layout_id": self._layout_id,
+                "body": body.name,
+                "spacing": placed.spacing,
+                "positions": placed.positions.ravel(),
+                "normals": placed.normals.ravel(),
+                "geoms": [simulation.names.geoms[part.geom_id] for part in placed.parts],
+                "geom_index": placed.geom_index,
+                "lengths": placed.lengths,
+                "uv": placed.uv.ravel(),
+                "image_width": placed.width,
+                "image_height": placed.height,
+                "pixels": placed.pixels,
+            },
+        )

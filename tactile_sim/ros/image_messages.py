@@ -1,0 +1,49 @@
+"""Messages of tactile images: ``tactile/<body>/image``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import Image
+
+from tactile_sim.images import TactileImage, tactile_images
+from tactile_sim.names import topic_token
+from tactile_sim.ros import cdr
+from tactile_sim.ros.sensor_messages import Topic
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+
+
+def image_topics(simulation: Simulation) -> Iterator[Topic]:
+    """All pictures that the simulation can give."""
+    for picture in tactile_images(simulation):
+        token = topic_token(simulation.names.bodies[picture.body])
+        frame = simulation.frames[picture.body]
+        yield Topic(Image, f"tactile/{token}/{picture.name}", _ImageMessage(picture, frame))
+
+
+class _ImageMessage:
+    """Makes the message of one picture."""
+
+    def __init__(self, picture: TactileImage, frame: str):
+        self._picture = picture
+        self._frame = frame
+        self._form: cdr.Form | None = None
+
+    def __call__(self, snapshot: Snapshot) -> bytes:
+        pixels = self._picture.make(snapshot)
+        if self._form is None:
+            self._form = cdr.form(Image, self._fields(pixels))
+        return self._form.fill(snapshot.stamp, data=pixels.reshape(-1))
+
+    def _fields(self, pixels: np.ndarray) -> dict[str, Any]:
+        return {
+            "header": {"stamp": cdr.STAMP, "frame_id": self._frame},
+            "height": pixels.shape[0],
+            "width": pixels.shape[1],
+            "encoding": self._picture.encoding,
+            "step": pixels[0].nbytes,
+            "data": cdr.Whole(),
+        }

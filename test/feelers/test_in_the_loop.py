@@ -1,0 +1,152 @@
+"""Feelers of a whole simulation: the time of a fall, images of its touch, and what it costs nobody."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tactile_sim import config
+from tactile_sim.errors import TactileSimError
+from tactile_sim.images import tactile_images
+from tactile_sim.simulation import Simulation
+
+LENGTH, HEIGHT, HALF, GRAVITY, TIMESTEP = 0.05, 0.2, 0.1, 9.81, 0.001
+SCENE = f"""
+<mujoco>
+  <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1"/>
+    <body name="cube" pos="0 0 {HALF + HEIGHT}">
+      <freejoint/>
+      <geom name="cube" type="box" size="{HALF} {HALF} {HALF}" mass="1"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def simulation(folder: Path, scene: str = SCENE, **keys) -> Simulation:
+    """A scene with what a configuration says of it."""
+    (folder / "scene.xml").write_text(scene)
+    return Simulation(config.from_mapping({"scene": "scene.xml", **keys}, folder, "my.yaml"))
+
+
+@pytest.fixture
+def falling(tmp_path) -> Simulation:
+    """A cube with feelers of 50 mm all over, 200 mm above the floor."""
+    return simulation(
+        tmp_path,
+        skin={"scales": {"cube": 0.02}},
+        feelers={"cube": {"spacing": 0.02, "length": LENGTH}},
+    )
+
+
+def bottom(falling: Simulation) -> np.ndarray:
+    """(f,) which feelers point down."""
+    return falling.feelers.normals[:, 2] < -0.99
+
+
+def test_the_first_feeler_sees_the_floor_before_the_first_force_by_what_length_and_speed_give(falling):
+    seen = felt = math.inf
+    while felt == math.inf and falling.time < 1.0:
+        snapshot = falling.observe()
+        if (snapshot.feelers < LENGTH).any():
+            seen = min(seen, falling.time)
+        if np.abs(snapshot.taxels).max() > 0:
+            felt = falling.time
+        falling.advance()
+    # Free fall: the feelers reach the floor when their length is left, the skin when nothing is.
+    assert seen == pytest.approx(math.sqrt(2 * (HEIGHT - LENGTH) / GRAVITY), abs=2 * TIMESTEP)
+    assert felt == pytest.approx(math.sqrt(2 * HEIGHT / GRAVITY), abs=2 * TIMESTEP)
+
+
+def test_a_falling_cube_reads_its_height_over_the_floor(falling):
+    below = bottom(falling)
+    assert below.sum() > 20
+    while falling.engine.data.qpos[2] - HALF > 0.005:
+        height = falling.engine.data.qpos[2] - HALF
+        free = falling.observe().feelers
+        assert free[below] == pytest.approx(np.full(below.sum(), min(height, LENGTH)), abs=1e-6)
+        assert (free[falling.feelers.normals[:, 2] > -1e-9] == LENGTH).all()
+        falling.advance()
+
+
+def test_the_image_is_black_before_grey_on_the_way_and_white_at_rest(falling):
+    [picture] = [image for image in tactile_images(falling) if image.name == "image"]
+    assert picture.encoding == "mono8"
+    assert not picture.make(falling.observe()).any()
+    while falling.engine.data.qpos[2] - HALF > 0.4 * LENGTH:
+        falling.skip(1)
+    grey = picture.make(falling.observe())
+    covered = 1 - (falling.engine.data.qpos[2] - HALF) / LENGTH
+    assert np.count_nonzero(grey) == bottom(falling).sum()
+    assert np.abs(grey[grey > 0] - 255 * covered).max() <= 1
+    falling.skip(2000)
+    white = picture.make(falling.observe())
+    assert np.count_nonzero(white == 255) == bottom(falling).sum()
+    [placed] = [body.placed for body in falling.feelers.bodies]
+    # Each pixel is its feeler's.
+    assert (white.ravel()[placed.pixels] == np.where(bottom(falling), 255, 0)).all()
+
+
+def test_the_picture_of_forces_is_coloured_where_the_cube_stands(falling):
+    pictures = {image.name: image for image in tactile_images(falling)}
+    assert set(pictures) == {"image", "force_image"}  # of a body with both, the feelers have the plain name
+    free = pictures["force_image"].make(falling.observe())
+    falling.skip(2000)
+    loaded = pictures["force_image"].make(falling.observe())
+    assert free.shape == loaded.shape and free.shape[2] == 3
+    changed = (free != loaded).any(axis=2)
+    # The floor touches one of six faces, at its four corners at least.
+    assert 0 < changed.sum() <= (free != free[0, 0]).any(axis=2).sum() / 6 * 1.1
+
+
+def test_a_skin_alone_has_the_picture_of_its_forces(tmp_path):
+    alone = simulation(tmp_path, skin={"scales": {"cube": 0.02}})
+    assert [(image.name, image.encoding) for image in tactile_images(alone)] == [("image", "rgb8")]
+
+
+def test_feelers_alone_need_no_skin(tmp_path):
+    alone = simulation(tmp_path, feelers={"cu*": {"spacing": 0.05, "length": 0.1}})
+    assert len(alone.observe().feelers) == len(alone.feelers.positions) > 0
+    assert len(alone.observe().taxels) == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"image": "none.png"}, "none.png"),
+        ({"spacing": 1e-5}, "too many"),
+        ({"image": "package://no_such_package/a.png"}, "no package 'no_such_package'"),
+    ],
+)
+def test_bad_feelers_are_refused_by_key_and_file(tmp_path, entry, message):
+    with pytest.raises(TactileSimError) as refused:
+        simulation(tmp_path, feelers={"cube": entry})
+    assert str(refused.value).startswith("my.yaml: feelers.cube")
+    assert message in str(refused.value)
+
+
+def test_two_bodies_that_would_share_the_topics_of_their_feelers_are_refused(tmp_path):
+    scene = SCENE.replace(
+        "</worldbody>", '<body name="cu.be" pos="1 0 1"><geom size="0.1"/></body>'
+        '<body name="cu-be" pos="2 0 1"><geom size="0.1"/></body></worldbody>',
+    )  # fmt: skip
+    with pytest.raises(TactileSimError, match=r"would share the topic 'tactile/cu_be'"):
+        simulation(
+            tmp_path, scene, skin={"scales": {"cu.be": 0.02}}, feelers={"cu-be": {"spacing": 0.02}}
+        )
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_feelers_read_the_same_whichever_engine_moves_the_scene(tmp_path, engine):
+    if engine == "motrix":
+        pytest.importorskip("motrixsim", reason="motrixsim is not installed: pip install 'motrixsim<0.11'")
+    moved = simulation(tmp_path, engine=engine, contacts="all", feelers={"cube": {"spacing": 0.02}})
+    moved.skip(100)
+    height = moved.engine.body_positions[1, 2] - HALF if moved.observe() else None
+    below = bottom(moved)
+    assert moved.observe().feelers[below] == pytest.approx(np.full(below.sum(), min(height, 0.1)), abs=1e-6)

@@ -1,0 +1,114 @@
+"""Feelers on the wire: readings, layout, image and lines of one stamp, heard by a second process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rostest import Ros, stamp, wait_for  # noqa: E402
+from sensor_msgs.msg import Image  # noqa: E402
+from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
+from tactile_sim.srv import Step  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+
+from tactile_sim.ros import cdr  # noqa: E402
+
+HALF, HEIGHT, LENGTH, GRAVITY, TIMESTEP = 0.1, 0.2, 0.05, 9.81, 0.002
+SCENE = f"""
+<mujoco>
+  <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1"/>
+    <body name="cube" pos="0 0 {HALF + HEIGHT}">
+      <freejoint/>
+      <geom name="side" type="box" size="{HALF} {HALF} {HALF}" mass="1"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def heard(ros: Ros):
+    """What a cube with feelers sends while it falls in lock-step, by topic."""
+    (ros.folder / "scene.xml").write_text(SCENE)
+    ros.run(
+        scene="scene.xml",
+        lockstep=True,
+        feelers={"cube": {"spacing": 0.02, "length": LENGTH}},
+        rates={"feelers": 100.0, "images": 100.0, "markers": 100.0},
+    )
+    topics = {
+        "layout": ros.listen(TactileLayout, "tactile/cube/feelers_layout", lasting=True),
+        "feelers": ros.listen(TactileArray, "tactile/cube/feelers"),
+        "image": ros.listen(Image, "tactile/cube/image"),
+        "markers": ros.listen(MarkerArray, "markers"),
+    }
+    wait_for(lambda: all(topics.values()), "a message of each topic")
+    for _ in range(35):
+        known = len(topics["feelers"])
+        ros.call(Step, "/tactile_sim/step", steps=5)
+        wait_for(lambda known=known: len(topics["feelers"]) > known, "the next readings")
+    last = stamp(topics["feelers"][-1])
+    wait_for(lambda: stamp(topics["image"][-1]) == last and stamps_of(topics["markers"]) == last, "the last")
+    return topics
+
+
+def stamps_of(markers: list) -> int:
+    """The stamp of the last message of markers [ns]."""
+    times = markers[-1].markers.header.stamp
+    return int(cdr.nanoseconds(times.sec[0], times.nanosec[0]))
+
+
+def height(message) -> float:
+    """Of the cube over the floor at the stamp of a message [m], by semi-implicit Euler's sum."""
+    steps = round(stamp(message) / (TIMESTEP * 1e9))
+    return HEIGHT - GRAVITY * TIMESTEP**2 * steps * (steps + 1) / 2
+
+
+def test_readings_layout_image_and_lines_tell_of_the_same_fall(heard):
+    [layout] = heard["layout"]
+    count = len(layout.lengths)
+    normals = layout.normals.reshape(-1, 3)
+    below = normals[:, 2] < -0.99
+    assert count == len(normals) == len(layout.pixels) == len(layout.uv) // 2 and below.any()
+    assert np.allclose(layout.lengths, LENGTH)
+    assert layout.header.frame_id == "cube" and layout.geoms == ["side"]
+    positions = layout.positions.reshape(-1, 3)
+    assert np.abs(positions).max(axis=1) == pytest.approx(np.full(count, HALF), abs=1e-6)
+
+    images = {stamp(message): message for message in heard["image"]}
+    seen = 0
+    for message in heard["feelers"]:
+        assert (message.quantity, message.unit, message.channels) == ("feeler", "m", 1)
+        assert message.layout_id == layout.layout_id and message.taxel_count == count
+        if not 0.001 < height(message):
+            continue
+        expected = np.where(below, min(height(message), LENGTH), LENGTH)
+        assert message.data == pytest.approx(expected, abs=1e-6)
+        image = images[stamp(message)]
+        assert (image.encoding, image.width, image.height, image.step) == (
+            "mono8", layout.image_width, layout.image_height, layout.image_width,
+        )  # fmt: skip
+        shown = np.asarray(image.data)[layout.pixels] / 255
+        assert shown == pytest.approx(1 - expected / LENGTH, abs=0.5 / 255 + 1e-6)
+        seen += height(message) < LENGTH
+    assert seen >= 3
+
+
+def test_the_lines_stand_on_the_body_and_change_their_colour_with_cover(heard):
+    [layout] = heard["layout"]
+    colours = set()
+    for message in heard["markers"]:
+        lines = [
+            k
+            for k in range(len(message.markers.id))
+            if message.markers.type[k] == Marker.LINE_LIST and message.markers.ns[k] == "feelers"
+        ]
+        points = np.concatenate([message.markers.points[k] for k in lines]).reshape(-1, 2, 3)
+        assert len(points) == len(layout.lengths)
+        assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)
+        colours |= {tuple(message.markers.color[k]) for k in lines}
+    assert len(colours) >= 3  # free, on the way, covered
