@@ -44,6 +44,11 @@ class Contacts:
         """(n,) [s]."""
         return np.array(self._times)
 
+    @property
+    def magnitudes(self) -> np.ndarray:
+        """(c,) force of each contact at each time [N]."""
+        return np.linalg.norm(np.concatenate([np.zeros((0, 3)), *self._forces]), axis=1)
+
     def pairs(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """The names of all p pairs of bodies that touched, and (n, p) how strongly they did at each time [N].
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tactile_sim.analysis import paper
+from tactile_sim.analysis import dots, paper
 from tactile_sim.analysis.layouts import Placed
 from tactile_sim.analysis.touch import Touch
 from tactile_sim.plots import drawing
@@ -39,7 +39,7 @@ def peak(touch: Touch, skin: Placed, taxels: np.ndarray, frame: str) -> Figure:
         ax.view_init(elevation, azimuth)
         fig.text(place[0] + 0.02, 0.86, side)
         _axes(ax, skin.positions)
-        _draw(ax, skin, felt > 0, colors, toward_camera(elevation, azimuth))
+        _draw(ax, skin, felt > 0, colors, dots.axes(elevation, azimuth)[2])
     bar = fig.add_axes((0.91, 0.2, 0.012, 0.6))
     label = f"{paper.words(touch.quantity)} at a taxel [{touch.unit}]"
     paper.color_bar(fig, norm, label, cax=bar)
@@ -48,12 +48,6 @@ def peak(touch: Touch, skin: Placed, taxels: np.ndarray, frame: str) -> Figure:
     fig.suptitle(f"Skin at its peak: {time:.3f} s, {told}", x=0.01, ha="left", fontsize=12)
     fig.text(0.99, 0.015, f"frame: {frame}; what faces away is not drawn", ha="right", fontsize=8)
     return fig
-
-
-def toward_camera(elevation: float, azimuth: float) -> np.ndarray:
-    """(3,) unit vector from the middle to the camera of a view [degrees]."""
-    up, around = np.radians(elevation), np.radians(azimuth)
-    return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
 
 
 def _axes(ax: Any, points: np.ndarray) -> None:

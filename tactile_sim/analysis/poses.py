@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim.bag.messages import Message
 
-TOPICS = {"/tf", "/tf_static"}
+MOVING, STATIC = "/tf", "/tf_static"
 
 
 class Poses:
@@ -20,7 +20,7 @@ class Poses:
         self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def hear(self, message: Message) -> None:
-        """Take a message of one of the ``TOPICS``."""
+        """Take a message of ``MOVING`` or ``STATIC``."""
         transforms = message.value.transforms
         parents, children = transforms.header.frame_id, transforms.child_frame_id
         translations = transforms.transform.translation
@@ -30,6 +30,11 @@ class Poses:
         ):
             self._parents[child] = parent
             self._poses[child] = translation, rotation
+
+    def __copy__(self) -> Poses:
+        made = Poses()
+        made._parents, made._poses = dict(self._parents), dict(self._poses)
+        return made
 
     def __bool__(self) -> bool:
         return bool(self._poses)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tactile_sim.analysis.contacts import Contacts
+from tactile_sim.analysis.cursor import Cursor
 from tactile_sim.analysis.layouts import Layouts
-from tactile_sim.analysis.poses import TOPICS as TRANSFORMS
-from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.poses import MOVING, STATIC, Poses
 from tactile_sim.analysis.robots import Robot
 from tactile_sim.analysis.span import Span
 from tactile_sim.analysis.touch import Touch
@@ -33,15 +35,24 @@ class Recording:
         self.touch = Touch(robot, span)
         self.contacts = Contacts(span)
         self.layouts = Layouts()
+        self.static = Poses()
+        """Transforms that hold all the time."""
+        self.markers: Any = None
+        """The scene's, as columns, where there are any."""
         skin, contacts, layouts = self.touch.frames.topics, {robot.contacts}, robot.layouts
-        messages = Messages(path, (skin | contacts | layouts).__contains__, progress)
+        lasting = {robot.scene_markers, STATIC}
+        messages = Messages(path, (skin | contacts | layouts | lasting).__contains__, progress)
         for message in messages:
             if message.topic in skin:
                 self.touch.hear(message)
             elif message.topic in contacts:
                 self.contacts.hear(message)
-            else:
+            elif message.topic in layouts:
                 self.layouts.hear(message)
+            elif message.topic == STATIC:
+                self.static.hear(message)
+            else:
+                self.markers = message.value.markers
         self.damage = messages.damage
         if not len(self.times):
             raise BagError(f"{path}: nothing was felt or touched {span}")
@@ -69,8 +80,6 @@ class Recording:
 
     def poses_at(self, stamp: int) -> Poses:
         """Where frames were at a time [ns]: the last transforms until then."""
-        poses = Poses()
-        for message in Messages(self.path, TRANSFORMS.__contains__):
-            if message.stamp <= stamp or message.topic == "/tf_static":
-                poses.hear(message)
+        poses = copy(self.static)
+        Cursor(Messages(self.path, {MOVING}.__contains__), poses.hear).until(stamp)
         return poses

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import signal
 import sys
+from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +76,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Draw; returns 0."""
+    if (
+        args.video
+        and not {"MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+        and find_library("EGL")
+    ):
+        os.environ["MUJOCO_GL"] = "egl"  # MuJoCo looks at it as it is imported
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.contents import contents
@@ -92,6 +100,8 @@ def main(args: argparse.Namespace) -> int:
     span = Span(args.start, args.stop)
     if args.figures or not args.video:
         _draw(args, robot, span)
+    if args.video:
+        _film(args, robot, span)
     if found.damage:
         print(f"damaged: {found.damage}; what lies before is drawn", file=sys.stderr)
     return 0
@@ -129,6 +139,30 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
             with fresh(file) as path:
                 figure.savefig(path, format=args.format, metadata=_metadata(args.format))
             print(file)
+    _tell(recording)
+
+
+def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
+    from tactile_sim.analysis.encode import require_av, video
+    from tactile_sim.analysis.film import HEIGHT, WIDTH, Film
+    from tactile_sim.analysis.recording import Recording
+    from tactile_sim.bag.fresh import fresh, refuse_existing
+    from tactile_sim.commands.progress import progress
+
+    require_av()
+    refuse_existing(args.video, args.force)
+    with progress("reading") as told:
+        recording = Recording(args.bag, robot, span, told)
+    film = Film(recording, recording.bodies(args.body), args.fps)
+    with (
+        progress("filming") as told,
+        fresh(args.video) as path,
+        video(path, args.fps, WIDTH, HEIGHT) as encoder,
+    ):
+        for number, picture in enumerate(film.pictures(), start=1):
+            encoder.add(picture)
+            told(number, len(film.stamps))
+    print(f"{args.video}: {counted(len(film.stamps), 'picture')}, {len(film.stamps) / args.fps:.2f} s")
     _tell(recording)
 
 

@@ -1,0 +1,129 @@
+"""The scene of a bag, rendered: scene_markers become a MuJoCo model whose bodies stand where TF says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tactile_sim.analysis.poses import Poses
+from tactile_sim.errors import BagError
+from tactile_sim.frames import to_wxyz
+
+NO_OPENGL = (
+    "--video needs OpenGL to draw the scene, and MuJoCo finds none; without a screen: "
+    "sudo apt install libegl1 libgl1-mesa-dri, then MUJOCO_GL=egl tactile_sim plot ..."
+)
+AZIMUTH, ELEVATION = 130.0, -22.0
+"""Where the camera looks to [degrees]."""
+ROOM = 1.15
+"""How much more of the scene is in the picture than the skin."""
+ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
+"""Of the parts of a contact force along its normal and tangents, as on the topic markers."""
+THROUGH = 0.6
+"""How much arrows shine through what hides them."""
+SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)
+MAX_ARROWS = 3000
+_CUBE, _SPHERE, _CYLINDER, _TRIANGLES = 1, 2, 3, 11
+"""Types of visualization_msgs/Marker."""
+
+
+class Stage:
+    """Renders pictures of (height, width).
+
+    markers: the columns of one MarkerArray. center (3,) and radius [m]: what the camera is to see.
+
+    Raises:
+        BagError: there is no OpenGL.
+    """
+
+    def __init__(self, markers: Any, center: np.ndarray, radius: float, width: int, height: int) -> None:
+        self.frames = sorted(set(markers.header.frame_id))
+        spec = mujoco.MjSpec()
+        spec.visual.headlight.ambient[:] = 0.3
+        spec.visual.headlight.diffuse[:] = 0.4
+        spec.visual.headlight.specular[:] = 0.1
+        spec.visual.quality.shadowsize = 2048
+        spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
+        spec.stat.center, spec.stat.extent = center, 2 * radius
+        sky = {"builtin": mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, "rgb1": SKY[0], "rgb2": SKY[1]}
+        spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=256, height=1536, **sky)
+        bodies = {frame: spec.worldbody.add_body(mocap=True) for frame in self.frames}
+        for number, frame in enumerate(markers.header.frame_id):
+            _add_geom(spec, bodies[frame], markers, number)
+        above = center + radius * np.array([1.5, -1.0, 4.0])
+        spec.worldbody.add_light(pos=above, dir=center - above, diffuse=[0.4] * 3, specular=[0.1] * 3)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        self.camera = mujoco.MjvCamera()
+        self.camera.lookat[:] = center
+        self.camera.azimuth, self.camera.elevation = AZIMUTH, ELEVATION
+        self.camera.distance = ROOM * radius / np.sin(np.radians(self.model.vis.global_.fovy / 2))
+        try:
+            self._renderer = mujoco.Renderer(
+                self.model, height, width, max_geom=self.model.ngeom + MAX_ARROWS
+            )
+        except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+            raise BagError(NO_OPENGL) from None
+        self._thickness = 0.015 * radius
+
+    def render(self, poses: Poses, arrows: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """(height, width, 3) uint8, with arrows (k, 2, 3) from start to end [m] of kinds (k,)."""
+        positions, rotations = poses.of(self.frames)
+        for number, rotation in enumerate(rotations):
+            mujoco.mju_mat2Quat(self.data.mocap_quat[number], rotation.ravel())
+        self.data.mocap_pos[:] = positions
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+        self._renderer.update_scene(self.data, self.camera)
+        picture = self._renderer.render()
+        if not len(arrows):
+            return picture
+        scene = self._renderer.scene
+        scene.ngeom = 0
+        scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = False
+        self._add_arrows(scene, arrows[:MAX_ARROWS], kinds)
+        alone = self._renderer.render()
+        scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = True
+        drawn = alone.any(axis=2)
+        picture[drawn] = (THROUGH * alone[drawn] + (1 - THROUGH) * picture[drawn]).astype(np.uint8)
+        return picture
+
+    def _add_arrows(self, scene: mujoco.MjvScene, arrows: np.ndarray, kinds: np.ndarray) -> None:
+        arrow, nothing = mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3)
+        for (start, end), kind in zip(arrows, kinds, strict=False):
+            geom = scene.geoms[scene.ngeom]
+            mujoco.mjv_initGeom(geom, arrow, nothing, nothing, np.eye(3).ravel(), ARROW_COLORS[kind])
+            mujoco.mjv_connector(geom, arrow, self._thickness, start, end)
+            geom.emission = 0.5
+            scene.ngeom += 1
+
+    def close(self) -> None:
+        """Give the OpenGL context back."""
+        self._renderer.close()
+
+
+def _add_geom(spec: Any, body: Any, markers: Any, number: int) -> None:
+    """One marker as a geom; kinds of markers that a scene has not are left out."""
+    kind, scale = int(markers.type[number]), markers.scale[number]
+    look = {
+        "pos": markers.pose.position[number],
+        "quat": to_wxyz(markers.pose.orientation[number]),
+        "rgba": markers.color[number],
+        "contype": 0,
+        "conaffinity": 0,
+    }
+    geom = mujoco.mjtGeom
+    if kind == _CUBE:
+        body.add_geom(type=geom.mjGEOM_BOX, size=scale / 2, **look)
+    elif kind == _SPHERE:
+        body.add_geom(type=geom.mjGEOM_ELLIPSOID, size=scale / 2, **look)
+    elif kind == _CYLINDER:
+        body.add_geom(type=geom.mjGEOM_CYLINDER, size=[scale[0] / 2, scale[2] / 2, 0], **look)
+    elif kind == _TRIANGLES:
+        points = np.asarray(markers.points[number], np.float64) * scale
+        vertices, faces = np.unique(points, axis=0, return_inverse=True)
+        mesh = spec.add_mesh(name=f"mesh_{number}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+        mesh.uservert, mesh.userface = vertices.ravel(), faces.ravel()
+        body.add_geom(type=geom.mjGEOM_MESH, meshname=mesh.name, **look)
