@@ -26,6 +26,7 @@ from tactile_sim.trifinger.tasks.poses import (
 )
 
 __all__ = [
+    "CUBE_WIDTH",
     "EPISODE_LENGTH",
     "InvalidGoalError",
     "NumpyEncoder",
@@ -50,9 +51,12 @@ EPISODE_LENGTH = 2 * 60 * 1000
 """Steps in an episode, 120 s."""
 episode_length = EPISODE_LENGTH
 
-_CUBE_WIDTH = 0.065
-_space = GoalSpace((_CUBE_WIDTH,) * 3)
+CUBE_WIDTH = 0.065
+"""Length of the cube's edges [m]."""
+
+_space = GoalSpace((CUBE_WIDTH,) * 3)
 # Written with an underscore, but used by programs for trifinger_simulation:
+_CUBE_WIDTH = CUBE_WIDTH
 _ARENA_RADIUS = ARENA_RADIUS
 _min_height = _space.min_height
 _max_height = MAX_HEIGHT

@@ -31,7 +31,7 @@ GOAL_DURATION = 10 * 1000
 """Steps for which each later one holds."""
 GOAL_DIFFICULTY = 3
 """Of ``move_cube``: how a drawn trajectory's positions are drawn, and how costs are counted."""
-INITIAL_CUBE_POSITION = (0, 0, move_cube._CUBE_WIDTH / 2)
+INITIAL_CUBE_POSITION = (0, 0, move_cube.CUBE_WIDTH / 2)
 """Where the cube is when an episode begins [m]."""
 
 

@@ -1,0 +1,51 @@
+"""The lens of a calibrated camera: OpenCV's model with three radial and two tangential coefficients.
+
+Rays are (x/z, y/z) in the camera's frame, x to the right of the picture, y down, z forwards. Source of the
+formulas: OpenCV, "Camera Calibration and 3D Reconstruction".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_WIDEST = 3.0  # no ray goes farther from the middle: 72 degrees
+_TABLE = 20_000
+_ITERATIONS = 10
+
+
+def distort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Where rays (..., 2) of a pinhole go behind the lens (..., 2); coefficients (5,): k1, k2, p1, p2, k3."""
+    square = (rays * rays).sum(axis=-1, keepdims=True)
+    return rays * _radial(square, coefficients) + _tangential(rays, coefficients)
+
+
+def undistort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """The inverse of :func:`distort`; NaN where no ray of a pinhole goes.
+
+    A fitted lens turns back at some distance from the middle: what lies farther out it does not say.
+    """
+    radii = np.linspace(0, _WIDEST, _TABLE)
+    bent = radii * _radial(radii**2, coefficients)
+    falling = np.flatnonzero(np.diff(bent) <= 0)
+    end = falling[0] + 1 if len(falling) else _TABLE
+    out = rays
+    for _ in range(_ITERATIONS):
+        wanted = rays - _tangential(out, coefficients)
+        radius = np.linalg.norm(wanted, axis=-1, keepdims=True)
+        straight = np.interp(radius, bent[:end], radii[:end], right=np.nan)
+        out = wanted * np.where(radius > 0, straight / np.maximum(radius, 1e-300), 1.0)
+    return out
+
+
+def _radial(square: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    k1, k2, _, _, k3 = coefficients
+    return 1 + square * (k1 + square * (k2 + square * k3))
+
+
+def _tangential(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    _, _, p1, p2, _ = coefficients
+    x, y = rays[..., 0], rays[..., 1]
+    square = x * x + y * y
+    return np.stack(
+        [2 * p1 * x * y + p2 * (square + 2 * x * x), p1 * (square + 2 * y * y) + 2 * p2 * x * y], axis=-1
+    )

@@ -1,0 +1,160 @@
+"""Things for the fingers to handle: the coloured cube, boxes and dice, put into a robot's spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tactile_sim.trifinger.robot import STIFF
+from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
+from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
+
+CUBE_MASS = 0.094
+"""[kg]"""
+CUBE_INERTIA = 6.619e-5
+"""About each axis through its centre [kg m²]."""
+DIE_MASS = 0.012
+"""[kg]"""
+DIE_COLOR = (10 / 255, 125 / 255, 207 / 255, 1.0)
+FRICTION = (1.0, 0.001, 0.0001)
+"""Sliding and, where two things of one contact have it, spinning [m] and rolling [m]."""
+FACES = {
+    (1, 0, 0): (0.76, 0.19, 0.0),
+    (-1, 0, 0): (0.66, 0.36, 0.65),
+    (0, 1, 0): (0.61, 0.82, 0.38),
+    (0, -1, 0): (1.0, 0.93, 0.4),
+    (0, 0, 1): (0.0, 0.14, 0.38),
+    (0, 0, -1): (0.47, 0.79, 0.76),
+}
+"""The cube's sides: red, magenta, green, yellow, blue and cyan."""
+
+_COLLIDING_ONLY = 3  # the first group of geoms that viewers do not draw
+_PLATE = 0.0002  # half the thickness of what is seen of a side [m]
+
+
+def add_cube(
+    spec: mujoco.MjSpec,
+    name: str = "cube",
+    position: Sequence[float] = (0.0, 0.0, CUBE_WIDTH / 2),
+    orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+) -> str:
+    """Adds the cube whose sides have six colours, free to move; its name.
+
+    Args:
+        spec: a robot's, not yet compiled or about to be compiled anew.
+        name: of its body and of the geom that collides.
+        position: (3,) of its centre in the world [m].
+        orientation: quaternion (x, y, z, w).
+    """
+    half = CUBE_WIDTH / 2
+    body = _add_body(spec, name, position, orientation)
+    body.add_freejoint(name=name)
+    body.explicitinertial = True
+    body.mass = CUBE_MASS
+    body.inertia = [CUBE_INERTIA] * 3
+    geom = _add_box(body, name, (half,) * 3, (0.5, 0.5, 0.5, 1.0))
+    geom.group = _COLLIDING_ONLY
+    for normal, color in FACES.items():
+        axis = np.abs(normal)
+        body.add_geom(
+            name=f"{name}_{'+' if sum(normal) > 0 else '-'}{'xyz'[int(axis.argmax())]}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=np.multiply(normal, half - _PLATE),
+            size=np.where(axis, _PLATE, half),
+            rgba=(*color, 1.0),
+            contype=0,
+            conaffinity=0,
+            mass=0,
+        )
+    return name
+
+
+def add_box(
+    spec: mujoco.MjSpec,
+    name: str,
+    half_extents: Sequence[float],
+    mass: float,
+    position: Sequence[float],
+    orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+    color: Sequence[float] | None = None,
+) -> str:
+    """Adds a box of even density; its name. Arguments as in :func:`add_cube`, further:
+
+    Args:
+        half_extents: (3,) half its edges [m].
+        mass: [kg]; 0 for a box that stands still.
+        color: red, green, blue and alpha, 0 to 1; grey without.
+    """
+    body = _add_body(spec, name, position, orientation)
+    geom = _add_box(body, name, half_extents, (0.5, 0.5, 0.5, 1.0) if color is None else color)
+    if mass:
+        body.add_freejoint(name=name)
+        geom.mass = mass
+    return name
+
+
+def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[str]:
+    """Adds a die at each position (3,) [m]; their names ``die_0``, ..."""
+    half = (DIE_WIDTH / 2,) * 3
+    return [
+        add_box(spec, f"die_{index}", half, DIE_MASS, position, color=DIE_COLOR)
+        for index, position in enumerate(positions)
+    ]
+
+
+def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Position (3,) [m] and orientation (x, y, z, w) of an object of this module, as they are now."""
+    joint = model.body(name).jntadr[0]
+    if joint < 0:
+        body = model.body(name)
+        return body.pos.copy(), np.roll(body.quat, -1)
+    pose = data.qpos[model.jnt_qposadr[joint] :][:7]
+    return pose[:3].copy(), np.roll(pose[3:], -1)
+
+
+def set_pose(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    name: str,
+    position: Sequence[float],
+    orientation: Sequence[float],
+) -> None:
+    """Puts an object of this module somewhere, at rest; arguments as in :func:`add_cube`.
+
+    What follows from the state is not computed: ``FingerPhysics.restart`` does that.
+    """
+    joint = model.body(name).jntadr[0]
+    if joint < 0:
+        model.body(name).pos = position
+        model.body(name).quat = wxyz(orientation)
+    else:
+        data.qpos[model.jnt_qposadr[joint] :][:7] = [*position, *wxyz(orientation)]
+        data.qvel[model.jnt_dofadr[joint] :][:6] = 0.0
+
+
+def _add_body(
+    spec: mujoco.MjSpec, name: str, position: Sequence[float], orientation: Sequence[float]
+) -> mujoco.MjsBody:
+    return spec.worldbody.add_body(name=name, pos=position, quat=wxyz(orientation))
+
+
+def _add_box(
+    body: mujoco.MjsBody, name: str, half_extents: Sequence[float], color: Sequence[float]
+) -> mujoco.MjsGeom:
+    return body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=half_extents,
+        friction=FRICTION,
+        solref=STIFF,
+        rgba=color,
+    )
+
+
+def wxyz(orientation: ArrayLike) -> np.ndarray:
+    """MuJoCo's unit quaternion of one whose scalar comes last."""
+    quaternion = np.roll(np.asarray(orientation, dtype=float), 1)
+    return quaternion / np.linalg.norm(quaternion)
