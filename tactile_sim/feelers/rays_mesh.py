@@ -1,0 +1,124 @@
+"""Where a ray meets the triangles of a mesh, and whether it starts inside of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.feelers.tree import BEGIN, END, SKIP
+
+HUGE = 1e200
+"""For 1 / 0: a product with 0 is 0."""
+
+
+@njit(cache=True, error_model="numpy")
+def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, reach):
+    """How far along a ray the first point in a mesh is [m]: 0 where it starts inside, infinity beyond reach.
+
+    An open mesh has no inside: its triangles alone are met.
+
+    Args:
+        x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
+        mesh: (first node, after the last one, whether it is closed); its nodes are in boxes and links of a
+            `tree.Tree`.
+        triangles: (t, 9) corners of each, in the tree's order.
+        reach: [m]
+    """
+    first, last, closed = mesh
+    within = abs(x - boxes[first, 0]) <= boxes[first, 3] and abs(y - boxes[first, 1]) <= boxes[first, 4]
+    within = within and abs(z - boxes[first, 2]) <= boxes[first, 5]
+    if not (closed and within):
+        return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
+    nearest, turns = cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, True)
+    return 0.0 if turns != 0 else nearest
+
+
+@njit(cache=True, error_model="numpy")
+def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
+    """The nearest crossing of a ray and a mesh [m], infinity beyond reach, and how often it turns inside out.
+
+    That number is found only if asked to `count`, and is then not 0 where the ray starts inside of a closed
+    mesh: also where parts of the mesh overlap, but not in a hollow of it, and even if all its triangles face
+    inwards. Arguments as in `first_in_mesh`.
+    """
+    # After S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013: the axes are
+    # renamed so that the ray runs mostly along the last one, and sheared so that it runs along it alone.
+    d, o = (u, v, w), (x, y, z)
+    c = 2
+    if abs(u) >= abs(v) and abs(u) >= abs(w):
+        c = 0
+    elif abs(v) >= abs(w):
+        c = 1
+    a, b = (c + 1) % 3, (c + 2) % 3
+    sa, sb, sc = d[a] / d[c], d[b] / d[c], 1.0 / d[c]
+    iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
+    nearest, turns = np.inf, 0
+    node = first
+    while node < last:
+        far = np.inf if count else min(nearest, reach)
+        if not _meets(boxes, node, x, y, z, iu, iv, iw, far):
+            node = links[node, SKIP]
+            continue
+        for t in range(links[node, BEGIN], links[node, END]):
+            at, side = _crossing(triangles, t, o, a, b, c, sa, sb, sc)
+            if side != 0 and at >= 0.0:
+                turns += side
+                nearest = min(nearest, at)
+        node += 1
+    return (nearest if nearest <= reach else np.inf), turns
+
+
+@njit(cache=True, error_model="numpy")
+def _inverse(value):
+    if abs(value) > 1.0 / HUGE:
+        return 1.0 / value
+    return HUGE
+
+
+@njit(cache=True, error_model="numpy")
+def _meets(boxes, node, x, y, z, iu, iv, iw, far):
+    """Whether a ray runs through a box before `far`."""
+    middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
+    enter, leave = max(middle - half, 0.0), min(middle + half, far)
+    middle, half = (boxes[node, 1] - y) * iv, boxes[node, 4] * abs(iv)
+    enter, leave = max(middle - half, enter), min(middle + half, leave)
+    middle, half = (boxes[node, 2] - z) * iw, boxes[node, 5] * abs(iw)
+    return max(middle - half, enter) <= min(middle + half, leave)
+
+
+@njit(cache=True, error_model="numpy")
+def _crossing(corners, t, o, a, b, c, sa, sb, sc):
+    """Where the line crosses a triangle [m from its start], and 1 or -1 for the side it comes from; or 0.
+
+    A line through an edge or a corner crosses just one of the triangles there, as one moved aside by next to
+    nothing would: each edge gives both its triangles the same answer, with opposite signs.
+    """
+    pc, qc, rc = corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c]
+    pa, qa, ra = (
+        corners[t, a] - o[a] - sa * pc,
+        corners[t, 3 + a] - o[a] - sa * qc,
+        corners[t, 6 + a] - o[a] - sa * rc,
+    )
+    pb, qb, rb = (
+        corners[t, b] - o[b] - sb * pc,
+        corners[t, 3 + b] - o[b] - sb * qc,
+        corners[t, 6 + b] - o[b] - sb * rc,
+    )
+    first, second, third = ra * qb - rb * qa, pa * rb - pb * ra, qa * pb - qb * pa
+    side = _side(second, pa, pb, ra, rb)
+    if _side(first, ra, rb, qa, qb) != side or _side(third, qa, qb, pa, pb) != side:
+        return np.inf, 0
+    total = first + second + third
+    if total == 0.0:
+        return np.inf, 0
+    return (first * pc + second * qc + third * rc) * sc / total, side
+
+
+@njit(cache=True, error_model="numpy")
+def _side(area, pa, pb, qa, qb):
+    """On which side of the edge from p to q the line passes; on the edge, that of a line moved aside."""
+    if area != 0.0:
+        return 1 if area > 0.0 else -1
+    if pb != qb:
+        return 1 if pb > qb else -1
+    return 1 if qa > pa else -1
