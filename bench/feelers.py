@@ -1,8 +1,8 @@
 """What a reading of all feelers costs, with 2,000 and 20,000 of them, against MuJoCo's rays from Python.
 
 Run as ``python bench/feelers.py``. Both cast the same hairs in the same states, in one run on one machine:
-use the ratios. Near: on a ball among ten primitives, on the hand that holds its ball, on ten meshed rings that
-form a chain. Far: the same, with nothing within reach.
+use the ratios. Near: on a ball among ten primitives, on the hand and on its ball, on ten meshed rings in a row.
+Far: the same, with nothing within reach.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ LENGTH = 0.1
 WANTED = {"near": 10, "far": 50}
 """Times faster than the loop of `mj_ray`."""
 ROUNDS, REPEATS = 7, 20
+RINGS = 10
 PRIMITIVES = (
-    ("sphere", ".1"), ("sphere", ".04"), ("capsule", ".03 .1"), ("capsule", ".06 .05"), ("ellipsoid", ".1 .05 .07"),
-    ("ellipsoid", ".04 .08 .12"), ("cylinder", ".05 .1"), ("cylinder", ".1 .02"), ("box", ".05 .08 .1"),
-    ("box", ".12 .02 .06"),
+    ("sphere", ".1"), ("sphere", ".04"), ("capsule", ".03 .1"), ("capsule", ".06 .05"),
+    ("ellipsoid", ".1 .05 .07"), ("ellipsoid", ".04 .08 .12"), ("cylinder", ".05 .1"), ("cylinder", ".1 .02"),
+    ("box", ".05 .08 .1"), ("box", ".12 .02 .06"),
 )  # fmt: skip
 
 Case = tuple[str, str, mujoco.MjModel, mujoco.MjData, list[Placed]]
@@ -74,7 +75,8 @@ def _primitives(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjD
     """Primitives at a distance [m] all around a ball."""
     places = distance * _directions(len(PRIMITIVES))
     bodies = "".join(
-        f'<body pos="{x} {y} {z}" euler="{40 * k} {70 * k} 0"><freejoint/><geom type="{kind}" size="{size}"/></body>'
+        f'<body pos="{x} {y} {z}" euler="{40 * k} {70 * k} 0"><freejoint/>'
+        f'<geom type="{kind}" size="{size}"/></body>'
         for k, ((kind, size), (x, y, z)) in enumerate(zip(PRIMITIVES, places, strict=True))
     )
     model, data = _load(f'<body><freejoint/><geom size=".1"/></body>{bodies}')
@@ -111,26 +113,15 @@ def _rings(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, 
     ring = trimesh.creation.torus(0.1, 0.02, major_sections=64, minor_sections=16)
     numbers = " ".join(map(str, ring.vertices.ravel())), " ".join(map(str, ring.faces.ravel()))
     bodies = "".join(
-        f'<body pos="{distance * k} 0 0" euler="{90 * k} 0 0"><freejoint/><geom type="mesh" mesh="ring"/></body>'
-        for k in range(10)
+        f'<body pos="{distance * k} 0 0" euler="{90 * k} 0 0"><freejoint/>'
+        '<geom type="mesh" mesh="ring"/></body>'
+        for k in range(RINGS)
     )
     asset = f'<asset><mesh name="ring" vertex="{numbers[0]}" face="{numbers[1]}"/></asset>'
     model, data = _load(bodies, asset)
-    points, faces = trimesh.sample.sample_surface(ring, count // 10, seed=0)
-    # MuJoCo puts a mesh's frame at its centre, along its axes of inertia.
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, model.mesh_quat[0])
-    turn = turn.reshape(3, 3)
-    points, normals = (points - model.mesh_pos[0]) @ turn, ring.face_normals[faces] @ turn
-    return model, data, [_placed(body, *_in_body(model, body, points, normals)) for body in range(1, 11)]
-
-
-def _in_body(model, body, points, normals):
-    geom = model.body_geomadr[body]
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, model.geom_quat[geom])
-    turn = turn.reshape(3, 3)
-    return points @ turn.T + model.geom_pos[geom], normals @ turn.T
+    points, faces = trimesh.sample.sample_surface(ring, count // RINGS, seed=0)
+    # In the body's frame the mesh lies as it came: MuJoCo moves the mesh's own frame, and the geom against it.
+    return model, data, [_placed(body, points, ring.face_normals[faces]) for body in range(1, model.nbody)]
 
 
 def _load(bodies: str, asset: str = "") -> tuple[mujoco.MjModel, mujoco.MjData]:

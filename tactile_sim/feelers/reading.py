@@ -83,8 +83,8 @@ def _far(centre, radius, shape, positions, rotations, geom):
 
 @njit(cache=True, error_model="numpy")
 def _relate(turn, origin, rotation, position, shape, pose):
-    """Writes a geom in a body's frame into pose (5, 3): its axes, one a row, its origin, and the half sizes of
-    the box along the body's axes that is around it."""
+    """Writes a geom in a body's frame into pose (5, 3): its axes, one a row, its origin, and the half sizes
+    of the box along the body's axes that is around it."""
     for i in range(3):
         pose[3, i] = pose[4, i] = 0.0
         for k in range(3):
