@@ -19,10 +19,8 @@ class Filled(NamedTuple):
 
     owner: np.ndarray
     """(height, width) int32 the triangle of each pixel; -1 where there is none or it was not wanted."""
-    clashes: int
-    """Pixels that lie in more than one triangle."""
     row: int
-    """Of the first of these pixels; -1 where there is none."""
+    """Of a pixel that lies in more than one triangle, at which all ends; -1 where there is none."""
     column: int
     one: int
     """The triangles that it lies in."""
@@ -44,7 +42,6 @@ def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
 @njit(cache=True)
 def _fill(triangles, wanted, owner):
     height, width = wanted.shape
-    clashes, first_row, first_column, one, other = 0, -1, -1, -1, -1
     for t in range(len(triangles)):
         corners = triangles[t]
         low, high = corners[:, 1].min(), corners[:, 1].max()
@@ -60,10 +57,8 @@ def _fill(triangles, wanted, owner):
                 if before < 0:
                     owner[row, column] = t
                 elif depth > OVERLAP and _depth(triangles[before], column + 0.5, row + 0.5) > OVERLAP:
-                    if clashes == 0:
-                        first_row, first_column, one, other = row, column, before, t
-                    clashes += 1
-    return clashes, first_row, first_column, one, other
+                    return row, column, before, t
+    return -1, -1, -1, -1
 
 
 @njit(cache=True)

@@ -85,11 +85,11 @@ class Triangles(UvMap):
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
         height, width = wanted.shape
         filled = fill(self.uv * [width, -height] + [0, height], wanted)
-        if filled.clashes:
+        if filled.row >= 0:
             raise SceneError(
                 f"triangles {filled.one} and {filled.other} of {self.name} overlap in its UV map at the "
-                f"pixel in column {filled.column} of row {filled.row} ({filled.clashes} such pixels in all); "
-                "unwrap it so that each pixel has one place, or paint these pixels black"
+                f"pixel in column {filled.column} of row {filled.row}; unwrap it so that each pixel has one "
+                "place, or paint such pixels black"
             )
         pixels = np.flatnonzero(filled.owner >= 0)
         face = filled.owner.ravel()[pixels]

@@ -1,0 +1,97 @@
+"""Images that feelers are painted on, in all the ways that they come."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.feelers.painted import brightness
+
+GREY = np.array([[0, 51], [102, 255]], np.uint8)
+LEVELS = GREY / 255.0
+
+
+def saved(tmp_path, image: Image.Image, name: str = "map.png"):
+    image.save(tmp_path / name)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "LA", "P"])
+def test_white_is_one_and_black_none_in_any_mode(tmp_path, mode):
+    assert brightness(saved(tmp_path, Image.fromarray(GREY).convert(mode))) == pytest.approx(LEVELS, abs=1e-9)
+
+
+def test_sixteen_bits_are_told_apart(tmp_path):
+    fine = np.array([[0, 1], [32768, 65535]], np.uint16)
+    path = saved(tmp_path, Image.fromarray(fine))
+    assert brightness(path) == pytest.approx(fine / 65535.0, abs=1e-12)
+
+
+def test_black_and_white_of_one_bit(tmp_path):
+    assert brightness(saved(tmp_path, Image.fromarray(GREY > 100))) == pytest.approx((GREY > 100) * 1.0)
+
+
+def test_what_is_transparent_is_black(tmp_path):
+    colours = np.full((1, 3, 4), 255, np.uint8)
+    colours[0, :, 3] = 0, 51, 255
+    assert brightness(saved(tmp_path, Image.fromarray(colours))) == pytest.approx(np.array([[0, 0.2, 1]]))
+    assert brightness(colours) == pytest.approx(np.array([[0, 0.2, 1]]))
+
+
+def test_colours_count_by_their_luminance(tmp_path):
+    colours = np.eye(3, dtype=np.uint8)[None] * 255
+    expected = np.array([[0.299, 0.587, 0.114]])
+    assert brightness(saved(tmp_path, Image.fromarray(colours))) == pytest.approx(expected, abs=0.002)
+    assert brightness(colours) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("array", [GREY, GREY.astype(np.uint16) * 257, LEVELS, LEVELS.astype(np.float32)])
+def test_arrays_count_by_their_type(array):
+    assert brightness(array) == pytest.approx(LEVELS, abs=1e-6)
+
+
+def test_a_missing_file_is_named_with_the_nearest(tmp_path):
+    saved(tmp_path, Image.fromarray(GREY), "cube.png")
+    with pytest.raises(ConfigError, match=r"there is no image .*cub.png; did you mean 'cube.png'"):
+        brightness(tmp_path / "cub.png")
+
+
+@pytest.mark.parametrize("content", [b"", b"no image at all", b"\x89PNG\r\n\x1a\n" + bytes(40)])
+def test_a_broken_file_is_named(tmp_path, content):
+    (tmp_path / "map.png").write_bytes(content)
+    with pytest.raises(ConfigError, match="map.png cannot be read as an image: .*; give a PNG file"):
+        brightness(tmp_path / "map.png")
+
+
+def test_a_file_cut_off_in_the_middle_is_named(tmp_path):
+    path = saved(tmp_path, Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)))
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(ConfigError, match="map.png cannot be read as an image"):
+        brightness(path)
+
+
+def test_a_folder_is_no_image(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read as an image"):
+        brightness(tmp_path)
+
+
+def test_a_huge_image_is_refused_before_it_is_read(tmp_path):
+    path = saved(tmp_path, Image.new("1", (9000, 9000)))
+    with pytest.raises(ConfigError, match="has 9000 x 9000 pixels; 8192 x 8192 is the most"):
+        brightness(path)
+
+
+@pytest.mark.parametrize(
+    ("array", "told"),
+    [
+        (np.zeros((0, 4)), r"shape \(0, 4\) is no image"),
+        (np.zeros(4), r"shape \(4,\) is no image"),
+        (np.full((2, 2), 255.0), "values from 255 to 255; give 0 to 1, or uint8"),
+        (np.full((2, 2), np.nan), "values from nan to nan"),
+    ],
+)
+def test_arrays_that_are_no_images_are_refused(array, told):
+    with pytest.raises(ConfigError, match=told):
+        brightness(array)

@@ -1,0 +1,177 @@
+"""Pixels painted on the UV map of a mesh stand where its triangles take them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mujoco
+import numpy as np
+import pytest
+from feeler_meshes import SEEN_ONLY, in_body, inline, one_mesh, scene
+
+from tactile_sim.errors import SceneError
+from tactile_sim.feelers.placement import place
+
+RNG = np.random.default_rng(3)
+WIDTH, HEIGHT = 97, 61
+
+
+def soup(side: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Random triangles, each in a cell of its own of the map; half of them are mirrored there."""
+    corners = RNG.normal(size=(side**2, 3, 3)) * 0.1
+    cell = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 1, 2)
+    return corners, (cell + RNG.random((side**2, 3, 2))) / side
+
+
+def exact_count(uv: np.ndarray, white: np.ndarray) -> int:
+    """White pixels whose centres lie in a triangle or on its edge, by rational arithmetic."""
+    height, width = white.shape
+    count = 0
+    for row, column in np.argwhere(white).tolist():
+        x, y = Fraction(2 * column + 1, 2 * width), 1 - Fraction(2 * row + 1, 2 * height)
+        near = (uv.min(axis=1) <= [float(x) + 1e-9, float(y) + 1e-9]).all(axis=1)
+        near &= (uv.max(axis=1) >= [float(x) - 1e-9, float(y) - 1e-9]).all(axis=1)
+        count += any(_inside(triangle, x, y) for triangle in uv[near])
+    return count
+
+
+def _inside(triangle: np.ndarray, x: Fraction, y: Fraction) -> bool:
+    points = [(Fraction(u), Fraction(v)) for u, v in triangle.tolist()]
+    sides = []
+    for (ax, ay), (bx, by) in zip(points, points[1:] + points[:1], strict=True):
+        sides.append((bx - ax) * (y - ay) - (by - ay) * (x - ax))
+    return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
+
+
+def compiled_uv(model: mujoco.MjModel) -> np.ndarray:
+    """(t, 3, 2) of the only mesh, v upwards."""
+    uv = model.mesh_texcoord[model.mesh_facetexcoord].astype(float)
+    return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
+
+
+def test_a_pixel_taken_to_the_surface_and_back_is_the_same_pixel():
+    model = one_mesh(*soup())
+    placed = place(model, 1, image=np.full((HEIGHT, WIDTH), 255, np.uint8))
+    corners, uv = in_body(model), compiled_uv(model)
+    rows, columns = np.divmod(placed.pixels.astype(int), WIDTH)
+    back = np.full((len(rows), 2), np.nan)
+    for k, position in enumerate(placed.positions):
+        # In its triangle's plane and inside of it.
+        sides = corners[:, 1:] - corners[:, :1]
+        gram = np.einsum("tik,tjk->tij", sides, sides)
+        weights = np.linalg.solve(gram, np.einsum("tik,tk->ti", sides, position - corners[:, 0])[..., None])
+        weights = np.column_stack([1 - weights[:, :, 0].sum(axis=1), weights[:, :, 0]])
+        off = np.linalg.norm(np.einsum("tk,tki->ti", weights, corners) - position, axis=1)
+        face = np.argmin(np.where(weights.min(axis=1) > -1e-9, off, np.inf))
+        assert off[face] < 1e-12
+        u, v = weights[face] @ uv[face]
+        back[k] = u * WIDTH, (1 - v) * HEIGHT
+    assert len(rows) > 300
+    assert back == pytest.approx(np.stack([columns + 0.5, rows + 0.5], axis=1), abs=1e-9)
+    assert placed.uv * [WIDTH, -HEIGHT] + [0, HEIGHT] == pytest.approx(back, abs=1e-9)
+
+
+def test_there_is_a_feeler_for_each_white_pixel_in_a_triangle():
+    model = one_mesh(*soup())
+    white = RNG.random((HEIGHT, WIDTH)) < 0.4
+    placed = place(model, 1, image=white)
+    assert len(placed.pixels) == exact_count(compiled_uv(model), white)
+    assert len(np.unique(placed.pixels)) == len(placed.pixels)
+    assert white.ravel()[placed.pixels].all()
+
+
+def test_areas_on_the_map_are_areas_on_the_surface():
+    # A square of 0.2 m on half of the map: each of 40 x 20 pixels stands for 0.2² / 800 m².
+    uv = np.array([[[0, 0], [1, 0], [1, 0.5]], [[0, 0], [1, 0.5], [0, 0.5]]], float)
+    corners = np.array([[[0, 0, 0], [0.2, 0, 0], [0.2, 0, 0.2]], [[0, 0, 0], [0.2, 0, 0.2], [0, 0, 0.2]]])
+    placed = place(one_mesh(corners, uv), 1, image=np.ones((40, 40), bool))
+    assert len(placed.positions) == 800
+    assert placed.spacing == pytest.approx(0.2 / 40, rel=1e-6)
+    for share in (0.25, 0.5, 0.75):
+        # Below a diagonal line of any height lies its share of the feelers.
+        assert np.mean(placed.uv[:, 0] < share) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_pixel_on_a_shared_edge_counts_once_and_normals_look_outward(mirrored):
+    # The diagonal goes through the centres of 16 pixels, the border through those of a half-shifted map.
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    space = np.concatenate([square, np.zeros((4, 1))], axis=1)[:, [0, 2, 1]] * 0.1
+    faces = [[0, 1, 2], [0, 2, 3]]
+    uv = square[:, ::-1] if mirrored else square
+    placed = place(one_mesh(space[faces], uv[faces]), 1, image=np.ones((16, 16), bool))
+    assert len(placed.pixels) == 256
+    # Wound in the xz-plane from x to z, so outward is along -y of the mesh, however the map is turned.
+    model = one_mesh(space[faces], uv[faces])
+    a, b, c = in_body(model)[0]
+    outward = np.cross(b - a, c - a)
+    outward /= np.linalg.norm(outward)
+    assert placed.normals == pytest.approx(np.tile(outward, (256, 1)), abs=1e-12)
+
+
+def test_a_pixel_on_the_border_or_at_a_corner_of_many_triangles_counts_once():
+    # A fan around the centre of the middle pixel of 5 x 5; its border runs through the centres of others.
+    ring = np.array([[-2, -2], [0, -2], [2, -2], [2, 0], [2, 2], [0, 2], [-2, 2], [-2, 0]]) / 5 + 0.5
+    ring = np.round(ring * 1024) / 1024
+    fan = np.stack([np.tile([0.5, 0.5], (8, 1)), ring, np.roll(ring, -1, axis=0)], axis=1)
+    corners = np.concatenate([fan, fan[..., :1] * fan[..., 1:]], axis=2)
+    model = one_mesh(corners, fan)
+    white = np.ones((5, 5), bool)
+    assert len(place(model, 1, image=white).pixels) == exact_count(compiled_uv(model), white)
+
+
+def test_only_overlaps_with_white_pixels_are_refused():
+    corners, uv = soup(3)
+    uv[4] = uv[7]
+    model = one_mesh(corners, uv)
+    image = np.ones((60, 60), bool)
+    expected = r"^here: triangles 4 and 7 of mesh 'm' of geom 'skin' overlap in its UV map at the pixel"
+    with pytest.raises(SceneError, match=expected):
+        place(model, 1, image=image, where="here")
+    image[:, 20:] = False
+    assert len(place(model, 1, image=image).pixels) > 0
+
+
+BRICK = np.array([[x, y, z] for x in (0.3, 0.5) for y in (0.1, 0.4) for z in (-0.2, 0.05)])
+SIDES = ["0132", "4675", "0451", "2376", "0264", "1573"]
+
+
+def brick_obj() -> str:
+    """An OBJ far from its origin: each side fills one of 3 x 2 cells, with its first corner below left."""
+    lines = [f"v {x} {y} {z}" for x, y, z in BRICK]
+    faces = []
+    for k, side in enumerate(SIDES):
+        for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)):
+            lines.append(f"vt {(k % 3 + u) / 3:.9f} {(k // 3 + v) / 2:.9f}")
+        faces.append("f " + " ".join(f"{int(c) + 1}/{4 * k + j + 1}" for j, c in enumerate(side)))
+    return "\n".join(lines + faces)
+
+
+@pytest.mark.parametrize("scale", [1, -1])
+def test_feelers_on_an_obj_stand_where_its_file_says(tmp_path, scale):
+    (tmp_path / "brick.obj").write_text(brick_obj())
+    mesh = f'<mesh name="brick" file="brick.obj" scale="{scale} 1 1"/>'
+    model = scene(mesh, '<geom type="mesh" mesh="brick"/>', str(tmp_path))
+    for k, side in enumerate(SIDES):
+        a, b, _, d = BRICK[[int(c) for c in side]] * [scale, 1, 1]
+        # One pixel of 2 x 2 in each cell; row 0 is on top, so the upper half of the map comes first.
+        for up in (0, 1):
+            for right in (0, 1):
+                image = np.zeros((4, 6), np.uint8)
+                image[3 - (2 * (k // 3) + up), 2 * (k % 3) + right] = 255
+                placed = place(model, 1, image=image)
+                expected = a + (b - a) * (0.25 + right / 2) + (d - a) * (0.25 + up / 2)
+                assert placed.positions == pytest.approx(expected[None], abs=1e-6)
+                middle = BRICK.mean(axis=0) * [scale, 1, 1]
+                assert np.abs(placed.normals).max() == pytest.approx(1, abs=1e-6)
+                assert (placed.normals[0] * (expected - middle)).sum() > 0.09
+
+
+def test_an_inline_mesh_has_the_first_row_where_its_v_is_0():
+    # As MuJoCo shows a texture: there, texcoord of MJCF counts downwards.
+    corners = np.array([[[0, 0, 0], [1, 0, 0], [1, 0, 1]], [[0, 0, 0], [1, 0, 1], [0, 0, 1]]], float)
+    down = np.array([[[0, 1], [1, 1], [1, 0]], [[0, 1], [1, 0], [0, 0]]], float)
+    model = scene(inline(corners, down * [1, -1] + [0, 1]), f'<geom type="mesh" mesh="m" {SEEN_ONLY}/>')
+    image = np.zeros((4, 4), bool)
+    image[0, 1] = True
+    assert place(model, 1, image=image).positions == pytest.approx(np.array([[0.375, 0, 0.875]]), abs=1e-6)
