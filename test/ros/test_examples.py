@@ -1,0 +1,67 @@
+"""The programs in examples/ do what the page about controllers says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rostest import PATIENCE, wait_for  # noqa: E402
+from tactile_sim.msg import TactileFrame  # noqa: E402
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    ros.start("run", "hand")
+    wait_for(lambda: frames, "the hand")
+    reflex = subprocess.Popen([sys.executable, EXAMPLES / "reflex.py"], env=ros.environment)
+
+    def tips(frame) -> np.ndarray:
+        """What the five fingertips feel [N]."""
+        size = np.linalg.norm(frame.data.reshape(-1, 3), axis=1)
+        bodies = np.split(size, np.cumsum(frame.taxel_counts)[:-1])
+        return np.array(
+            [force.sum() for name, force in zip(frame.bodies, bodies, strict=True) if name.endswith("_tip")]
+        )
+
+    def held() -> bool:
+        """For a quarter of a second of simulation, by four fingers, and not tightly by any."""
+        recent = np.array([tips(frame) for frame in frames[-25:]])
+        return bool((recent.min(axis=0) > 0.05).sum() >= 4 and recent.max() < 1.0)
+
+    try:
+        wait_for(held, "a grasp")
+    finally:
+        reflex.send_signal(signal.SIGINT)
+        assert reflex.wait(PATIENCE) == 0
+
+
+def test_the_cpp_listener_is_a_package_that_builds_and_hears_the_skin(ros, tmp_path):
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(":")
+    if not any((Path(prefix) / "share/rclcpp").is_dir() for prefix in prefixes):
+        pytest.skip("rclcpp is not installed: a ROS installation brings it, wheels do not")
+    build = ["--base-paths", EXAMPLES / "tactile_listener_cpp", "--install-base", tmp_path / "install"]
+    build += ["--build-base", tmp_path / "build"]
+    subprocess.run(
+        [sys.executable, "-m", "colcon", "--log-base", tmp_path / "log", "build", *build],
+        check=True,
+        timeout=300,
+    )
+    ros.start("run", "touch_cube")
+    listener = tmp_path / "install/tactile_listener_cpp/lib/tactile_listener_cpp/listener"
+    process = subprocess.Popen([listener], env=ros.environment, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        assert "602 taxels on 1 bodies" in process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
