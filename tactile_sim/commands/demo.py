@@ -20,8 +20,10 @@ from rich.live import Live
 from tactile_sim import config, scenes
 from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
+from tactile_sim.config import WebSettings
 from tactile_sim.force_scale import full_scale, weights
 from tactile_sim.terminal import Keys, View
+from tactile_sim.view import address
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -43,6 +45,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument(
+        "--web", action=argparse.BooleanOptionalAction, default=True, help="a view in the browser too"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,16 +60,26 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.ros.monitor import Monitor  # reads the environment set above
 
     alone, heaviest = weights(model)
-    view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest), _hints())
+    web, arguments = _web(settings.web) if args.web else ("off", ["--ros-args"])
+    view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest), _hints(web))
     # A flag, not an exception: one raised within a callback of ROS may be lost there.
     interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: interrupted.set())
     with (
-        Child("run", args.config, "--ros-args", "-p", "start_paused:=true") as node,
+        Child("run", args.config, *arguments, "-p", "start_paused:=true") as node,
         Monitor() as monitor,
     ):
         return _watch(node, monitor, view, args.duration, not settings.start_paused, interrupted)
+
+
+def _web(wanted: WebSettings) -> tuple[str, list[str]]:
+    """What to say of the view in the browser, and the node's arguments for it, at the next free port."""
+    first = wanted.port or WebSettings.port
+    port = address.next_free(wanted.host, first)
+    where = address.address(wanted.host, port)
+    said = where if port == first else f"{where} (port {first} is taken)"
+    return said, ["--web", "--ros-args", "-p", f"web.port:={port}"]
 
 
 def free_domain(start: int) -> int:
@@ -83,9 +98,10 @@ def free_domain(start: int) -> int:
     return domains[0]
 
 
-def _hints() -> list[str]:
-    """Where else to look; the address of the web view will stand here too."""
+def _hints(web: str) -> list[str]:
+    """Where else to look; web: what there is to say of the view in the browser."""
     return [
+        f"web view: {web}",
         "topics: tactile/frame, tactile/<body>/array, contacts, /tf, markers",
         f"from another terminal: source tools/env.bash; export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}",
     ]

@@ -6,13 +6,11 @@ import argparse
 import signal
 import sys
 import threading
+from pathlib import Path
 
-from tactile_sim import config, kernel_cache
+from tactile_sim import config, kernel_cache, share
 from tactile_sim.commands import new_parser, seconds
-from tactile_sim.output import Outputs, Terminal
-from tactile_sim.runner import Runner
-from tactile_sim.simulation import Simulation
-from tactile_sim.view.feed import ViewFeed
+from tactile_sim.config import WebSettings
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -30,25 +28,46 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="a shipped configuration's name (hand), the path of a YAML file, or that of a bag",
     )
     parser.add_argument("--host", metavar="H", help="address to listen at; 127.0.0.1, or as configured")
-    parser.add_argument("--port", type=_port, metavar="P", help="port to listen at; 8080, or as configured")
+    parser.add_argument(
+        "--port",
+        type=_port,
+        metavar="P",
+        help="port to listen at, 0 for any free one; 8080, or as configured",
+    )
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
 
 
 def main(args: argparse.Namespace) -> int:
     """Show it until the user has seen enough or the duration is over; returns 0."""
-    ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
-    _simulate(args, ending)
-    return 0
+    path = share.expand_home(args.source)
+    if path.suffix == ".mcap" or path.is_dir():
+        return _play(path, args)
+    return _simulate(args)
 
 
-def _simulate(args: argparse.Namespace, ending: threading.Event) -> None:
+def _play(path: Path, args: argparse.Namespace) -> int:
+    from tactile_sim.view import player  # brings the server of the view
+
+    port = WebSettings.port if args.port is None else args.port
+    return player.play(path, args.host or WebSettings.host, port, args.duration)
+
+
+def _simulate(args: argparse.Namespace) -> int:
+    # Some seconds that the help does without.
+    from tactile_sim.output import Outputs, Terminal
+    from tactile_sim.runner import Runner
+    from tactile_sim.simulation import Simulation
+    from tactile_sim.view.feed import ViewFeed
+
     settings = config.load(args.source)
     if kernel_cache.empty:
         print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
     simulation = Simulation(settings)
-    feed = ViewFeed(simulation, args.host or settings.web.host, args.port or settings.web.port)
+    port = settings.web.port if args.port is None else args.port
+    feed = ViewFeed(simulation, args.host or settings.web.host, port)
     runner = Runner(simulation, Outputs([feed, Terminal()]))
 
     def end_it() -> None:
@@ -62,10 +81,11 @@ def _simulate(args: argparse.Namespace, ending: threading.Event) -> None:
         runner.run()
     finally:
         feed.close()
+    return 0
 
 
 def _port(text: str) -> int:
     """A port from the command line."""
-    if not (text.isdecimal() and 1 <= int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, not {text!r}")
+    if not (text.isdecimal() and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, not {text!r}")
     return int(text)

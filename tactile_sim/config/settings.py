@@ -123,7 +123,7 @@ class WebSettings:
     """``web.*``: where the view in the browser is served."""
 
     host: str = _key("127.0.0.1", Text(filled=True), "address to listen at")
-    port: int = _key(8080, Integer(1, 65535), "port to listen at")
+    port: int = _key(8080, Integer(0, 65535), "port to listen at; 0: any free one")
 
 
 @dataclass(frozen=True)

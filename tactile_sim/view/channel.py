@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ def layout(world: World) -> np.dtype:
         [
             ("time", "f8"),
             ("paused", "?"),
-            ("fault", "S200"),
+            ("fault", "S300"),
             ("positions", "f8", (bodies, 3)),
             ("quaternions", "f8", (bodies, 4)),
             ("unit", "S8"),
@@ -73,12 +72,25 @@ class Channel:
     def clients(self, number: int) -> None:
         self._clients[0] = number
 
-    @contextmanager
-    def writing(self) -> Iterator[np.ndarray]:
-        """The record, to be written; readers take it when the block is left."""
+    def write(
+        self, *, readings: np.ndarray | None = None, contacts: np.ndarray | None = None, **others: Any
+    ) -> None:
+        """Writes the fields of `layout` that are given; the others stay as they are.
+
+        readings: (n, 1 or 3) of the taxels; contacts: (c, WIDTH) ``Contacts.values``.
+        """
+        record = self._record
         self._sequence[0] += 1
         try:
-            yield self._record
+            for field, value in others.items():
+                record[field] = value
+            if readings is not None:
+                record["channels"] = readings.shape[1]
+                record["readings"][: readings.size] = readings.reshape(-1)
+            if contacts is not None:
+                shown = contacts[:MOST_CONTACTS]
+                record["contact_count"] = len(shown)
+                record["contacts"][: len(shown)] = shown
         finally:
             self._sequence[0] += 1
 

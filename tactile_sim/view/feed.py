@@ -14,11 +14,9 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.snapshot import Snapshot
 from tactile_sim.view import live_world
-from tactile_sim.view.channel import MOST_CONTACTS
-from tactile_sim.view.link import Link
+from tactile_sim.view.link import INTERVAL, Link
+from tactile_sim.view.pictures import Pictures
 
-INTERVAL = 0.04
-"""Moments are at least so far apart [s of wall time] while time runs."""
 REQUESTS = ("pause", "step", "reset", "throw", "push", "set_control", "set_real_time_factor")
 """What browsers may ask for, of `Requests`."""
 _STREAMS = {VIEW}
@@ -35,7 +33,9 @@ class ViewFeed:
     def __init__(self, simulation: Simulation, host: str, port: int):
         """Raises CommandError where the view cannot be served there."""
         self._simulation = simulation
-        self._link = Link(live_world.of_simulation(simulation), host, port)
+        pictures = Pictures(simulation)
+        world = live_world.of_simulation(simulation, pictures.pictures)
+        self._link = Link(world, host, port, pictures)
         self.address = self._link.address
         """What to type into a browser."""
         self._channel = self._link.channel
@@ -101,34 +101,28 @@ class ViewFeed:
 
     def fail(self, message: str, stamp: int) -> None:
         """Tells that the physics broke."""
-        with self._channel.writing() as record:
-            record["time"] = stamp * 1e-9
-            record["fault"] = message.encode()
-        self._link.moment_written()
+        self._link.write(time=stamp * 1e-9, fault=message.encode())
 
     def _write(self, snapshot: Snapshot) -> None:
         settings, engine = self._simulation.settings, self._simulation.engine
-        contacts = snapshot.contacts.values[:MOST_CONTACTS]
-        readings = snapshot.taxels32
-        with self._channel.writing() as record:
-            record["time"] = snapshot.stamp * 1e-9
-            record["paused"] = self._runner.paused
-            record["fault"] = b""
-            record["positions"] = engine.body_positions
-            record["quaternions"] = engine.body_quaternions
-            record["unit"] = TOUCH_FUNCTIONS[settings.skin.touch_function].unit.encode()
-            record["channels"] = readings.shape[1]
-            record["readings"][: readings.size] = readings.reshape(-1)
-            record["wrenches"] = snapshot.wrenches
-            record["contact_count"] = len(contacts)
-            record["contacts"][: len(contacts)] = contacts
-            record["force_scale"] = settings.markers.force_scale
-            record["controls"] = engine.data.ctrl
+        self._link.write(
+            time=snapshot.stamp * 1e-9,
+            paused=self._runner.paused,
+            fault=b"",
+            positions=engine.body_positions,
+            quaternions=engine.body_quaternions,
+            unit=TOUCH_FUNCTIONS[settings.skin.touch_function].unit.encode(),
+            readings=snapshot.taxels32,
+            wrenches=snapshot.wrenches,
+            contacts=snapshot.contacts.values,
+            force_scale=settings.markers.force_scale,
+            feelers=snapshot.feelers,
+            controls=engine.data.ctrl,
+        )
         self._written = time.monotonic()
         self._step = self._simulation.step
         self._greeted = self._channel.clients
         self._stale = False
-        self._link.moment_written()
 
     # -- in the thread that hears the browsers ---------------------------------------------------------------
 

@@ -12,8 +12,11 @@ from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
+from tactile_sim.view.pictures import Pictures
 from tactile_sim.view.world import World
 
+INTERVAL = 0.04
+"""Moments are at least so far apart [s of wall time] while time runs."""
 PATIENCE = 60.0
 """The process of the view must be up within this long [s]."""
 
@@ -25,20 +28,25 @@ class Link:
     first ``{"address": ...}`` or ``{"refused": text}``, then ``{"request": name, "arguments": [...]}``.
     """
 
-    def __init__(self, world: World, host: str, port: int):
-        """Raises CommandError where the view cannot be served there."""
+    def __init__(
+        self, world: World, host: str, port: int, pictures: Pictures | None = None, asks: bool = True
+    ):
+        """pictures: who draws those of the world; asks: whether browsers may ask for something.
+
+        Raises CommandError where the view cannot be served there.
+        """
         self.channel = Channel(world)
         self._line, theirs = Line.pair()
         self._listener: Thread | None = None
         self._closing = False
         world_file = os.memfd_create("tactile_sim_world")
         with os.fdopen(world_file, "wb") as file:
-            pickle.dump(world, file)
+            pickle.dump((world, pictures), file)
             file.flush()
             os.lseek(world_file, 0, os.SEEK_SET)
             files = (world_file, self.channel.file, theirs.file)
             self._process = Child(
-                *map(str, files), host, str(port), module="tactile_sim.view.server", files=files
+                *map(str, (*files, host, port, int(asks))), module="tactile_sim.view.server", files=files
             )
         theirs.close()
         answer = self._line.receive(PATIENCE)
@@ -55,8 +63,9 @@ class Link:
         self._listener = Thread(target=self._listen, args=(obey, lost), daemon=True)
         self._listener.start()
 
-    def moment_written(self) -> None:
-        """Lets the view know of it."""
+    def write(self, **fields: Any) -> None:
+        """Shows a moment: fields as in `Channel.write`."""
+        self.channel.write(**fields)
         self._line.send()
 
     def tell(self, text: str) -> None:

@@ -15,7 +15,7 @@ from tactile_sim.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 from tactile_sim.view import primitives
-from tactile_sim.view.world import Shape, World
+from tactile_sim.view.world import Picture, Shape, World
 
 PLANE_EXTENT = 10.0
 """Half the side at which an endless plane is drawn [m]."""
@@ -25,12 +25,21 @@ HIDDEN = 3
 _GEOM = mujoco.mjtGeom
 
 
-def of_simulation(simulation: Simulation) -> World:
+def of_simulation(simulation: Simulation, pictures: tuple[Picture, ...] = ()) -> World:
     """The scene of a simulation, with its skin and its controls."""
-    world = of_model(
-        simulation.engine.model, simulation.names, Path(simulation.settings.scene).stem, simulation.skin
+    settings, feelers = simulation.settings, simulation.feelers
+    world = of_model(simulation.engine.model, simulation.names, Path(settings.scene).stem, simulation.skin)
+    return dataclasses.replace(
+        world,
+        real_time_factor=settings.real_time_factor,
+        taxel_scale=settings.markers.taxel_scale or world.taxel_scale,
+        feeler_bodies=np.array([body.body_id for body in feelers.bodies], int)[feelers.body_index],
+        feeler_positions=feelers.positions,
+        feeler_normals=feelers.normals,
+        feeler_lengths=feelers.lengths,
+        pictures=pictures,
+        can_throw=simulation.thrower.can_throw,
     )
-    return dataclasses.replace(world, can_throw=simulation.thrower.can_throw)
 
 
 def of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None = None) -> World:

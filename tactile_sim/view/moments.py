@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import to_xyzw
+from tactile_sim.view.pictures import Pictures
 from tactile_sim.view.world import Moment, World
 
 WINDOW = 1.0
@@ -20,8 +21,10 @@ WINDOW = 1.0
 class Moments:
     """Makes the moments of one world out of records as `tactile_sim.view.channel` has them."""
 
-    def __init__(self, world: World):
+    def __init__(self, world: World, pictures: Pictures | None):
+        """pictures: who draws them; None where there are none."""
         self._world = world
+        self._pictures = pictures
         self._skin_bodies = np.asarray(world.skin_bodies, int)
         self._past: deque[tuple[float, float]] = deque()
         """Wall and simulation time of the moments within the window [s]."""
@@ -41,17 +44,20 @@ class Moments:
         )
         channels = int(record["channels"])
         readings = record["readings"][: channels * len(self._world.taxel_positions)]
+        taxels = np.linalg.norm(readings.reshape(-1, channels), axis=1)
+        feelers, scale = record["feelers"], self._world.taxel_scale
         return Moment(
             time=float(record["time"]),
             body_positions=record["positions"],
             body_quaternions=quaternions,
-            taxels=np.linalg.norm(readings.reshape(-1, channels), axis=1),
+            taxels=taxels,
             unit=bytes(record["unit"]).decode(),
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
             contacts=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             arrows=arrows,
             arrow_kinds=kinds,
-            feelers=record["feelers"],
+            feelers=feelers,
+            pictures=self._pictures.draw(taxels, scale, feelers) if self._pictures else (),
             controls=record["controls"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),

@@ -14,7 +14,6 @@ from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
 from tactile_sim.view.moments import Moments
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.world import World
 
 LOOK = 0.05
 """Browsers are counted this often [s]."""
@@ -68,21 +67,23 @@ def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> Non
             viewer.show(moments.moment(record))
 
 
-def main(world_file: str, memory_file: str, line_file: str, host: str, port: str) -> int:
-    """Serves one simulation; the first three are numbers of open files. Returns the exit code."""
+def main(world_file: str, memory_file: str, line_file: str, host: str, port: str, asks: str) -> int:
+    """Serves one simulation; the first three are numbers of open files, the last 1 where browsers may ask for
+    something, else 0. Returns the exit code.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the line says when it is over
     with os.fdopen(int(world_file), "rb") as file:
-        world: World = pickle.load(file)
+        world, pictures = pickle.load(file)
     line = Line.of(int(line_file))
     channel = Channel(world, int(memory_file))
     try:
-        viewer = Viewer(world, host, int(port), Requests(line))
+        viewer = Viewer(world, host, int(port), Requests(line) if int(asks) else None)
     except TactileSimError as error:
         line.send(refused=str(error))
         return 2
     line.send(address=viewer.address)
     try:
-        serve(line, channel, viewer, Moments(world))
+        serve(line, channel, viewer, Moments(world, pictures))
     finally:
         viewer.close()
     return 0

@@ -116,7 +116,7 @@ def test_settings_cannot_be_changed_in_place():
         ({"skin": {"scales": {"cube": [0.1]}}}, "cube: needs a finite number above 0 [m], but is [0.1]"),
         ({"seed": 1.5}, "seed: needs an integer from 0 to 9223372036854775807, but is 1.5 (a number)"),
         ({"seed": -1}, "seed: needs an integer from 0"),
-        ({"web": {"port": 99999}}, "web.port: needs an integer from 1 to 65535, but is 99999"),
+        ({"web": {"port": 99999}}, "web.port: needs an integer from 0 to 65535, but is 99999"),
         ({"tf": "al"}, "tf: cannot be 'al'; did you mean 'all'?"),
         ({"tf": True}, "tf: needs one of all, objects, off, but is true (a boolean)"),
         ({"world_frame": "/world"}, "world_frame: needs a TF frame, without a leading slash"),
