@@ -17,6 +17,9 @@ Without ROS, on any MuJoCo model::
 """
 
 from tactile_sim.feelers.feelers import FeelerBody, Feelers
+from tactile_sim.feelers.image import image
 from tactile_sim.feelers.placed import Part, Placed
+from tactile_sim.feelers.placement import place
+from tactile_sim.feelers.skin_image import SkinImage, mappable
 
-__all__ = ["FeelerBody", "Feelers", "Part", "Placed"]
+__all__ = ["FeelerBody", "Feelers", "Part", "Placed", "SkinImage", "image", "mappable", "place"]

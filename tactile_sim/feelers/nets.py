@@ -135,9 +135,17 @@ class Round(UvMap):
         if self.kind == "cylinder":
             positions, normals = over_cylinder(self.radii[0], self.half, spacing)
         else:
-            covered = even.cover(Shape(self.kind, self.half_sizes, np.zeros(3), np.eye(3)), spacing)
+            covered = even.cover(self._shape, spacing)
             positions, normals = covered.positions, covered.normals
         return Spots(self.flat(positions, normals), positions, normals)
+
+    @property
+    def area(self) -> float:
+        return self._shape.area
+
+    @property
+    def _shape(self) -> Shape:
+        return Shape(self.kind, self.half_sizes, np.zeros(3), np.eye(3))
 
     def flat(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """(n, 2) u and v of places (n, 3) on the surface with normals (n, 3), in the geom's frame."""

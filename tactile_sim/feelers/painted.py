@@ -9,8 +9,8 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.share import similar_file
 
-MOST_PIXELS = 2**26
-"""Of an image: 8192 x 8192. Larger ones are refused before they are read."""
+MOST_PIXELS = 2**24
+"""Of an image: 4096 x 4096. Larger ones are refused before they are read."""
 SIXTEEN_BIT = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 """What Pillow calls images of 16 bits; versions differ."""
 

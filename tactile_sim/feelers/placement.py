@@ -22,6 +22,8 @@ from tactile_sim.skin.placement.shapes import Shape
 
 LENGTH = 0.1
 """Of a white feeler [m], where none is given."""
+MOST_FEELERS = 1_000_000
+"""That are spread over a body."""
 FINER = 0.95
 """Step by which pixels are made smaller until each has one feeler."""
 
@@ -131,24 +133,36 @@ def _bearing(model: mujoco.MjModel, body: int) -> list[int]:
 def _spread(model: mujoco.MjModel, body: int, spacing: float) -> list[_Covered]:
     """Feelers evenly over a body's geoms, but not inside of another one."""
     geoms = _bearing(model, body)
-    covered = []
-    for geom in geoms:
-        for found in (own_map(model, geom), own_map(model, geom, laid_out=True)):
-            spots = found.spread(spacing)
-            grid = _grid(found, spots, spacing)
-            if grid:
-                break
-        else:
-            raise SceneError(
-                f"geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; give a "
-                "larger spacing"
-            )
-        width, height = grid
-        pixels = pixels_of(spots.uv, width, height)
-        order = np.argsort(pixels)
-        spots = in_body(model, geom, Spots(*(values[order] for values in spots)))
-        covered.append(_Covered(geom, width, height, pixels[order], spots, np.ones(len(order))))
+    maps = [own_map(model, geom) for geom in geoms]
+    number = sum(found.area for found in maps) / max(spacing, 1e-100) ** 2
+    if number > MOST_FEELERS:
+        enough = float(f"{1.06 * spacing * np.sqrt(number / MOST_FEELERS):.2g}")
+        raise ConfigError(
+            f"a spacing of {spacing:g} m makes too many feelers, about {number:.1e}, at most "
+            f"{MOST_FEELERS:,}; make it {enough:g} m or more"
+        )
+    covered = [_fit(model, geom, found, spacing) for geom, found in zip(geoms, maps, strict=True)]
     return [_seen(model, part, geoms, spacing) for part in covered]
+
+
+def _fit(model: mujoco.MjModel, geom: int, found: UvMap, spacing: float) -> _Covered:
+    """Feelers evenly over one geom, and the image that they fit in."""
+    spots = found.spread(spacing)
+    grid = _grid(found, spots, spacing)
+    if grid is None:
+        # Its UV coordinates are too crowded somewhere.
+        found = own_map(model, geom, laid_out=True)
+        spots = found.spread(spacing)
+        grid = _grid(found, spots, spacing)
+    if grid is None:
+        raise SceneError(
+            f"the map of geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; give "
+            "a larger spacing"
+        )
+    pixels = pixels_of(spots.uv, *grid)
+    order = np.argsort(pixels)
+    spots = in_body(model, geom, Spots(*(values[order] for values in spots)))
+    return _Covered(geom, *grid, pixels[order], spots, np.ones(len(order)))
 
 
 def _grid(found: UvMap, spots: Spots, spacing: float) -> tuple[int, int] | None:

@@ -21,8 +21,8 @@ DRAWN = 40
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     """Places on a mesh, about one per spacing² and none nearer to another than 0.8 spacings.
 
-    What is thinner than that has its own on both sides; at an edge the faces count as one. The same mesh always
-    gets the same places.
+    What is thinner than that has its own on both sides; at an edge the faces count as one. The same mesh
+    always gets the same places.
 
     Args:
         corners: (t, 3, 3) of the triangles, wound outward [m].

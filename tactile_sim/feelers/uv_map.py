@@ -37,6 +37,11 @@ class UvMap(ABC):
     size: np.ndarray
     """(2,) how wide and high the map is on the surface, about [m]."""
 
+    @property
+    @abstractmethod
+    def area(self) -> float:
+        """Of the whole surface [m2]."""
+
     @abstractmethod
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
         """What the pixels of an image show.
@@ -100,6 +105,10 @@ class Triangles(UvMap):
         face, weights = over_triangles(self.corners, spacing)
         uv, positions = (np.einsum("nk,nki->ni", weights, at[face]) for at in (self.uv, self.corners))
         return Spots(uv, positions, self.normals[face])
+
+    @property
+    def area(self) -> float:
+        return float(self.areas.sum())
 
     @property
     def normals(self) -> np.ndarray:

@@ -149,6 +149,12 @@ def test_each_uv_mesh_of_a_body_has_an_image_by_the_name_of_its_geom(tmp_path):
 
 
 BAD = {
+    "too many": (
+        KINDS["box"],
+        {"spacing": 1e-5},
+        ConfigError,
+        "a spacing of 1e-05 m makes too many feelers, about 8.6e.08, at most 1,000,000; make it 0.0003",
+    ),
     "no spacing": (KINDS["box"], {}, ConfigError, "there is no image and None is no spacing"),
     "negative": (KINDS["box"], {"spacing": -1.0}, ConfigError, "-1.0 is no spacing"),
     "both": (KINDS["box"], {"spacing": 0.1, "image": np.ones((3, 4))}, ConfigError, "leave out either"),
