@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     simulation = Simulation(settings)
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
     console.print(_summary(simulation))
-    for table in (_skin, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors):
+    for table in (_skin, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers):
         console.print(table(simulation))
     return 0
 
@@ -53,6 +53,7 @@ def _summary(simulation: Simulation) -> Text:
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
         f"mass           {model.body_mass[model.body_weldid != 0].sum():.6g} kg that moves",
         f"skin           {counted(len(skin.positions), 'taxel')}, {skin.areas.sum() * 1e4:.1f} cm²",
+        f"feelers        {len(simulation.feelers.positions)}",
     )
     return Text("\n".join(lines))
 
@@ -83,6 +84,23 @@ def _skin(simulation: Simulation) -> RenderableType:
         for body in skin.bodies
     ]
     return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
+
+
+def _feelers(simulation: Simulation) -> RenderableType:
+    feelers, names = simulation.feelers, simulation.names
+    rows = [
+        (
+            _with_topic(body.name),
+            str(body.stop - body.start),
+            f"{body.placed.spacing * 1e3:.3g}",
+            f"{feelers.lengths[body.start : body.stop].max(initial=0.0) * 1e3:g}",
+            f"{body.placed.width} x {body.placed.height}",
+            ", ".join(names.geoms[part.geom_id] for part in body.placed.parts),
+        )
+        for body in feelers.bodies
+    ]
+    columns = ("body", ">feelers", ">spacing [mm]", ">length [mm]", ">image", "geoms")
+    return _table("feelers", columns, rows)
 
 
 def _with_topic(body: str) -> str:

@@ -104,9 +104,11 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, 
     for line in simulation.engine.limits:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
+    feelers = len(simulation.feelers.positions)
     node.get_logger().info(
         f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
-        f"{1 / simulation.engine.timestep:g} steps/s"
+        + (f"{counted(feelers, 'feeler')}, " if feelers else "")
+        + f"{1 / simulation.engine.timestep:g} steps/s"
     )
     if feed:
         feed.serve(runner, requests)
