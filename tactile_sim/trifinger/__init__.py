@@ -1,1 +1,31 @@
 """The TriFinger robots on MuJoCo, under the names that trifinger_simulation has on PyBullet."""
+
+from pathlib import Path
+
+from tactile_sim.trifinger.action import Action
+from tactile_sim.trifinger.observation import Observation
+from tactile_sim.trifinger.sim_finger import SimFinger
+from tactile_sim.trifinger.trifinger_platform import (
+    CameraObservation,
+    ObjectPose,
+    TriCameraObjectObservation,
+    TriCameraObservation,
+    TriFingerPlatform,
+)
+
+__all__ = [
+    "Action",
+    "CameraObservation",
+    "ObjectPose",
+    "Observation",
+    "SimFinger",
+    "TriCameraObjectObservation",
+    "TriCameraObservation",
+    "TriFingerPlatform",
+    "get_data_dir",
+]
+
+
+def get_data_dir() -> Path:
+    """Where the package's own files lie: the cameras' calibrations, ..."""
+    return Path(__file__).parent / "data"

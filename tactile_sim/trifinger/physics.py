@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mujoco
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from tactile_sim.engines.mujoco import first_bad
 from tactile_sim.errors import EngineError
@@ -28,32 +31,47 @@ class FingerPhysics:
         """spec: of `robot.load_spec`, with whatever was added. link_drag: whether Bullet's drag acts, and its
         limit of joint speeds."""
         self.spec = spec
-        self.model = model = spec.compile()
-        # MuJoCo would start over by itself at a NaN, unnoticed.
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        self.data = data = mujoco.MjData(model)
         self.rules = Rules(finger_type)
-        joints = [model.joint(name) for name in joint_names(finger_type)]
-        # A tree's joints follow each other, whatever else is in the world.
-        position, dof = joints[0].qposadr[0], joints[0].dofadr[0]
-        self.dofs = slice(dof, dof + self.rules.n)
-        """Of the robot's joints among all degrees of freedom."""
-        self.q = data.qpos[position : position + self.rules.n]
-        self.qd = data.qvel[self.dofs]
         self.torque = self.rules.applied[0]
         """(n,) what the motors gave in the last step [N m]."""
-        self.tips = np.array([model.body(name).id for name in tip_link_names(finger_type)])
-        """(fingers,) ids of the bodies of the tips."""
-        sensor = model.sensor(tip_link_names(finger_type)[0] + TIP_SENSOR).adr[0]
-        self.tip_normal_forces = data.sensordata[sensor : sensor + len(self.tips)]
-        """(fingers,) sum of the normal forces on each tip in the last step [N]; seen in ``data``."""
+        self._finger_type = finger_type
+        self._link_drag = link_drag
+        model = spec.compile()
+        self._see(model, mujoco.MjData(model))
+
+    def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
+        """Changes the world while it is there: all that remains stays as it is.
+
+        edit: called with ``spec``. ``model``, ``data`` and what is seen in them are other objects then.
+        """
+        edit(self.spec)
+        self._see(*self.spec.recompile(self.model, self.data))
+
+    def _see(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        # MuJoCo would start over by itself at a NaN, unnoticed.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.model, self.data = model, data
         self.time_step = float(model.opt.timestep)
         """[s]"""
+        # A tree's joints follow each other, whatever else is in the world.
+        first, n = model.joint(joint_names(self._finger_type)[0]), self.rules.n
+        self.positions = slice(first.qposadr[0], first.qposadr[0] + n)
+        """Of the robot's joints in ``qpos``."""
+        self.dofs = slice(first.dofadr[0], first.dofadr[0] + n)
+        """The same in ``qvel``."""
+        self.q, self.qd = data.qpos[self.positions], data.qvel[self.dofs]
+        tips = tip_link_names(self._finger_type)
+        self.tips = np.array([model.body(name).id for name in tips])
+        """(fingers,) ids of the bodies of the tips."""
+        sensor = model.sensor(tips[0] + TIP_SENSOR).adr[0]
+        self.tip_normal_forces = data.sensordata[sensor : sensor + len(tips)]
+        """(fingers,) sum of the normal forces on each tip in the last step [N]; seen in ``data``."""
         self._motors = data.qfrc_applied[self.dofs]
-        self._drag = LinkDrag(model, data) if link_drag else None
         self._passive = data.qfrc_passive
         self._warnings = data.warning.number
-        self.restart()
+        self._drag = LinkDrag(model, data) if self._link_drag else None
+        self._motors[:] = self.torque
+        mujoco.mj_forward(model, data)
 
     def step(self) -> None:
         """Goes one time step on."""
@@ -84,7 +102,7 @@ class FingerPhysics:
         if self._drag is not None:
             limit_speed(self.q, self.qd, self.time_step)
 
-    def set(self, positions: np.ndarray, velocities: np.ndarray) -> None:
+    def set(self, positions: ArrayLike, velocities: ArrayLike) -> None:
         """Puts the joints somewhere at once: (n,) [rad], (n,) [rad/s]. The rest of the world stays."""
         self.q[:] = positions
         self.qd[:] = velocities

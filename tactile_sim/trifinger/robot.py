@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import mujoco
 
 from tactile_sim.trifinger import arena
-from tactile_sim.trifinger.finger_types_data import check_finger_type, get_number_of_fingers
-from tactile_sim.trifinger.robot_files import link_colors, place, read_robot
+from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
+from tactile_sim.trifinger.robot_files import link_colors, place, read_robot, urdf_file
 from tactile_sim.trifinger.tips import split_tips
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
@@ -67,12 +67,13 @@ def load_spec(
         ValueError: there is no such type.
         SceneError: the robot's files are not installed.
     """
-    check_finger_type(finger_type)
-    robot = read_robot(finger_type)
+    robot = read_robot(urdf_file(finger_type))
     x, y, z = base_position
     place(robot, (x, y, z))
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
     spec.modelname = finger_type
+    # Only the robot's own visuals were not wanted.
+    spec.compiler.discardvisual = False
     split_tips(spec, [spec.body(name) for name in tip_link_names(finger_type)])
     _dress(spec, link_colors(robot))
     for name in tip_link_names(finger_type):

@@ -31,13 +31,13 @@ def urdf_file(finger_type: str) -> Path:
     return robot_folder() / "urdf" / get_finger_urdf(finger_type)
 
 
-def read_robot(finger_type: str) -> ElementTree.Element:
-    """The URDF of a type as MuJoCo can take it: absolute meshes, links stay bodies; errors as `urdf_file`.
+def read_robot(urdf: Path) -> ElementTree.Element:
+    """A URDF as MuJoCo can take it: absolute meshes, links stay bodies; SceneError as `robot_folder`.
 
     Mended in memory: links with mass and an inertia of 0 get a least one. The parts of a lower link that lie
     at its tip (the pad of the types One) belong to the tip's link, so that a tip feels what touches it.
     """
-    robot = ElementTree.parse(urdf_file(finger_type)).getroot()
+    robot = ElementTree.parse(urdf).getroot()
     extension = ElementTree.SubElement(robot, "mujoco")
     ElementTree.SubElement(extension, "compiler", strippath="false", fusestatic="false", discardvisual="true")
     folder = robot_folder()

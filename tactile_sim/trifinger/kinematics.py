@@ -1,0 +1,107 @@
+"""Where the tips of fingers are, and which joint angles bring them somewhere; computed by MuJoCo."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tactile_sim.trifinger.robot_files import read_robot
+
+STEP = 0.1
+"""Part of the whole way that one iteration of the inverse kinematics goes."""
+
+
+class Kinematics:
+    """Kinematics of a robot of independent fingers.
+
+    All positions are in the frame of the robot's base. Joint positions [rad] are flat: finger by finger, from
+    the base outwards.
+    """
+
+    def __init__(self, finger_urdf_path: str | os.PathLike[str], tip_link_names: Iterable[str]):
+        """tip_link_names: of the tips, one a finger."""
+        robot = read_robot(Path(finger_urdf_path))
+        for link in robot.iter("link"):
+            for shape in link.findall("collision"):
+                link.remove(shape)
+        self.model = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode")).compile()
+        self.data = mujoco.MjData(self.model)
+        self.tip_link_ids = [self.model.body(name).id for name in tip_link_names]
+
+    def forward_kinematics(
+        self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
+    ) -> list[np.ndarray] | tuple[list[np.ndarray], list[np.ndarray]]:
+        """Positions (3,) of the tips [m]; with joint velocities [rad/s] also those of the tips (3,) [m/s]."""
+        self._pose(joint_positions)
+        positions = [self.data.xpos[tip].copy() for tip in self.tip_link_ids]
+        if joint_velocities is None:
+            return positions
+        velocities = np.asarray(joint_velocities, float)
+        return positions, [self._jacobian(tip) @ velocities for tip in self.tip_link_ids]
+
+    def inverse_kinematics_one_finger(
+        self,
+        finger_idx: int,
+        tip_target_position: ArrayLike,
+        joint_angles_guess: ArrayLike,
+        tolerance: float = 0.005,
+        max_iterations: int = 1000,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Joint positions that bring one tip to a place.
+
+        Args:
+            finger_idx: which finger.
+            tip_target_position: (3,) [m].
+            joint_angles_guess: where to begin; joints of other fingers stay there.
+            tolerance: distance [m] from the target that is good enough.
+            max_iterations: how often to come nearer, at most.
+
+        Returns:
+            Joint positions of the robot, and from where the tip was in the last iteration, the way (3,) to
+            the target [m].
+        """
+        joints, target = np.array(joint_angles_guess, float), np.asarray(tip_target_position, float)
+        tip = self.tip_link_ids[finger_idx]
+        way = np.full(3, np.nan)
+        for _ in range(max_iterations):
+            self._pose(joints)
+            way = target - self.data.xpos[tip]
+            jacobian = self._jacobian(tip)
+            own = jacobian.any(axis=0)
+            joints[own] += STEP * np.linalg.pinv(jacobian[:, own]) @ way
+            if np.linalg.norm(way) < tolerance:
+                break
+        return joints, way
+
+    def inverse_kinematics(
+        self,
+        tip_target_positions: Iterable[ArrayLike],
+        joint_angles_guess: Sequence[float] | np.ndarray,
+        tolerance: float = 0.005,
+        max_iterations: int = 1000,
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The same for all fingers: (3,) a finger; joint positions, and of each tip the way that was left."""
+        joints, ways = np.asarray(joint_angles_guess, float), []
+        for finger, target in enumerate(tip_target_positions):
+            joints, way = self.inverse_kinematics_one_finger(
+                finger, target, joints, tolerance, max_iterations
+            )
+            ways.append(way)
+        return joints, ways
+
+    def _pose(self, joint_positions: ArrayLike) -> None:
+        self.data.qpos[:] = joint_positions
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+
+    def _jacobian(self, tip: int) -> np.ndarray:
+        """(3, n_joints) of a tip's position."""
+        out = np.zeros((3, self.model.nv))
+        mujoco.mj_jacBody(self.model, self.data, out, None, tip)
+        return out

@@ -1,0 +1,307 @@
+"""One or three fingers that do what they are told, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.skin import Skin
+from tactile_sim.trifinger import robot, robot_files, visualization, worlds
+from tactile_sim.trifinger.action import Action
+from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.finger_types_data import (
+    check_finger_type,
+    get_initial_joint_positions,
+    get_number_of_fingers,
+)
+from tactile_sim.trifinger.kinematics import Kinematics
+from tactile_sim.trifinger.observation import NO_CONTACT, Observation, push_sensor
+from tactile_sim.trifinger.physics import FingerPhysics
+from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
+
+SPACINGS: Mapping[str, float] = {"finger_tip_link": 0.002, "finger_lower_link": 0.005}
+"""Between the taxels of tips and lower links [m], where nothing else is said."""
+PUSH_SENSORS = ("fingerpro", "trifingerpro")
+"""Types whose push sensors feel something, as in PyBullet; those of the others read `NO_CONTACT`."""
+
+
+class SimFinger:
+    """A robot with one or three fingers; what it feels, too.
+
+    Time stands still but for `append_desired_action`, which goes one time step on. Time indices count these.
+    """
+
+    def __init__(
+        self,
+        finger_type: str,
+        time_step: float = robot.TIME_STEP,
+        enable_visualization: bool = False,
+        robot_position_offset: Sequence[float] = (0, 0, 0),
+        *,
+        link_drag: bool = True,
+        furnish: Callable[[mujoco.MjSpec], object] | None = None,
+        spacings: Mapping[str, float] = SPACINGS,
+    ):
+        """Args:
+            finger_type: ``trifingerpro``, ...; `finger_types_data.get_valid_finger_types` lists them.
+            time_step: [s]; the gains are made for 0.001.
+            enable_visualization: shows the robot in the browser; the address is printed.
+            robot_position_offset: (3,) of the robot's base in the world [m].
+            link_drag: whether links feel Bullet's drag, which gains that were tuned there count on.
+            furnish: adds things to the world; called with the spec before it is compiled.
+            spacings: between taxels [m], by the link's name without the finger's number.
+
+        Raises:
+            ValueError: there is no such type, or no such time step.
+            SceneError: the robot's files are not installed; the line that installs them.
+            CommandError: nothing can be shown in the browser.
+        """
+        self.finger_type = check_finger_type(finger_type)
+        self.number_of_fingers = get_number_of_fingers(finger_type)
+        if not 0 < time_step < np.inf:
+            raise InvalidValueError(f"time_step is {time_step}; give seconds above 0")
+        self.time_step_s = time_step
+        self.link_names = robot.link_names(finger_type)
+        """Of the moving links, finger by finger from the base outwards; joints have the same order."""
+        self.tip_link_names = robot.tip_link_names(finger_type)
+        self.robot_properties_path = robot_files.robot_folder()
+        self.finger_urdf_path = str(robot_files.urdf_file(finger_type))
+        self.kinematics = Kinematics(self.finger_urdf_path, self.tip_link_names)
+        """In the frame of the robot's base, ``robot_position_offset`` left out."""
+        spec = robot.load_spec(finger_type, base_position=robot_position_offset, time_step=time_step)
+        if furnish is not None:
+            furnish(spec)
+        self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
+        """The MuJoCo side of it: ``spec``, ``model``, ``data`` and the forces of a step."""
+        self._max_motor_torque = MAX_MOTOR_TORQUE
+        self._spacings = spacings
+        self._skin: Skin | None = None
+        self._t = -1
+        self.stepping = Lock()
+        """Held while the state changes: for who looks from another thread."""
+        self._view: visualization.FingerView | None = None
+        self._pybullet_client_id = worlds.register(self)
+        self.reset_finger_positions_and_velocities(get_initial_joint_positions(finger_type))
+        if enable_visualization:
+            self._view = visualization.FingerView(self)
+
+    # -- gains -----------------------------------------------------------------------------------------------
+
+    @property
+    def position_gains(self) -> np.ndarray:
+        """(n_joints,) kp of the position control [N m/rad]."""
+        return self.physics.rules.gains[0]
+
+    @position_gains.setter
+    def position_gains(self, gains: ArrayLike) -> None:
+        self.physics.rules.gains[0] = gains
+
+    @property
+    def velocity_gains(self) -> np.ndarray:
+        """(n_joints,) kd of the position control [N m s/rad]."""
+        return self.physics.rules.gains[1]
+
+    @velocity_gains.setter
+    def velocity_gains(self, gains: ArrayLike) -> None:
+        self.physics.rules.gains[1] = gains
+
+    @property
+    def safety_kd(self) -> np.ndarray:
+        """(n_joints,) how much joints are damped for safety, whatever is asked for [N m s/rad]."""
+        return self.physics.rules.gains[2]
+
+    @safety_kd.setter
+    def safety_kd(self, gains: ArrayLike) -> None:
+        self.physics.rules.gains[2] = gains
+
+    @property
+    def max_motor_torque(self) -> float:
+        """The greatest torque of a motor [N m]."""
+        return self._max_motor_torque
+
+    @max_motor_torque.setter
+    def max_motor_torque(self, torque: float) -> None:
+        self.physics.rules.gains[3] = torque
+        self._max_motor_torque = torque
+
+    # -- acting and observing --------------------------------------------------------------------------------
+
+    def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:
+        """An action for this robot: torques (n_joints,) [N m], by default 0; positions (n_joints,) [rad], by
+        default NaN, no position control."""
+        n = self.physics.rules.n
+        return Action(
+            np.zeros(n) if torque is None else torque, np.full(n, np.nan) if position is None else position
+        )
+
+    def append_desired_action(self, action: Any) -> int:
+        """Goes one time step on under an action, which is not changed; the time index of that step.
+
+        Args:
+            action: an `Action`, or anything with its fields that is made like it.
+
+        Raises:
+            ValueError: the action does not fit the robot, or has a torque that is NaN; nothing happens then.
+            EngineError: the physics became unstable.
+        """
+        physics = self.physics
+        physics.rules.desire(action.torque, action.position, action.position_kp, action.position_kd)
+        self._action_type = type(action)
+        self._before = physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces.copy()
+        with self.stepping:
+            physics.step()
+        self._t += 1
+        physics.check()
+        return self._t
+
+    def get_observation(self, t: int) -> Observation:
+        """How it was when the action of time index t began to act.
+
+        Args:
+            t: index of the last action, or the one after it: how it is now.
+
+        Raises:
+            ValueError: any other time index.
+        """
+        self._check_time_index(t, upcoming=True)
+        return self._observe(*self._before) if t == self._t else self._observe_now()
+
+    def get_desired_action(self, t: int) -> Any:
+        """The action of time index t, that of the last action, as it was asked for; else ValueError."""
+        self._check_time_index(t)
+        return self._make_action(*self.physics.rules.desired)
+
+    def get_applied_action(self, t: int) -> Any:
+        """The action of time index t, that of the last action, as it was applied: with the torque that the
+        rules made of it, and the gains they used; else ValueError."""
+        self._check_time_index(t)
+        torque, kp, kd = self.physics.rules.applied
+        return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
+
+    def get_timestamp_ms(self, t: int) -> float:
+        """The time at which the action of time index t began to act, since the first one did [ms].
+
+        t: index of the last action, or the one after it; ValueError for any other.
+        """
+        self._check_time_index(t, upcoming=True)
+        return self.time_step_s * 1000 * t
+
+    def get_current_timeindex(self) -> int:
+        """Time index of the last action; ValueError before the first."""
+        if self._t < 0:
+            raise InvalidValueError("there is no time index before the first action")
+        return self._t
+
+    def reset_finger_positions_and_velocities(
+        self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
+    ) -> Observation:
+        """Puts the joints somewhere at once; things and the time index stay. What is observed then.
+
+        Args:
+            joint_positions: (n_joints,) [rad].
+            joint_velocities: (n_joints,) [rad/s], by default 0.
+
+        Raises:
+            ValueError: another number of joints.
+        """
+        n = self.physics.rules.n
+        velocities = np.zeros(n) if joint_velocities is None else joint_velocities
+        for what, values in (("joint_positions", joint_positions), ("joint_velocities", velocities)):
+            if np.shape(values) != (n,) or not np.isfinite(values).all():
+                raise InvalidValueError(f"{what}: the robot needs {n} finite numbers, not {values}")
+        with self.stepping:
+            self.physics.set(joint_positions, velocities)
+        return self._observe_now()
+
+    # -- touch -----------------------------------------------------------------------------------------------
+
+    def contacts(self) -> Contacts:
+        """All contacts that carried a force in the last step."""
+        return read_contacts(self.physics.model, self.physics.data)
+
+    def tip_forces(self) -> np.ndarray:
+        """(n_fingers, 3) all that pressed and rubbed on each tip in the last step, in the world [N]."""
+        contacts, tips = self.contacts(), self.physics.tips
+        on_tip = (contacts.bodies[:, 1] == tips[:, None]).astype(float)
+        on_tip -= contacts.bodies[:, 0] == tips[:, None]
+        return on_tip @ contacts.wrench_world[:, :3]
+
+    @property
+    def skin(self) -> Skin:
+        """The skin of tips and lower links, finger by finger; made when it is first asked for."""
+        if self._skin is None:
+            model = self.physics.model
+            scales = {
+                model.body(link + finger).id: spacing
+                for finger in robot.FINGERS[self.number_of_fingers]
+                for link, spacing in self._spacings.items()
+            }
+            self._skin = Skin(model, scales)
+        return self._skin
+
+    def feel(
+        self, touch_function: str = "force_vector", response_function: str = "spread_linear"
+    ) -> np.ndarray:
+        """(taxels, channels) what the skin felt in the last step; by default forces [N] in the links' frames.
+
+        Functions are named as in `tactile_sim.skin`; ConfigError for an unknown name.
+        """
+        data = self.physics.data
+        return self.skin.feel(
+            self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch_function, response_function
+        )
+
+    # -- the world -------------------------------------------------------------------------------------------
+
+    def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
+        """Adds things to the world, or takes some away, while all else stays as it is.
+
+        edit: called with the spec. ``physics.model`` and ``physics.data`` are other objects afterwards.
+        """
+        shown = self._view is not None
+        self.close()
+        self.physics.edit(edit)
+        self._skin = None
+        if shown:
+            self._view = visualization.FingerView(self)
+
+    def close(self) -> None:
+        """Ends the view in the browser, where there is one; it ends with the robot in any case."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _check_time_index(self, t: int, upcoming: bool = False) -> None:
+        if t < 0:
+            raise InvalidValueError(f"time index {t} is less than 0")
+        if t != self._t and not (upcoming and t == self._t + 1):
+            more = f" or {self._t + 1}" if upcoming else ""
+            there = f"{self._t}{more}" if self._t >= 0 else ("0" if upcoming else "no action yet")
+            raise InvalidValueError(f"time index {t} is not the present one: {there}")
+
+    def _make_action(self, torque: np.ndarray, position: np.ndarray, kp: np.ndarray, kd: np.ndarray) -> Any:
+        action = self._action_type(torque.copy(), position.copy())
+        action.position_kp, action.position_kd = kp.copy(), kd.copy()
+        return action
+
+    def _observe_now(self) -> Observation:
+        physics = self.physics
+        return self._observe(physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces)
+
+    def _observe(self, position: np.ndarray, velocity: np.ndarray, tip_forces: np.ndarray) -> Observation:
+        observation = Observation()
+        observation.position, observation.velocity = position, velocity
+        observation.torque = self.physics.torque.copy()
+        if self.finger_type in PUSH_SENSORS:
+            observation.tip_force = push_sensor(tip_forces)
+        else:
+            observation.tip_force = np.full(self.number_of_fingers, NO_CONTACT)
+        return observation
