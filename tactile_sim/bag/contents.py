@@ -7,6 +7,11 @@ from pathlib import Path
 
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.metadata import files_of
+from tactile_sim.wire.decode import decoder
+from tactile_sim.wire.sources import of_definition
+
+_LAYOUT = "tactile_sim/msg/TactileLayout"
+_LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
 
 
 @dataclass
@@ -32,6 +37,8 @@ class Contents:
     topics: dict[str, TopicContents] = field(default_factory=dict)
     file_size: int = 0
     damage: str | None = None
+    skins: dict[str, int] = field(default_factory=dict)
+    """Taxels of each body, by the topic of its last layout."""
 
     @property
     def count(self) -> int:
@@ -39,11 +46,16 @@ class Contents:
 
     @property
     def start(self) -> int:
-        return min((topic.start for topic in self.topics.values() if topic.count), default=0)
+        return min((topic.start for topic in self._timed()), default=0)
 
     @property
     def stop(self) -> int:
-        return max((topic.stop for topic in self.topics.values() if topic.count), default=0)
+        return max((topic.stop for topic in self._timed()), default=0)
+
+    def _timed(self) -> list[TopicContents]:
+        """Those whose times are the bag's: logs may bear the machine's where the others are simulated."""
+        filled = [topic for topic in self.topics.values() if topic.count]
+        return [topic for topic in filled if topic.type_name not in _LOGS] or filled
 
 
 def contents(path: Path, progress: Progress | None = None) -> Contents:
@@ -61,6 +73,9 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
             topic.start, topic.stop = min(topic.start, message.log_time), max(topic.stop, message.log_time)
             topic.count += 1
             topic.size += len(message.data)
+            if message.schema.name == _LAYOUT:
+                kind = of_definition(message.schema.name, message.schema.data.decode())
+                found.skins[name] = len(decoder(kind).decode(message.data).areas)
         for channel in scan.channels.values():
             found.topics.setdefault(channel.topic, TopicContents(scan.schemas[channel.schema_id].name))
         found.file_size += scan.size

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.reader import Bag, Topic
-from tactile_sim.errors import BagError
+from tactile_sim.bag.fresh import fresh
+from tactile_sim.bag.reader import Bag
+from tactile_sim.bag.units import unit_of
 from tactile_sim.wire.decode import Columns
-
-_VECTOR_UNITS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-# Units of fields by the last part of their type's name; SI (REP-103) where the message does not say.
-_UNITS = {
-    "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
-    "ContactWrenchArray": {
-        "contacts.position": "m",
-        "contacts.distance": "m",
-        "contacts.normal": "1",
-        "contacts.tangent1": "1",
-        "contacts.tangent2": "1",
-        "contacts.contact_force": "N",
-        "contacts.relative_velocity": "m/s",
-    },
-    "ContactSensor": {"slots.dist": "m", "slots.pos": "m", "slots.normal": "1", "slots.tangent": "1"},
-    "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
-    "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
-}
 
 
 def arrays(bag: Bag) -> dict[str, np.ndarray]:
@@ -43,11 +25,12 @@ def arrays(bag: Bag) -> dict[str, np.ndarray]:
     units: dict[str, str] = {}
     for name, topic in bag.items():
         mine: dict[str, np.ndarray] = {}
+        own = getattr(topic, "unit", None)
         for field, value in vars(topic).items():
             _add(mine, field, value)
         for field, array in mine.items():
             found[f"{name}/{field}"] = array
-            unit = _unit(topic, field)
+            unit = unit_of(topic.message_type, field, own[0] if own else None)
             if unit:
                 units[f"{name}/{field}"] = unit
     found["units"] = np.array(json.dumps(units, ensure_ascii=False))
@@ -57,14 +40,8 @@ def arrays(bag: Bag) -> dict[str, np.ndarray]:
 def export(bag: Bag, out: Path) -> int:
     """Write :func:`arrays` into a new compressed ``.npz`` file; returns their number."""
     made = arrays(bag)
-    fresh = out.with_name(out.name + ".new")
-    try:
-        with open(fresh, "wb") as file:
-            np.savez_compressed(file, **made)  # type: ignore[arg-type]
-        os.replace(fresh, out)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise BagError(f"cannot write {out}: {error.strerror}") from None
+    with fresh(out) as path, open(path, "wb") as file:
+        np.savez_compressed(file, **made)  # type: ignore[arg-type]
     return len(made)
 
 
@@ -92,13 +69,3 @@ def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
         into[name] = np.concatenate(values)
     else:
         _add(into, name, [element for value in values for element in value])
-
-
-def _unit(topic: Topic, field: str) -> str | None:
-    if field in ("stamps", "log_times"):
-        return "ns"
-    own = getattr(topic, "unit", None)
-    if field == "data" and own:
-        return own[0]
-    known = _UNITS.get(topic.message_type.rpartition("/")[2], {}).get(field)
-    return known or _VECTOR_UNITS.get(field.rpartition(".")[2])

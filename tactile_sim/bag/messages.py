@@ -49,6 +49,7 @@ class Messages:
         self._decoders: dict[str, Decoder] = {}
 
     def __iter__(self) -> Iterator[Message]:
+        self.damage, self.lost = None, 0
         for file in self.files:
             scan = McapScan(file, self.progress)
             for message in scan:

@@ -120,6 +120,12 @@ def _topic(collected: _Collected) -> Topic:
     )
 
 
+def rows_of(type_name: str, values: Any) -> dict[str, Any]:
+    """How many numbers make a row, for those fields of a message type that hold rows one after the other."""
+    rows = _ROWS.get(type_name, {})
+    return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
+
+
 def _in_rows(values: Any, width: int) -> Any:
     """Arrays (n, rows x width), or a list of such, as (n, rows, width)."""
     if isinstance(values, list):

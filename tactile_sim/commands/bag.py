@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import warnings
 from pathlib import Path
 
 from tactile_sim.commands import counted, new_parser
-from tactile_sim.errors import BagError
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -25,15 +25,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     export = new_parser(
         actions,
         "export",
-        "write a bag's messages as numpy arrays (.npz)",
-        "numpy.load(OUT)['/tactile/frame/data']; the entry 'units' is JSON.",
+        "write a bag's messages as numpy arrays (.npz) or Parquet files",
+        "npz: one file; numpy.load(OUT)['/tactile/frame/data'], the entry 'units' is JSON.\n"
+        "parquet: a folder with a file for each topic, whose columns bear their units as metadata.",
     )
     for action in (info, repair, export):
         action.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     export.add_argument("topics", nargs="*", metavar="TOPIC", help="topics; all by default")
+    export.add_argument("--format", choices=("npz", "parquet"), default="npz", help="npz by default")
     export.add_argument(
-        "-o", "--out", type=Path, metavar="OUT.npz", help="the file to write; BAG.npz by default"
+        "-o", "--out", type=Path, metavar="OUT", help="what to write; BAG.npz or BAG_parquet by default"
     )
+    export.add_argument("--force", action="store_true", help="replace what is there")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -45,9 +48,12 @@ def _info(args: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
+    from tactile_sim.analysis.robots import robots
     from tactile_sim.bag.contents import contents
+    from tactile_sim.commands.progress import progress
 
-    found = contents(args.bag)
+    with progress("looking through") as told:
+        found = contents(args.bag, told)
     table = Table(title=str(args.bag), title_justify="left")
     for title in ("topic", "type"):
         table.add_column(title, overflow="fold")
@@ -56,8 +62,12 @@ def _info(args: argparse.Namespace) -> int:
     for name, topic in sorted(found.topics.items()):
         rate = f"{topic.rate:.1f}" if topic.rate else ""
         table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
-    console = Console(width=None if sys.stdout.isatty() else 160)  # in a pipe a row stays one line
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
     console.print(table)
+    for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
+        skins = {name: count for name, count in found.skins.items() if name in robot.layouts}
+        where = f"{robot.namespace}: " if robot.namespace else ""
+        console.print(f"{where}{_skin(skins)}", soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
         f"{counted(found.count, 'message')}, {seconds:.3f} s from {start:.3f} s on, "
@@ -68,10 +78,22 @@ def _info(args: argparse.Namespace) -> int:
     return 0
 
 
+def _skin(taxels: dict[str, int]) -> str:
+    """What layouts tell, by topic: ``3 taxels on 2 bodies: palm 1, thumb 2``."""
+    if not taxels:
+        return "no layout tells where its taxels lie"
+    bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in taxels.items()}
+    listed = ", ".join(f"{body} {count}" for body, count in bodies.items())
+    total = counted(sum(bodies.values()), "taxel")
+    return f"{total} on {counted(len(bodies), 'body', 'bodies')}: {listed}"
+
+
 def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
+    from tactile_sim.commands.progress import progress
 
-    done = repair(args.bag)
+    with progress("reading") as told:
+        done = repair(args.bag, told)
     if done.damage is None:
         print(f"{args.bag}: nothing to repair, {counted(done.messages, 'message')}")
     else:
@@ -84,16 +106,37 @@ def _repair(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
+    from tactile_sim.bag.fresh import refuse_existing
+
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # half a file is not left behind
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
+    out = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + end)
+    refuse_existing(out, args.force)
+    damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
+    if damage:
+        print(f"damaged: {damage}; what lies before is exported")
+    return 0
+
+
+def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag import read
     from tactile_sim.bag.export import export
+    from tactile_sim.commands.progress import progress
 
-    out = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + ".npz")
-    if out.exists():
-        raise BagError(f"{out} is already there: name another file with --out, or remove it")
-    with warnings.catch_warnings(action="ignore"):  # the damage is told below
-        bag = read(args.bag, args.topics or None)
+    with progress("reading") as told, warnings.catch_warnings(action="ignore"):  # the damage is told later
+        bag = read(args.bag, args.topics or None, told)
     number = export(bag, out)
     print(f"{out}: {counted(number, 'array')} of {counted(len(bag), 'topic')}")
-    if bag.damage:
-        print(f"damaged: {bag.damage}; what lies before is exported")
-    return 0
+    return bag.damage
+
+
+def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
+    from tactile_sim.bag.parquet import export, require_pyarrow
+    from tactile_sim.commands.progress import progress
+
+    require_pyarrow()
+    with progress("exporting") as told:
+        files, damage = export(args.bag, out, args.topics or None, told)
+    print(f"{out}: {counted(len(files), 'file')}, one a topic")
+    return damage

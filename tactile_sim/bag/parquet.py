@@ -1,0 +1,227 @@
+"""A bag as Parquet files, one a topic, for programs that know tables: pandas, polars, DuckDB, Spark.
+
+A row is a message; a topic that is nothing but a list of structs (contacts, transforms) has a row for each of
+them. Nested fields have names with dots, arrays are lists, of a fixed size where all messages agree on it.
+The unit of a column is in its metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.bag.fresh import fresh
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.messages import Message, Messages
+from tactile_sim.bag.reader import rows_of
+from tactile_sim.bag.units import unit_of
+from tactile_sim.errors import BagError, suggest
+from tactile_sim.wire.decode import Columns, Record
+
+BATCH = 256
+"""Messages of a topic that are written at a time."""
+
+
+def require_pyarrow() -> None:
+    """Raise a BagError where pyarrow is missing."""
+    if find_spec("pyarrow") is None:
+        raise BagError("Parquet needs pyarrow, which is not installed: pip install pyarrow")
+
+
+def export(
+    path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
+) -> tuple[list[Path], str | None]:
+    """Write the topics of a bag, all by default, into a folder.
+
+    Returns the files, and what is wrong with the bag, if anything is. The bag is gone through twice and never
+    held as a whole; files appear when all are written.
+
+    Raises:
+        BagError: it is no bag, lacks a topic that is asked for, or ``out`` cannot be written.
+    """
+    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
+    messages = Messages(path, lambda topic: wanted is None or topic in wanted, progress)
+    sizes: dict[str, dict[str, int | None]] = {}
+    for message in messages:
+        _note_sizes(sizes.setdefault(message.topic, {}), message.value)
+    for name in wanted or ():
+        if name not in sizes:
+            raise BagError(
+                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}"
+            )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BagError(f"cannot make the folder {out}: {error.strerror}") from None
+    files = {topic: out / f"{topic.strip('/').replace('/', '.')}.parquet" for topic in sorted(sizes)}
+    with ExitStack() as stack:
+        tables = {
+            topic: _Table(stack.enter_context(fresh(file)), topic, sizes[topic], stack)
+            for topic, file in files.items()
+        }
+        for message in messages:
+            tables[message.topic].add(message)
+        for table in tables.values():
+            table.end()
+    return list(files.values()), messages.damage
+
+
+class _Table:
+    """A topic's file; messages are written in batches."""
+
+    def __init__(self, path: Path, topic: str, sizes: dict[str, int | None], stack: ExitStack) -> None:
+        self._path, self._topic, self._sizes, self._stack = path, topic, sizes, stack
+        self._messages: list[Message] = []
+        self._type_name = ""
+        self._count = 0
+        self._writer: Any = None
+
+    def add(self, message: Message) -> None:
+        """Take the next message."""
+        self._type_name = message.type_name
+        self._messages.append(message)
+        if len(self._messages) == BATCH:
+            self._write()
+
+    def end(self) -> None:
+        """Write what is left; a topic whose lists are all empty is a table without rows."""
+        self._write()
+        if self._writer is None:
+            self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
+        self._writer.close()
+
+    def _write(self) -> None:
+        if not self._messages:
+            return
+        messages = self._messages
+        values = [message.value for message in messages]
+        stamps = np.array([message.stamp for message in messages], np.int64)
+        log_times = np.array([message.log_time for message in messages], np.int64)
+        numbers = self._count + np.arange(len(messages))
+        own = getattr(values[0], "unit", None)
+        listed = _only_list(values[0])
+        if listed:
+            parts = [getattr(value, listed) for value in values]
+            which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+            columns: dict[str, Any] = {
+                "message_index": numbers[which], "stamp": stamps[which], "log_time": log_times[which],
+            }  # fmt: skip
+            columns |= dict(_joined(parts, ""))
+        else:
+            columns = {"stamp": stamps, "log_time": log_times}
+            leaves = [dict(_leaves(value, "")) for value in values]
+            columns |= {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
+            self._shape(columns, values[0])
+        if len(columns["stamp"]):
+            self._put(columns, f"{listed}." if listed else "", own)
+        self._count += len(messages)
+        self._messages = []
+
+    def _shape(self, columns: dict[str, Any], first: Any) -> None:
+        """Arrays of one size as one array; those of tactile messages in rows of their channels."""
+        for name, size in self._sizes.items():
+            if size:  # none: not always the same; Arrow knows no lists of a fixed size 0
+                columns[name] = np.stack(columns[name])
+        for name, width in rows_of(self._type_name, first).items():
+            if isinstance(columns[name], np.ndarray) and width:
+                columns[name] = columns[name].reshape(len(columns[name]), -1, width)
+
+    def _put(self, columns: dict[str, Any], prefix: str, own: str | None) -> None:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+
+        arrays = {name: _array(values) for name, values in columns.items()}
+        fields = []
+        for name, array in arrays.items():
+            unit = unit_of(self._type_name, name) or unit_of(self._type_name, prefix + name, own)
+            kind = _without_null(array.type)
+            fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
+        about = {"topic": self._topic, "message_type": self._type_name}
+        schema = pyarrow.schema(fields, metadata=about)
+        if self._writer is None:
+            self._writer = self._stack.enter_context(
+                ParquetWriter(str(self._path), schema, compression="zstd")
+            )
+        try:
+            table = pyarrow.table(arrays).cast(self._writer.schema)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise BagError(f"{self._topic} does not fit into one table: {reason}; name the others") from None
+        self._writer.write_table(table)
+
+
+def _only_list(value: Any) -> str:
+    """The name of the one list of structs that a message consists of, beside a header; else empty."""
+    names = [name for name in vars(value) if name != "header"]
+    return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
+
+
+def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
+    """The length of each array of a message; None once it has changed."""
+    for name, leaf in _leaves(value, ""):
+        if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
+            sizes[name] = None
+
+
+def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """The fields of a message that are no structs, with dotted names; a list of structs is a list a field."""
+    for name, inner in vars(value).items():
+        if isinstance(inner, Record | Columns):
+            yield from _leaves(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name, inner
+
+
+def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
+    """The same fields of lists of structs, one list after the other."""
+    for name, first in vars(parts[0]).items():
+        values = [getattr(part, name) for part in parts]
+        if isinstance(first, Columns):
+            yield from _joined(values, f"{prefix}{name}.")
+        elif isinstance(first, np.ndarray):
+            yield prefix + name, np.concatenate(values)
+        else:
+            yield prefix + name, list(chain.from_iterable(values))
+
+
+def _plain(value: Any) -> Any:
+    """Of lists of structs within a list of structs: a struct of lists."""
+    if isinstance(value, Columns):
+        return {name: _plain(inner) for name, inner in vars(value).items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _without_null(kind: Any) -> Any:
+    """A type also for lists that were always empty so far; numbers come as arrays, so these are of texts."""
+    import pyarrow
+
+    if pyarrow.types.is_null(kind):
+        return pyarrow.string()
+    if pyarrow.types.is_list(kind):
+        return pyarrow.list_(_without_null(kind.value_type))
+    if pyarrow.types.is_struct(kind):
+        return pyarrow.struct([(field.name, _without_null(field.type)) for field in kind])
+    return kind
+
+
+def _array(values: Any) -> Any:
+    """An Arrow array of rows: of an array (n, ...), or of n values of one kind."""
+    import pyarrow
+
+    if isinstance(values, np.ndarray):
+        made = pyarrow.array(np.ascontiguousarray(values).ravel())
+        for width in values.shape[:0:-1]:
+            made = pyarrow.FixedSizeListArray.from_arrays(made, width)
+        return made
+    if values and isinstance(values[0], np.ndarray):
+        offsets = np.cumsum([0, *(len(value) for value in values)]).astype(np.int32)
+        return pyarrow.ListArray.from_arrays(offsets, _array(np.concatenate(values)))
+    if values and isinstance(values[0], bytes):
+        return pyarrow.array([value[0] for value in values], pyarrow.uint8())
+    return pyarrow.array([_plain(value) for value in values])

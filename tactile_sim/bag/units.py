@@ -1,0 +1,33 @@
+"""Units of the fields of messages, where the messages themselves do not say. SI (REP-103)."""
+
+from __future__ import annotations
+
+_VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
+"""By the last part of a field's name, in all types."""
+_FIELDS = {
+    "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
+    "ContactWrenchArray": {
+        "contacts.position": "m",
+        "contacts.distance": "m",
+        "contacts.normal": "1",
+        "contacts.tangent1": "1",
+        "contacts.tangent2": "1",
+        "contacts.contact_force": "N",
+        "contacts.relative_velocity": "m/s",
+    },
+    "ContactSensor": {"slots.dist": "m", "slots.pos": "m", "slots.normal": "1", "slots.tangent": "1"},
+    "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
+    "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
+}
+"""By the last part of a type's name."""
+TIMES = ("stamps", "log_times", "stamp", "log_time")
+
+
+def unit_of(type_name: str, field: str, own: str | None = None) -> str | None:
+    """The unit of a field (``contacts.position``) of a message type; ``own`` is the one a message names."""
+    if field in TIMES:
+        return "ns"
+    if field == "data" and own:
+        return own
+    known = _FIELDS.get(type_name.rpartition("/")[2], {}).get(field)
+    return known or _VECTORS.get(field.rpartition(".")[2])
