@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from viser import GuiApi, GuiNumberHandle, GuiSliderHandle
 
-from tactile_sim.view.asked import on_user
+from tactile_sim.view.asked import on_user, put
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.world import World
 
@@ -33,7 +33,7 @@ class Actuators:
         self._begun = True
         starts = np.clip(values, *np.array(self._bounds).T)
         for handle, value in zip(self._inputs, starts.tolist(), strict=True):
-            handle.value = value  # type: ignore[misc]  # viser's property has a setter that mypy does not see
+            put(handle, value)
 
 
 def _input(gui: GuiApi, name: str, least: float, most: float) -> GuiSliderHandle | GuiNumberHandle:

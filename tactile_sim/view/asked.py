@@ -15,3 +15,8 @@ def on_user(handle: GuiInputHandle, act: Callable[[Any], None]) -> None:
     def _(event: GuiEvent) -> None:
         if event.client is not None:
             act(event.target.value)
+
+
+def put(handle: GuiInputHandle, value: Any) -> None:
+    """Sets an input from here."""
+    handle.value = value  # type: ignore[misc]  # viser's property has a setter that mypy does not see

@@ -17,6 +17,10 @@ from tactile_sim.view.world import Moment, World
 
 REFRESH = 0.1
 """Seconds of wall time between two states, plots and images."""
+WIDTH = 240
+"""Small images are enlarged to about so many pixels."""
+FEW = 3
+"""So many images at most are seen without being asked for."""
 START = "the start"
 PUSH, THROW = "pushes it", "throws the ball"
 STRONGEST = 50.0
@@ -102,7 +106,7 @@ class Panel:
         if self._plot:
             self._plot.draw()
         for handle, pixels in zip(self._images, moment.pictures, strict=False):
-            handle.image = _rgb(pixels)
+            _put_image(handle, _shown(pixels))
 
     def _show_state(self, moment: Moment) -> None:
         pace = "paused" if moment.paused else f"{moment.real_time_factor:.2f} × real time"
@@ -125,10 +129,11 @@ class Panel:
     def _add_images(self) -> list[GuiImageHandle]:
         if not self._world.pictures:
             return []
-        with self._gui.add_folder("Tactile images"):
+        few = len(self._world.pictures) <= FEW
+        with self._gui.add_folder(f"Tactile images ({len(self._world.pictures)})", expand_by_default=few):
             return [
                 self._gui.add_image(
-                    np.zeros((picture.height, picture.width, 3), np.uint8),
+                    _shown(np.zeros((picture.height, picture.width), np.uint8)),
                     label=self._world.bodies[picture.body],
                     format="png",
                 )
@@ -140,5 +145,13 @@ def _line(text: str, color: str = "inherit") -> str:
     return f'<div style="padding: 0 1em 0.4em 1em; font-size: 0.9em; color: {color}">{text}</div>'
 
 
-def _rgb(pixels: np.ndarray) -> np.ndarray:
-    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+def _shown(pixels: np.ndarray) -> np.ndarray:
+    """(height, width, 3) of an image in grey or in colours, enlarged so that its pixels are seen."""
+    colored = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+    size = max(1, WIDTH // max(pixels.shape[1], 1))
+    return colored.repeat(size, axis=0).repeat(size, axis=1)
+
+
+def _put_image(handle: GuiImageHandle, pixels: np.ndarray) -> None:
+    if not np.array_equal(handle.image, pixels):
+        handle.image = pixels

@@ -9,6 +9,7 @@ import trimesh
 from viser import LineSegmentsHandle, MeshHandle, PointCloudHandle, ViserServer
 
 from tactile_sim.colors import colors
+from tactile_sim.view.viewpoint import ENDLESS
 from tactile_sim.view.world import Moment, World
 
 TRANSLUCENT = 0.3
@@ -19,6 +20,8 @@ POINT = 0.2
 """Radius of a taxel's point, in spacings: between the points the body is seen."""
 SHARP = np.radians(35.0)
 """Edges with a greater angle between their faces are seen as edges."""
+THIN = 0.01
+"""Thickness of a sheet, in its largest side."""
 STILL = 1e-6
 """Poses that differ by less are not sent again."""
 Pick = Callable[[int, np.ndarray], None]
@@ -54,6 +57,7 @@ class Scene:
             np.asarray(smooth.faces),
             color=(red, green, blue),
             opacity=alpha if alpha < 1.0 else None,
+            cast_shadow=not _ground(shape.vertices),  # it would fall on itself
         )
         if pick is not None:
             mesh.on_click(lambda event: pick(shape.body, np.array(event.ray_direction)))
@@ -129,6 +133,12 @@ class Scene:
             cloud.visible = taxels
         for _, lines in self._hairs:
             lines.visible = feelers
+
+
+def _ground(vertices: np.ndarray) -> bool:
+    """Whether a shape is a sheet, or endless."""
+    sides = np.ptp(vertices, axis=0)
+    return bool(sides.min() < THIN * sides.max() or sides.max() > 2.0 * ENDLESS)
 
 
 def _ints(values: np.ndarray) -> list[int]:

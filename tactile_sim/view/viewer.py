@@ -95,7 +95,7 @@ class Viewer:
 
     def _begin(self, moment: Moment) -> ForceMarks:
         """What depends on where things are at first: the camera, and how large arrows are drawn."""
-        viewpoint = Viewpoint.of(self._world, moment)
+        viewpoint = Viewpoint.of(self._world, [moment])
         camera = self.server.initial_camera
         camera.fov = FIELD_OF_VIEW
         camera.near = viewpoint.radius / 50.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ DIRECTION = np.array([0.75, -0.85, 0.55])
 """From the middle of what is seen to the camera: from the front right, a little above."""
 DISTANCE = 2.6
 """In radii of what is seen."""
-SURROUNDINGS = 1.35
+SURROUNDINGS = 1.5
 """How much more than the skin is seen."""
 SMALLEST, ENDLESS = 0.05, 3.0
 """Radii [m]: nothing is looked at more closely; shapes beyond are grounds and rooms, not things."""
@@ -28,8 +29,8 @@ class Viewpoint:
     """[m]"""
 
     @classmethod
-    def of(cls, world: World, moment: Moment) -> Viewpoint:
-        """As the world has it; else around the skin, the feelers, the moving bodies, or all."""
+    def of(cls, world: World, moments: Sequence[Moment]) -> Viewpoint:
+        """As the world has it; else around the skin, the feelers, what moves, or all, at some moments."""
         if world.extent > 0.0:
             return cls(np.asarray(world.center, float), max(world.extent / 2.0, SMALLEST))
         skin_bodies = np.repeat(world.skin_bodies.astype(int), np.asarray(world.taxel_counts, int))
@@ -40,7 +41,7 @@ class Viewpoint:
             _corners(world, moving=False),
         )
         bodies, positions = next((group for group in groups if len(group[0])), groups[-1])
-        points = _in_world(bodies, positions, moment)
+        points = np.concatenate([_in_world(bodies, positions, moment) for moment in moments])
         points = points[np.isfinite(points).all(axis=1)]
         if not len(points):
             return cls(np.zeros(3), 1.0)

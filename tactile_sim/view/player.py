@@ -1,0 +1,102 @@
+"""A bag played back in the view."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.view.bag_index import BagIndex
+from tactile_sim.view.bag_moments import BagMoments
+from tactile_sim.view.bag_world import see
+from tactile_sim.view.time_bar import TimeBar
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.viewpoint import Viewpoint
+
+RATE = 25.0
+"""Moments a second of wall time."""
+LOOKS = 5
+"""At so many moments of the bag all is to be in sight at first."""
+
+
+class Player:
+    """Shows a bag in a `Viewer`: plays when the first browser comes, and waits when all have gone.
+
+    Attributes: ``viewer``, ``bar``, and ``remarks``: what the bag lacks, in words.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        host: str,
+        port: int,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ):
+        """namespace: of the robot to show, in a bag of several.
+
+        Raises BagError where there is no bag or nothing to see in it, CommandError where the port is taken.
+        """
+        index = BagIndex(path, progress)
+        seen = see(index, namespace)
+        self.remarks = seen.remarks
+        self._start = index.start
+        self._moments = BagMoments(index, seen)
+        some = [self._moments.at(round(time)) for time in np.linspace(index.start, index.stop, LOOKS)]
+        viewpoint = Viewpoint.of(seen.world, some)
+        world = replace(seen.world, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+        self.viewer = Viewer(world, host, port, None)
+        self.bar = TimeBar(self.viewer.server.gui, index.instants - index.start, index.stop - index.start)
+        self.viewer.panel.tell("; ".join(self.remarks))
+        self._show()
+
+    def play(self, stopped: Event, duration: float | None = None) -> None:
+        """Plays until that is set, or for so many seconds of wall time."""
+        last = begin = time.monotonic()
+        while not stopped.wait(1.0 / RATE):
+            now = time.monotonic()
+            if duration is not None and now >= begin + duration:
+                return
+            if self.viewer.clients and self.bar.go_on(now - last):
+                self._show()
+            last = now
+
+    def close(self) -> None:
+        """Sends the browsers away."""
+        self.viewer.close()
+
+    def _show(self) -> None:
+        moment = self._moments.at(self._start + round(self.bar.time))
+        playing = self.bar.playing
+        self.viewer.show(replace(moment, paused=not playing, real_time_factor=self.bar.speed))
+
+
+def play(path: str | Path, host: str, port: int, duration: float | None = None) -> int:
+    """Plays a bag back until Ctrl-C or SIGTERM, or so many seconds of wall time; returns the exit code."""
+    from tactile_sim.commands.progress import progress
+
+    stopped = Event()
+    with progress(f"reading {path}") as told:
+        player = Player(Path(path), host, port, progress=told)
+    before = {number: signal.signal(number, _setter(stopped)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for remark in player.remarks:
+            print(f"tactile_sim: {remark}", file=sys.stderr)
+        print(f"web view: {player.viewer.address}", flush=True)
+        player.play(stopped, duration)
+    finally:
+        player.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 0
+
+
+def _setter(stopped: Event) -> Callable[[int, object], None]:
+    return lambda number, frame: stopped.set()
