@@ -1,8 +1,8 @@
 """What a reading of all feelers costs, with 2,000 and 20,000 of them, against MuJoCo's rays from Python.
 
 Run as ``python bench/feelers.py``. Both cast the same hairs in the same states, in one run on one machine:
-use the ratios. Near: on a ball among ten primitives, on the hand and on its ball, on ten meshed rings in a row.
-Far: the same, with nothing within reach.
+use the ratios. Near: on a ball among ten primitives, on the hand and on its ball, on ten meshed rings in a
+row. Far: the same, with nothing within reach.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _rings(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, 
     asset = f'<asset><mesh name="ring" vertex="{numbers[0]}" face="{numbers[1]}"/></asset>'
     model, data = _load(bodies, asset)
     points, faces = trimesh.sample.sample_surface(ring, count // RINGS, seed=0)
-    # In the body's frame the mesh lies as it came: MuJoCo moves the mesh's own frame, and the geom against it.
+    # In the body's frame the mesh lies as it came: MuJoCo moves the mesh's frame, and the geom against it.
     return model, data, [_placed(body, points, ring.face_normals[faces]) for body in range(1, model.nbody)]
 
 

@@ -1,0 +1,95 @@
+"""Whose geoms cover feelers and whose do not."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from feelertest import LENGTH, hairs, load
+
+from tactile_sim.feelers import Feelers
+
+ARM = """
+<geom name="floor" type="plane" size="1 1 1" pos="0 0 -10"/>
+<body name="upper"><geom type="box" size=".1 .1 .1"/>
+  <body name="lower" pos=".25 0 0"><joint axis="0 1 0"/><geom type="box" size=".1 .1 .1"/>
+    <body name="hand" pos="-.5 0 0"><geom type="box" size=".1 .1 .1"/></body>
+  </body>
+</body>
+"""
+
+
+def between(model, data, body: str, other: str, **options) -> float:
+    """Free length of a hair from a body's side towards another one along x; 50 mm are between them."""
+    there = data.xpos[model.body(other).id] - data.xpos[model.body(body).id]
+    side = [np.sign(there[0]), 0, 0]
+    placed = hairs(model.body(body).id, 0.1 * np.array([side]), side)
+    return Feelers(model, [placed], **options).read(data)[0]
+
+
+def test_bodies_above_in_the_tree_cover_and_those_below_only_if_asked():
+    model, data = load(ARM)
+    assert between(model, data, "lower", "upper") == pytest.approx(0.05, abs=1e-12)
+    assert between(model, data, "hand", "upper") == pytest.approx(0.05, abs=1e-12)
+    assert between(model, data, "upper", "lower") == LENGTH
+    assert between(model, data, "upper", "hand") == LENGTH
+    assert between(model, data, "upper", "lower", children=True) == pytest.approx(0.05, abs=1e-12)
+    assert between(model, data, "upper", "hand", children=True) == pytest.approx(0.05, abs=1e-12)
+
+
+def test_tolerance_and_children_may_be_given_body_by_body():
+    model, data = load(ARM)
+    upper = hairs(1, [[0.1, 0, 0]], [1, 0, 0])
+    feelers = Feelers(model, [upper, upper], children=[True, False], tolerance=[0.1, 0.3])
+    np.testing.assert_allclose(feelers.read(data), [0.05, LENGTH], rtol=0, atol=1e-12)
+    assert [body.name for body in feelers.bodies] == ["upper", "upper"]
+    assert [(body.start, body.stop) for body in feelers.bodies] == [(0, 1), (1, 2)]
+
+
+@pytest.mark.parametrize("kind", ["", "<freejoint/>", '<joint type="slide" axis="1 0 0"/>', "mocap"])
+def test_static_moving_and_mocap_bodies_cover_each_other_and_what_stands_in_the_world(kind):
+    joint, mocap = (kind, "") if kind != "mocap" else ("", 'mocap="true"')
+    model, data = load(
+        f'<geom type="box" size=".1 .1 .1" pos="-.25 0 0"/><body name="a">{joint and "<freejoint/>"}'
+        '<geom type="box" size=".1 .1 .1"/></body>'
+        f'<body name="b" pos=".25 0 0" {mocap}>{joint}<geom type="box" size=".1 .1 .1"/></body>'
+    )
+    places, normals = [[0.1, 0, 0], [-0.1, 0, 0]], [[1, 0, 0], [-1, 0, 0]]
+    np.testing.assert_allclose(
+        Feelers(model, [hairs(1, places, normals)]).read(data), 0.05, rtol=0, atol=1e-12
+    )
+    world = Feelers(model, [hairs(0, [[-0.15, 0, 0]], [1, 0, 0])])
+    np.testing.assert_allclose(world.read(data), 0.05, rtol=0, atol=1e-12)
+    if mocap:
+        data.mocap_pos[0, 0] += 0.02
+        mujoco.mj_kinematics(model, data)
+        free = Feelers(model, [hairs(1, places, normals)]).read(data)
+        np.testing.assert_allclose(free, [0.07, 0.05], rtol=0, atol=1e-12)
+
+
+def test_only_what_can_touch_covers():
+    scene = (
+        '<body><freejoint/><geom name="own" type="box" size=".1 .1 .1"/></body>'
+        '<body pos=".25 0 0"><geom name="other" type="box" size=".1 .1 .1" {}/></body>'
+    )
+    hair = hairs(1, [[0.1, 0, 0]], [1, 0, 0])
+
+    def free(other: str, rest: str = "") -> float:
+        model, data = load(scene.format(other), rest=rest)
+        return Feelers(model, [hair]).read(data)[0]
+
+    assert free('contype="0" conaffinity="0"') == LENGTH
+    pair = '<contact><pair geom1="own" geom2="other"/></contact>'
+    for other, rest in (
+        ("", ""), ('contype="0"', ""), ('conaffinity="0"', ""), ('rgba="1 1 1 0" group="4"', ""),
+        ('contype="0" conaffinity="0"', pair),
+    ):  # fmt: skip
+        assert free(other, rest) == pytest.approx(0.05, abs=1e-12)
+
+
+def test_roots_and_directions_in_the_world_are_those_of_the_bodies():
+    model, data = load('<body pos="1 2 3" euler="0 0 90"><freejoint/><geom size=".1"/></body>')
+    feelers = Feelers(model, [hairs(1, [[0.1, 0, 0]], [1, 0, 0])])
+    starts, directions = feelers.world(data.xpos, data.xmat.reshape(-1, 3, 3))
+    np.testing.assert_allclose(starts, [[1, 2.1, 3]], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(directions, [[0, 1, 0]], rtol=0, atol=1e-12)
