@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from array import array
 from dataclasses import dataclass
 from typing import Any
@@ -163,31 +164,29 @@ class Integers:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words. ``later``: words that are reserved for a coming version."""
+    """One of a few words. ``later``: words that are reserved for a coming version. ``table``: where
+    ``tactile_sim.skin`` keeps functions by name, to which users add their own."""
 
     words: tuple[str, ...]
     later: tuple[str, ...] = ()
+    table: str = ""
 
     def __call__(self, value: Any) -> str:
+        known = self._known()
         # A plain `off` in YAML is the boolean false.
-        word = "off" if value is False and "off" in self.words else value
+        word = "off" if value is False and "off" in known else value
         if not isinstance(word, str):
-            raise ValueError(f"needs one of {', '.join(self.words)}, but is {shown(value)}")
+            raise ValueError(f"needs one of {', '.join(known)}, but is {shown(value)}")
         if word in self.later:
-            raise ValueError(
-                f"{word!r} is not available yet in this version; there is: {', '.join(self.words)}"
-            )
-        if word not in self.words:
-            raise ValueError(f"cannot be {word!r}{suggest(word, self.words)}")
+            raise ValueError(f"{word!r} is not available yet in this version; there is: {', '.join(known)}")
+        if word not in known:
+            raise ValueError(f"cannot be {word!r}{suggest(word, known)}")
         return word
 
-
-@dataclass(frozen=True)
-class Later:
-    """A key that is reserved for a coming version."""
-
-    def __call__(self, value: Any) -> None:
-        raise ValueError("is not available yet in this version; leave it out")
+    def _known(self) -> tuple[str, ...]:
+        # Whoever has added something has imported the skin; for the others that would be half a second.
+        skin = sys.modules.get("tactile_sim.skin")
+        return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice | Later
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Later, Number, Text, Texts
+from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.stages import STAGE_PARAMETERS
@@ -57,6 +57,7 @@ class SkinSettings:
         "force_vector",
         Choice(
             ("force_vector", "force_vector_global", "normal_force", "normal", "friction", "slip"),
+            table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),
         "what a taxel feels",
@@ -64,7 +65,7 @@ class SkinSettings:
     )
     response_function: str = _key(
         "spread_linear",
-        Choice(("nearest", "spread_linear", "hertz")),
+        Choice(("nearest", "spread_linear", "hertz"), table="RESPONSE_FUNCTIONS"),
         "how a load falls on the taxels near it",
         live=True,
     )
@@ -127,6 +128,22 @@ class WebSettings:
 
 
 @dataclass(frozen=True)
+class TrifingerSettings:
+    """``trifinger.*``: the robot of ``engine: trifinger``, which brings its own scene."""
+
+    type: str = _key(
+        "trifingerpro",
+        Choice(("trifingerpro", "trifingeredu", "trifingerone", "fingerpro", "fingeredu", "fingerone")),
+        "the robot",
+    )
+    object: str = _key("cube", Choice(("cube", "none")), "what lies on its table")
+    link_drag: bool = _key(
+        True, Flag(), "whether links feel the drag that they have in PyBullet, for which gains were tuned"
+    )
+    grasp: bool = _key(False, Flag(), "built-in motion: three fingers take the cube, lift it and hold it")
+
+
+@dataclass(frozen=True)
 class MotionSettings:
     """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
 
@@ -143,7 +160,7 @@ class Settings:
     scene: str = _key(
         None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address"
     )
-    engine: str = _key("mujoco", Choice(("mujoco", "motrix"), later=("trifinger",)), "the physics engine")
+    engine: str = _key("mujoco", Choice(("mujoco", "motrix", "trifinger")), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
     )
@@ -170,7 +187,7 @@ class Settings:
     """Keys of `tactile_sim.config.feelers.FeelerSettings` by body name or shell pattern."""
     contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
-    trifinger: dict[str, Any] = _table(Later())
+    trifinger: TrifingerSettings = field(default_factory=TrifingerSettings)
 
     def replace(self, key: str, value: Any) -> Settings:
         """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
