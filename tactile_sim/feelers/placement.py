@@ -156,8 +156,8 @@ def _fit(model: mujoco.MjModel, geom: int, found: UvMap, spacing: float) -> _Cov
         grid = _grid(found, spots, spacing)
     if grid is None:
         raise SceneError(
-            f"the map of geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; give "
-            "a larger spacing"
+            f"the map of geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; "
+            "give a larger spacing"
         )
     pixels = pixels_of(spots.uv, *grid)
     order = np.argsort(pixels)
