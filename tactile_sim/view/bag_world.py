@@ -186,7 +186,12 @@ def _add_images(seen: Seen, index: BagIndex, bodies: dict[str, int]) -> None:
     seen.world = replace(
         seen.world,
         pictures=tuple(
-            Picture(bodies.get(first.value.header.frame_id, 0), first.value.width, first.value.height)
+            Picture(
+                bodies.get(first.value.header.frame_id, 0),
+                first.value.width,
+                first.value.height,
+                "feelers" if first.value.encoding == "mono8" else "skin",
+            )
             for first in firsts
         ),
     )

@@ -15,7 +15,7 @@ class Layers:
 
     def __init__(self, gui: GuiApi, world: World, scene: Scene, marks: ForceMarks):
         with gui.add_folder("What is seen", expand_by_default=False):
-            through = gui.add_checkbox("see through bodies", False)
+            through = gui.add_checkbox("transparent", False)
             taxels = gui.add_checkbox("taxels", True, visible=len(world.taxel_positions) > 0)
             arrows = gui.add_checkbox("force arrows", True)
             contacts = gui.add_checkbox("contact points", True)

@@ -51,7 +51,7 @@ class Moments:
             body_positions=record["positions"],
             body_quaternions=quaternions,
             taxels=taxels,
-            unit=bytes(record["unit"]).decode(),
+            unit=bytes(record["unit"]).rstrip(b"\0").decode(),
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
             contacts=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             arrows=arrows,
@@ -61,7 +61,7 @@ class Moments:
             controls=record["controls"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),
-            fault=bytes(record["fault"]).decode(errors="ignore"),
+            fault=bytes(record["fault"]).rstrip(b"\0").decode(errors="ignore"),
         )
 
     def _real_time_factor(self, now: float) -> float:

@@ -134,7 +134,7 @@ class Panel:
             return [
                 self._gui.add_image(
                     _shown(np.zeros((picture.height, picture.width), np.uint8)),
-                    label=self._world.bodies[picture.body],
+                    label=f"{self._world.bodies[picture.body]}: {picture.sense}",
                     format="png",
                 )
                 for picture in self._world.pictures

@@ -44,7 +44,10 @@ class Pictures:
             if mappable(model, body.geom_ids)
         ]
         self.pictures = (
-            *(Picture(body.placed.body_id, body.placed.width, body.placed.height) for body in self._hairy),
+            *(
+                Picture(body.placed.body_id, body.placed.width, body.placed.height, "feelers")
+                for body in self._hairy
+            ),
             *(Picture(body.body_id, body.map.width, body.map.height) for body in self._skinned),
         )
 

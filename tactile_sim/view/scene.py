@@ -24,6 +24,10 @@ THIN = 0.01
 """Thickness of a sheet, in its largest side."""
 STILL = 1e-6
 """Poses that differ by less are not sent again."""
+FREE, COVERED = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
+"""Colours of feelers: grey and yellow, as in ``markers``."""
+GAMMA = 2.2
+"""Browsers take the colours of lines as amounts of light."""
 Pick = Callable[[int, np.ndarray], None]
 """Told which body was clicked, and the direction (3,) of the view onto it."""
 
@@ -86,7 +90,7 @@ class Scene:
             f"{self._names[body]}/feelers",
             np.stack([starts, ends], axis=1),
             np.zeros((len(mine), 2, 3), np.uint8),
-            thickness=1.5,
+            thickness=1.0,
             thickness_units="screen",
         )
         return mine, lines
@@ -118,7 +122,8 @@ class Scene:
 
     def _comb(self, free: np.ndarray) -> None:
         cover = 1.0 - free / self._world.feeler_lengths
-        fresh = colors(0.25 + 0.75 * cover, 1.0)  # a line in the dark end of the colours would not be seen
+        mixed = FREE + np.clip(cover, 0.0, 1.0)[:, None] * (COVERED - FREE)
+        fresh = (255.0 * mixed**GAMMA).round().astype(np.uint8)
         for mine, lines in self._hairs:
             lines.colors = np.repeat(fresh[mine, None], 2, axis=1)
 

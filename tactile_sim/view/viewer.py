@@ -24,8 +24,6 @@ TOP, BOTTOM = (58, 66, 80), (22, 25, 31)
 """Colours of the background: dark, so that white points and light taxels stand out."""
 AMBIENT = 2.0
 """Light from all sides, so that no side is too dark to tell its colours."""
-TOLD = 6.0
-"""Seconds for which an answer lies over the scene."""
 
 
 class Viewer:
@@ -72,8 +70,6 @@ class Viewer:
     def tell(self, text: str) -> None:
         """Shows an answer or a refusal."""
         self.panel.tell(text)
-        for client in self.server.get_clients().values():
-            client.add_notification(self._world.title, text, auto_close_seconds=TOLD)
 
     def close(self) -> None:
         """Sends all browsers away and frees the port."""

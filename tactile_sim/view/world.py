@@ -34,6 +34,8 @@ class Picture:
     """Index into ``World.bodies``."""
     width: int
     height: int
+    sense: str = "skin"
+    """Whose image it is: of ``skin`` or of ``feelers``."""
 
 
 @dataclass(frozen=True)
