@@ -12,7 +12,7 @@ from tactile_sim.simulation import Simulation
 GRAVITY = 9.81
 CUBE_MASS = 1.0
 BALL_MASS = 0.06
-SCENES = ("touch_cube", "infant", "hand")
+SCENES = ("touch_cube", "infant", "hand", "worm")
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
@@ -201,3 +201,22 @@ def test_within_a_round_the_hands_touch_the_belly_and_each_other(infant):
             if (np.isin(bodies, one).any(axis=1) & np.isin(bodies, other).any(axis=1)).any():
                 touched.add(pair)
     assert touched == set(pairs)
+
+
+def test_the_worm_comes_to_rest_on_the_floor_and_balls_hit_both_segments():
+    simulation = Simulation(config.load("worm"))
+    segments = [simulation.names.body_id(name) for name in ("worm_lower", "worm_upper")]
+    advance(simulation, 2.0)
+    contacts = simulation.observe().contacts
+    of_worm = np.isin(contacts.bodies, segments).any(axis=1) & (contacts.bodies[:, 0] == 0)
+    assert contacts.wrench_world[of_worm, 2].sum() == pytest.approx(0.5 * GRAVITY, rel=0.01)
+    balls = [simulation.names.body_id(f"ball_{k}") for k in range(1, 5)]
+    hit = set()
+    for _ in range(6):
+        simulation.throw()
+        for _ in range(200):
+            advance(simulation, simulation.engine.timestep)
+            bodies = simulation.observe().contacts.bodies
+            hit |= set(bodies[np.isin(bodies, balls).any(axis=1)].ravel()) & set(segments)
+    assert hit == set(segments)
+    assert simulation.fault() is None
