@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -10,10 +11,15 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
-    from tactile_sim.view.model_view import ModelView
+    from tactile_sim.view.link import Link
 
+HOST, PORT = "127.0.0.1", 8080
+"""The port may be a later one, where this is taken."""
 INTERVAL = 0.05
 """Between two looks at the robot [s of wall time]."""
+FORCE_SCALE = 0.05
+"""Length of the arrows of contacts [m/N]."""
+_LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
@@ -25,32 +31,55 @@ class FingerView:
     def __init__(self, finger: SimFinger):
         """Prints where to look. Raises CommandError where the view cannot be served."""
         # Only here, so that programs that show nothing start quickly.
-        from tactile_sim.view.model_view import ModelView
+        from tactile_sim.names import Names
+        from tactile_sim.view import address, live_world
+        from tactile_sim.view.link import Link
 
-        view = ModelView(finger.physics.model, finger.finger_type, finger.skin)
-        self.address = view.address
+        model = finger.physics.model
+        world = live_world.of_model(model, Names(model), finger.finger_type, finger.skin)
+        link = Link(world, HOST, address.next_free(HOST, PORT), asks=False)
+        link.listen(lambda *_: None, lambda why: _LOG.warning("the web view broke down: %s", why))
+        self.address = link.address
         """What to type into a browser."""
         print(f"web view: {self.address}", flush=True)
         self._closed = Event()
-        self._watcher = Thread(target=self._watch, args=(weakref.ref(finger), view), daemon=True)
+        weakref.finalize(finger, self._closed.set)
+        self._watcher = Thread(target=_watch, args=(weakref.ref(finger), link, self._closed), daemon=True)
         self._watcher.start()
-        self._finalizer = weakref.finalize(finger, self._closed.set)
 
     def close(self) -> None:
         """Ends the view."""
         self._closed.set()
         self._watcher.join()
 
-    def _watch(self, reference: weakref.ref[SimFinger], view: ModelView) -> None:
-        state, readings = np.empty(0), np.empty(0)
-        while not self._closed.wait(INTERVAL):
-            finger = reference()
-            if finger is None:
-                break
-            with finger.stepping:
-                data = finger.physics.data
-                if not np.array_equal(state, data.qpos):
-                    state, readings = data.qpos.copy(), finger.feel()
-                view.show(data, readings)
-            del finger
-        view.close()
+
+def _watch(reference: weakref.ref[SimFinger], link: Link, closed: Event) -> None:
+    """Shows a robot, as long as it is there, whenever it or who looks at it has changed."""
+    clients, state = 0, np.empty(0)
+    while not closed.wait(INTERVAL):
+        finger = reference()
+        if finger is None:
+            break
+        before, clients = clients, link.channel.clients
+        with finger.stepping:
+            qpos = finger.physics.data.qpos
+            if clients and (clients != before or not np.array_equal(state, qpos)):
+                state = qpos.copy()
+                _show(finger, link)
+        del finger
+    link.close()
+
+
+def _show(finger: SimFinger, link: Link) -> None:
+    data, contacts = finger.physics.data, finger.contacts()
+    rotations = data.xmat.reshape(-1, 3, 3)
+    link.write(
+        time=data.time,
+        positions=data.xpos,
+        quaternions=data.xquat,
+        unit=b"N",
+        readings=finger.feel(),
+        wrenches=finger.skin.body_wrenches(contacts, data.xpos, rotations),
+        contacts=contacts.values,
+        force_scale=FORCE_SCALE,
+    )
