@@ -72,7 +72,7 @@ def test_a_skin_on_ones_own_robot(tmp_path, monkeypatch, capsys):
     names: dict = {}
     exec(code, names)
     felt = [names["left"][1], names["right"][1]]
-    # The inner faces of the fingers are 39 mm from the middle and the cup's side 20 mm; the contact gives a little.
+    # The fingers' inner faces are 39 mm from the middle, the cup's side 20 mm; the contact gives a little.
     np.testing.assert_allclose(felt, [100 * (0.04 - 0.019), -100 * (0.04 - 0.019)], rtol=0.05)
     pushed = names["simulation"].engine.data.actuator_force
     np.testing.assert_allclose(felt, [pushed[0], -pushed[1]], rtol=1e-3)
