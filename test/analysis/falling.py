@@ -1,0 +1,197 @@
+"""A bag whose contents are known: a cube of 1 kg falls, lands after 0.2 s and rests on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.bag.writer import BagWriter
+from tactile_sim.wire.encode import encoder
+from tactile_sim.wire.sources import of_definition
+
+MESSAGES = Path(__file__).resolve().parents[2] / "msg"
+TYPES = {
+    "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
+    "geometry_msgs/Point": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Pose": "Point position\nQuaternion orientation",
+    "geometry_msgs/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w",
+    "geometry_msgs/Transform": "Vector3 translation\nQuaternion rotation",
+    "geometry_msgs/TransformStamped": "std_msgs/Header header\nstring child_frame_id\nTransform transform",
+    "geometry_msgs/Vector3": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Wrench": "Vector3 force\nVector3 torque",
+    "sensor_msgs/Image": "std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding\n"
+    "uint8 is_bigendian\nuint32 step\nuint8[] data",
+    "std_msgs/ColorRGBA": "float32 r\nfloat32 g\nfloat32 b\nfloat32 a",
+    "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
+    "std_msgs/String": "string data",
+    "tf2_msgs/TFMessage": "geometry_msgs/TransformStamped[] transforms",
+    "visualization_msgs/Marker": "std_msgs/Header header\nstring ns\nint32 id\nint32 type\nint32 action\n"
+    "geometry_msgs/Pose pose\ngeometry_msgs/Vector3 scale\nstd_msgs/ColorRGBA color\n"
+    "geometry_msgs/Point[] points",
+    "visualization_msgs/MarkerArray": "Marker[] markers",
+} | {f"tactile_sim/{file.stem}": file.read_text() for file in MESSAGES.glob("*.msg")}
+
+MS = 1_000_000
+STEP, COUNT = 20 * MS, 51
+LANDING = 10
+"""The instant at which it lands, of those every 20 ms."""
+WEIGHT, IMPACT = 9.81, 3 * 9.81
+"""[N]"""
+HALF = 0.1
+"""Of the cube's side [m]."""
+GRID = 5
+"""Taxels along a side; the first face is the lower one."""
+LAYOUT = 7
+
+
+def definition(name: str) -> str:
+    """The text of a type, with those of all types it uses behind it."""
+    found, waiting = {}, [name]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found[current] = TYPES[current]
+            for line in TYPES[current].splitlines():
+                kind = line.split("#")[0].split()[0].partition("[")[0] if line.split("#")[0].split() else ""
+                local = f"{current.partition('/')[0]}/{kind}"
+                waiting += [used for used in (kind, local) if used in TYPES]
+    head = found.pop(name)
+    return head + "".join(f"\n{'=' * 80}\nMSG: {used}\n{text}" for used, text in found.items())
+
+
+class Making:
+    """A bag being written with values instead of bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bag = BagWriter(folder)
+        self._ids: dict[str, tuple[int, Any]] = {}
+
+    def put(self, topic: str, type_name: str, time: int, value: dict[str, Any]) -> None:
+        package, name = type_name.split("/")
+        if topic not in self._ids:
+            text, full = definition(type_name), f"{package}/msg/{name}"
+            number = self.bag.add_topic(topic, full, text, [])
+            self._ids[topic] = number, encoder(of_definition(full, text))
+        number, encode = self._ids[topic]
+        self.bag.write(number, time, encode.encode(value))
+
+
+@dataclass
+class Cube:
+    """What is written of one falling cube; without one of its parts where a test says so."""
+
+    namespace: str = ""
+    without: Sequence[str] = ()
+    bodies: Sequence[str] = ("cube",)
+    """With more than one, body k feels 1/(k + 1) of what the first does."""
+    images: bool = False
+    count: int = COUNT
+    positions: np.ndarray = field(init=False)
+    normals: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        across = np.linspace(-0.8, 0.8, GRID) * HALF
+        first, second = (grid.ravel() for grid in np.meshgrid(across, across))
+        places, normals = [], []
+        for axis in (2, 1, 0):
+            for side in (-1.0, 1.0):
+                place, normal = np.zeros((GRID**2, 3)), np.zeros((GRID**2, 3))
+                place[:, axis], place[:, axis - 1], place[:, axis - 2] = side * HALF, first, second
+                normal[:, axis] = side
+                places.append(place)
+                normals.append(normal)
+        self.positions, self.normals = np.concatenate(places), np.concatenate(normals)
+
+    @staticmethod
+    def force(instant: int) -> float:
+        """What the table bears [N]."""
+        return 0.0 if instant < LANDING else IMPACT if instant == LANDING else WEIGHT
+
+    @staticmethod
+    def height(instant: int) -> float:
+        """Of the cube's middle [m]."""
+        return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (instant * STEP / 1e9) ** 2)
+
+    def forces(self, instant: int) -> np.ndarray:
+        """(bodies x taxels, 3) the lower face shares what the table bears."""
+        one = np.zeros((len(self.positions), 3))
+        one[: GRID**2, 2] = self.force(instant) / GRID**2
+        return np.concatenate([one / (k + 1) for k in range(len(self.bodies))])
+
+    def write(self, making: Making) -> None:
+        self._lasting(making)
+        for instant in range(self.count):
+            self._moment(making, instant)
+
+    def _put(self, making: Making, topic: str, type_name: str, time: int, value: dict[str, Any]) -> None:
+        if not any(part in topic for part in self.without):
+            making.put(f"{self.namespace}{topic}", type_name, time, value)
+
+    def _lasting(self, making: Making) -> None:
+        for body in self.bodies:
+            layout = {
+                "header": {"stamp": 0, "frame_id": body}, "layout_id": LAYOUT, "body": body, "spacing": 0.04,
+                "positions": self.positions.ravel(), "normals": self.normals.ravel(),
+                "areas": np.full(len(self.positions), 0.0016),
+            }  # fmt: skip
+            self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
+        size = {"cube": 2 * HALF, "table": 1.0}
+        markers = [
+            {
+                "header": {"stamp": 0, "frame_id": name}, "ns": name, "id": number, "type": 1,
+                "pose": {"orientation": {"w": 1.0}}, "scale": [side, side, side if name == "cube" else 0.02],
+                "color": [0.8, 0.8, 0.8, 1.0],
+            }
+            for number, (name, side) in enumerate(size.items())
+        ]  # fmt: skip
+        self._put(making, "/scene_markers", "visualization_msgs/MarkerArray", 0, {"markers": markers})
+
+    def _moment(self, making: Making, instant: int) -> None:
+        time, force = instant * STEP, self.force(instant)
+        header = {"stamp": time, "frame_id": "world"}
+        if "/tf" not in self.without:
+            moves = [(body, [0, 0, self.height(instant)]) for body in self.bodies] + [
+                ("table", [0, 0, -0.01])
+            ]
+            transforms = [
+                {
+                    "header": header, "child_frame_id": name,
+                    "transform": {"translation": place, "rotation": {"w": 1.0}},
+                }
+                for name, place in moves
+            ]  # fmt: skip
+            making.put("/tf", "tf2_msgs/TFMessage", time, {"transforms": transforms})
+        common = {
+            "header": header, "layout_id": LAYOUT, "quantity": "force_vector", "unit": "N", "channels": 3,
+        }  # fmt: skip
+        taxels = self.forces(instant)
+        n = len(self.positions)
+        frame = {"bodies": self.bodies, "frame_ids": self.bodies, "taxel_counts": [n] * len(self.bodies)}
+        self._put(
+            making, "/tactile/frame", "tactile_sim/TactileFrame", time,
+            common | frame | {"data": taxels.ravel()},
+        )  # fmt: skip
+        for k, body in enumerate(self.bodies):
+            array = common | {"body": body, "taxel_count": n, "data": taxels[k * n : (k + 1) * n].ravel()}
+            self._put(making, f"/tactile/{body}/array", "tactile_sim/TactileArray", time, array)
+        corners = np.array([[x, y, 0.0] for x in (-HALF, HALF) for y in (-HALF, HALF)])
+        contacts = [
+            {
+                "body1": "table", "body2": "cube", "geom1_id": 1, "geom2_id": 2, "position": corner,
+                "normal": [0, 0, 1], "tangent1": [1, 0, 0], "tangent2": [0, 1, 0],
+                "wrench": {"force": [0, 0, force / 4]}, "contact_force": [force / 4, 0, 0],
+            }
+            for corner in (corners if force else [])
+        ]  # fmt: skip
+        value = {"header": header, "contacts": contacts}
+        self._put(making, "/contacts", "tactile_sim/ContactWrenchArray", time, value)
+        if self.images:
+            light = np.full((4, 6), 255 if force else 0, np.uint8)
+            image = {"header": header, "height": 4, "width": 6, "encoding": "mono8", "step": 6}
+            self._put(
+                making, "/tactile/cube/image", "sensor_msgs/Image", time, image | {"data": light.ravel()}
+            )

@@ -1,0 +1,141 @@
+"""What figures show is what the bag holds: a falling cube whose forces are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from falling import GRID, IMPACT, LANDING, STEP, WEIGHT, Cube
+
+from tactile_sim import BagError
+from tactile_sim.analysis import paper
+from tactile_sim.analysis.figures import FIGURES, Lacking
+from tactile_sim.analysis.recording import Recording
+from tactile_sim.analysis.robots import choose
+from tactile_sim.analysis.span import Span
+from tactile_sim.analysis.touch import BINS, Raster
+from tactile_sim.bag.contents import contents
+
+
+def recorded(bag, span=None, namespace=None) -> Recording:
+    types = {name: topic.type_name for name, topic in contents(bag).topics.items()}
+    return Recording(bag, choose(bag, types, namespace), span or Span())
+
+
+def figure(name, recording, patterns=()):
+    with paper.style():
+        return FIGURES[name](recording, recording.bodies(patterns))
+
+
+def test_the_line_of_a_body_is_its_weight_once_it_rests(fall):
+    ax = figure("forces", recorded(fall)).axes[0]
+    [line] = ax.lines
+    times, force = line.get_data()
+    np.testing.assert_allclose(times, np.arange(51) * 0.02, atol=1e-9)
+    np.testing.assert_array_equal(force[:LANDING], 0.0)
+    assert force[LANDING] == pytest.approx(IMPACT, rel=1e-6)
+    np.testing.assert_allclose(force[LANDING + 1 :], WEIGHT, rtol=1e-6)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("simulation time [s]", "net force [N]")
+    assert "cube" in line.get_label() and "29.4" in line.get_label()
+
+
+def test_arrays_of_bodies_tell_the_same_as_the_frame_of_all(fall, make_bag):
+    bodies = ("a", "b", "c")
+    whole = recorded(make_bag(Cube(bodies=bodies))).touch
+    parts = recorded(make_bag(Cube(bodies=bodies, without=["/frame"]))).touch
+    assert parts.bodies == whole.bodies == bodies
+    np.testing.assert_array_equal(parts.nets, whole.nets)
+    np.testing.assert_array_equal(parts.offsets, whole.offsets)
+
+
+def test_of_many_bodies_the_strongest_are_named_and_the_rest_is_one_line(make_bag):
+    bodies = [f"body_{k}" for k in range(38)]
+    recording = recorded(make_bag(Cube(bodies=bodies)))
+    ax = figure("forces", recording).axes[0]
+    labels = [line.get_label() for line in ax.lines]
+    assert len(labels) == 8 and labels[0].startswith("body_0 ") and labels[-1] == "31 more together"
+    share = sum(1 / (k + 1) for k in range(7, 38))
+    assert ax.lines[-1].get_ydata()[-1] == pytest.approx(share * WEIGHT, rel=1e-5)
+    two = figure("forces", recording, ["body_3", "body_1?"]).axes[0]
+    assert [line.get_label().split()[0] for line in two.lines][:2] == ["body_3", "body_10"]
+    raster = figure("raster", recording).axes[0]
+    names = raster.get_yticklabels()
+    assert "body_0" in {name.get_text() for name in names} and len(names) <= 34
+
+
+def test_the_raster_has_a_row_for_each_taxel_that_feels(fall):
+    fig = figure("raster", recorded(fall))
+    [image] = fig.axes[0].images
+    rows = np.ma.filled(image.get_array(), 0.0)
+    assert rows.shape == (GRID**2, 51)
+    assert not rows[:, :LANDING].any()
+    np.testing.assert_allclose(rows[:, LANDING], IMPACT / GRID**2, rtol=1e-6)
+    np.testing.assert_allclose(rows[:, -1], WEIGHT / GRID**2, rtol=1e-6)
+    assert "25 of 150 taxels" in fig.axes[0].get_ylabel() and "[N]" in fig.axes[1].get_ylabel()
+
+
+def test_a_long_raster_keeps_the_peak_of_each_interval():
+    raster = Raster()
+    for k in range(10 * BINS):
+        raster.add(k * 0.01, np.array([float(k), 5.0 if k == 1234 else 0.0]))
+    assert BINS < len(raster.rows) <= 2 * BINS
+    values = np.stack(raster.rows)
+    assert values[-1, 0] == 10 * BINS - 1 and values[:, 1].max() == 5.0
+    place = int(values[:, 1].argmax())
+    assert raster.starts[place] <= 12.34 < raster.starts[place + 1]
+
+
+def test_the_timeline_shows_who_touches_from_the_landing_on(fall):
+    ax, bar = figure("contacts", recorded(fall)).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["cube – table"]
+    force = ax.images[0].get_array()[0]
+    assert np.ma.getmaskarray(force)[:LANDING].all() and not np.ma.getmaskarray(force)[LANDING:].any()
+    assert force[LANDING] == pytest.approx(IMPACT, rel=1e-6)
+    assert force[-1] == pytest.approx(WEIGHT, rel=1e-6)
+    assert bar.get_ylabel() == "contact force [N]"
+
+
+def test_the_peak_is_the_landing_where_the_cube_then_was(fall):
+    recording = recorded(fall)
+    assert recording.touch.peak.stamp == LANDING * STEP
+    fig = figure("peak", recording)
+    assert "0.200 s" in fig.get_suptitle() and "29.4 N" in fig.get_suptitle()
+    below = fig.axes[1].collections[0]
+    _, _, z = below._offsets3d
+    assert z.min() == pytest.approx(0.0, abs=1e-7), "the cube stands on the table"
+    colors = below.get_facecolor()[:, :3]
+    bright = np.ptp(colors, axis=1) > 0.2  # what sleeps is grey
+    assert bright.sum() == GRID**2
+    above = fig.axes[0].collections[0].get_facecolor()[:, :3]
+    assert not (np.ptp(above, axis=1) > 0.2).any()
+    assert [fig.axes[0].get_xlabel(), fig.axes[0].get_zlabel()] == ["x [m]", "z [m]"]
+
+
+def test_a_part_in_time_is_all_that_is_drawn(fall):
+    recording = recorded(fall, Span(0.5, 0.7))
+    assert recording.times[[0, -1]] == pytest.approx([0.5, 0.7]) and len(recording.times) == 11
+    assert recording.touch.peak.total == pytest.approx(WEIGHT, rel=1e-6)
+    with pytest.raises(BagError, match="nothing was felt or touched from 5 s on"):
+        recorded(fall, Span(5.0))
+
+
+def test_what_a_figure_needs_and_the_bag_lacks_is_told(make_bag):
+    without = recorded(make_bag(Cube(without=["/layout"])))
+    with pytest.raises(Lacking, match="no layout"):
+        figure("peak", without)
+    contacts_only = recorded(make_bag(Cube(without=["/tactile/"])))
+    assert contacts_only.bodies([]) == ["cube", "table"]
+    assert figure("contacts", contacts_only).axes
+    with pytest.raises(Lacking, match="neither tactile/frame"):
+        figure("forces", contacts_only)
+    unposed = figure("peak", recorded(make_bag(Cube(without=["/tf"]))))
+    assert any("frame: cube" in text.get_text() for text in unposed.texts)
+
+
+def test_each_robot_is_chosen_by_its_namespace(make_bag):
+    bag = make_bag(Cube("/left"), Cube("/right", bodies=("pad",)))
+    with pytest.raises(BagError, match="several robots; choose one: --namespace /left or /right"):
+        recorded(bag)
+    assert recorded(bag, namespace="right").touch.bodies == ("pad",)
+    assert recorded(bag, namespace="/left").touch.bodies == ("cube",)
+    with pytest.raises(BagError, match="no namespace 'lef'; did you mean '/left'"):
+        recorded(bag, namespace="lef")

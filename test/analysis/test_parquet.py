@@ -1,0 +1,103 @@
+"""Parquet files hold what ``bag.read`` reads, with names and units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from falling import COUNT, LANDING, STEP, WEIGHT, Cube, Making
+
+from tactile_sim import bag
+from tactile_sim.bag import parquet
+from tactile_sim.cli import main
+
+
+def exported(path, out, *options):
+    assert main(["bag", "export", str(path), *options, "--format", "parquet", "-o", str(out)]) == 0
+    return {file.stem: pq.read_table(file) for file in out.iterdir()}
+
+
+def units(table):
+    metadata = {field.name: field.metadata or {} for field in table.schema}
+    return {name: found[b"unit"].decode() for name, found in metadata.items() if b"unit" in found}
+
+
+def values(table, column):
+    return np.array(table[column].to_pylist())
+
+
+def test_a_row_is_a_message_and_arrays_keep_their_shape(fall, tmp_path):
+    tables, read = exported(fall, tmp_path / "out"), bag.read(fall)
+    assert set(tables) == {name.strip("/").replace("/", ".") for name in read}
+    table, frame = tables["tactile.frame"], read["tactile/frame"]
+    assert str(table.schema.field("data").type).count("fixed_size_list") == 2
+    np.testing.assert_array_equal(values(table, "data"), frame.data)
+    np.testing.assert_array_equal(values(table, "stamp"), frame.stamps)
+    assert table["header.frame_id"].to_pylist() == ["world"] * COUNT
+    assert table["bodies"].to_pylist() == [["cube"]] * COUNT
+    assert units(table) == {"stamp": "ns", "log_time": "ns", "data": "N"}
+    assert table.schema.metadata[b"message_type"] == b"tactile_sim/msg/TactileFrame"
+    assert table.schema.metadata[b"topic"] == b"/tactile/frame"
+    layout = tables["tactile.cube.layout"]
+    np.testing.assert_array_equal(values(layout, "positions"), read["tactile/cube/layout"].positions)
+    assert units(layout)["positions"] == "m" and layout["uv"].to_pylist() == [[]]
+
+
+def test_contacts_are_a_row_each(fall, tmp_path):
+    table = exported(fall, tmp_path / "out", "contacts")["contacts"]
+    assert table.num_rows == 4 * (COUNT - LANDING)
+    instants = values(table, "message_index")
+    np.testing.assert_array_equal(instants, np.repeat(np.arange(LANDING, COUNT), 4))
+    np.testing.assert_array_equal(values(table, "stamp"), instants * STEP)
+    assert set(table["body2"].to_pylist()) == {"cube"}
+    force = values(table, "wrench.force")[instants == COUNT - 1]
+    assert force.sum(axis=0) == pytest.approx([0, 0, WEIGHT])
+    assert units(table)["wrench.force"] == "N" and units(table)["position"] == "m"
+
+
+def test_a_topic_without_any_element_is_an_empty_table(make_bag, tmp_path):
+    table = exported(make_bag(Cube(count=LANDING)), tmp_path / "out", "contacts")["contacts"]
+    assert table.num_rows == 0 and table.column_names == ["message_index", "stamp"]
+
+
+def test_arrays_that_differ_in_length_are_lists_over_all_batches(make_bag, tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "BATCH", 4)
+    making = Making(make_bag.folder("words"))
+    for k in range(10):
+        layout = {"layout_id": k, "geoms": ["g"] * (k // 5), "areas": np.full(k, 0.5 * k)}
+        making.put("/tactile/a/layout", "tactile_sim/TactileLayout", k, layout)
+    making.bag.close()
+    table = exported(making.bag.folder, tmp_path / "out")["tactile.a.layout"]
+    assert table["areas"].to_pylist() == [[0.5 * k] * k for k in range(10)]
+    assert table["geoms"].to_pylist() == [["g"] * (k // 5) for k in range(10)]
+
+
+def test_nothing_is_replaced_unless_forced_and_nothing_is_left_of_what_fails(fall, tmp_path, capsys):
+    out = tmp_path / "out"
+    exported(fall, out, "contacts")
+    again = ["bag", "export", str(fall), "--format", "parquet", "-o", str(out)]
+    assert main(again) == 2 and "already there" in capsys.readouterr().err
+    assert main([*again, "--force"]) == 0
+    assert (
+        main(["bag", "export", str(fall), "contact", "--format", "parquet", "-o", str(tmp_path / "no")]) == 2
+    )
+    assert "no topic '/contact'; did you mean '/contacts'" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
+
+
+def test_without_pyarrow_the_line_to_install_it_is_told(fall, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    assert main(["bag", "export", str(fall), "--format", "parquet", "-o", str(tmp_path / "x")]) == 2
+    assert capsys.readouterr().err.endswith("not installed: pip install pyarrow\n")
+
+
+def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):
+    two = make_bag(
+        Cube("/left", bodies=("palm", "thumb"), count=5), Cube("/right", without=["/layout"], count=5)
+    )
+    assert main(["bag", "info", str(two)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in said
+    assert "/right: no layout tells where its taxels lie" in said
+    [row] = [line for line in said if "/left/tactile/frame" in line]
+    assert "TactileFrame" in row and " 5 " in row and "50.0" in row

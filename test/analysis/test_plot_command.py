@@ -1,0 +1,157 @@
+"""``tactile_sim plot`` as a process: its files, its refusals, and what is left when it is ended."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from falling import Cube, Making
+from PIL import Image
+
+from tactile_sim.bag.writer import BagWriter
+from tactile_sim.cli import main
+
+PATIENCE = 120.0  # s
+
+
+def plot(*arguments, **options):
+    command = [sys.executable, "-m", "tactile_sim", "plot", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
+
+
+def test_four_figures_are_written_once_and_only_force_replaces_them(fall, tmp_path, capsys):
+    done = plot(fall, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    names = ["contacts.png", "forces.png", "peak.png", "raster.png"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+    assert [line.rpartition("/")[2] for line in sorted(done.stdout.splitlines())] == names
+    for name in names:
+        assert Image.open(tmp_path / "out" / name).size[0] > 1000
+    before = (tmp_path / "out/forces.png").stat().st_mtime_ns
+    assert main(["plot", str(fall), "forces", "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "forces.png is already there" in error and len(error.splitlines()) == 1
+    assert (tmp_path / "out/forces.png").stat().st_mtime_ns == before
+    assert main(["plot", str(fall), "forces", "-o", str(tmp_path / "out"), "--force"]) == 0
+    assert (tmp_path / "out/forces.png").stat().st_mtime_ns > before
+
+
+def test_an_svg_has_its_labels_as_text_and_is_the_same_each_time(fall, tmp_path, capsys):
+    texts = []
+    for folder in ("a", "b"):
+        assert main(["plot", str(fall), "--format", "svg", "-o", str(tmp_path / folder)]) == 0
+        texts.append({path.name: path.read_text() for path in (tmp_path / folder).iterdir()})
+    assert texts[0] == texts[1]
+    labels = {
+        "forces.svg": ["net force [N]", "simulation time [s]", "cube"],
+        "raster.svg": ["simulation time [s]", "force at a taxel [N]", "25 of 150 taxels"],
+        "contacts.svg": ["cube – table", "contact force [N]", "bodies in contact"],
+        "peak.svg": ["x [m]", "y [m]", "z [m]", "force at a taxel [N]"],
+    }
+    for name, wanted in labels.items():
+        for label in wanted:
+            assert label in texts[0][name], (name, label)
+
+
+def refusals(make_bag):
+    """Arguments, and what is told of them."""
+    words = Making(make_bag.folder("words"))
+    words.put("/chatter", "std_msgs/String", 0, {"data": "hello"})
+    words.bag.close()
+    empty = BagWriter(make_bag.folder("empty"))
+    empty.close()
+    fall, two = make_bag(), make_bag(Cube("/left"), Cube("/right"))
+    return [
+        ([words.bag.folder], "no tactile topic", "there are: /chatter"),
+        ([empty.folder], "no tactile topic", "no topics at all"),
+        ([fall.parent / "absent"], "there is no bag", ""),
+        ([fall, "--body", "cub"], "no body is called 'cub'", "did you mean 'cube'"),
+        ([fall, "force"], "there is no figure 'force'", "forces, raster, peak, contacts"),
+        ([fall, "--from", "2"], "nothing was felt or touched from 2 s on", ""),
+        ([fall, "--from", "2", "--to", "1"], "--from 2 is not before --to 1", ""),
+        ([two], "several robots", "--namespace /left or /right"),
+        ([two, "--namespace", "up"], "no namespace 'up'", "/left, /right"),
+        ([fall, "-o", fall / "metadata.yaml"], "cannot make the folder", "File exists"),
+        ([make_bag(Cube(without=["/layout"])), "peak"], "no peak: the bag has no layout", ""),
+        ([make_bag(Cube(without=["/layout"])), "--video", "x.mp4"], "--video needs tactile/BODY/layout", ""),
+    ]
+
+
+def test_what_cannot_be_drawn_is_refused_in_one_line(make_bag, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments, *told in refusals(make_bag):
+        default = [] if "-o" in arguments else ["-o", "out"]
+        assert main(["plot", *map(str, arguments), *default]) == 2, arguments
+        error = capsys.readouterr().err
+        assert all(part in error for part in told), (error, told)
+        assert len(error.splitlines()) == 1
+        assert not list(tmp_path.glob("**/*.*"))
+
+
+def test_a_bag_without_layouts_gives_the_other_figures_and_a_line(make_bag, tmp_path, capsys):
+    assert main(["plot", str(make_bag(Cube(without=["/layout"]))), "-o", str(tmp_path / "out")]) == 0
+    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["contacts", "forces", "raster"]
+    error = capsys.readouterr().err
+    assert error.splitlines() == ["left out peak: the bag has no layout (tactile/BODY/layout) of this skin"]
+
+
+def test_a_damaged_bag_is_drawn_as_far_as_it_goes_and_said_to_be_damaged(
+    make_bag, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
+    whole = make_bag(Cube(count=40))
+    folder = tmp_path / "torn"
+    shutil.copytree(whole, folder)
+    [file] = folder.glob("*.mcap")
+    os.truncate(file, file.stat().st_size * 2 // 3)
+    assert main(["plot", str(folder), "forces", "-o", str(tmp_path / "out")]) == 0
+    assert "damaged: fall_0.mcap" in capsys.readouterr().err
+    assert (tmp_path / "out/forces.png").stat().st_size > 1000
+
+
+def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(fall, tmp_path):
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    done = plot(
+        fall,
+        "peak",
+        "-o",
+        tmp_path / "out",
+        preexec_fn=small,
+        env=os.environ | {"MPLCONFIGDIR": str(tmp_path)},
+    )
+    assert done.returncode == 2, done.stderr
+    assert "peak.png: File too large" in done.stderr and "Traceback" not in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_interrupt_leaves_no_half_of_a_video(make_bag, tmp_path):
+    bag = make_bag(Cube(count=80))
+    out = tmp_path / "long.mp4"
+    command = [sys.executable, "-m", "tactile_sim", "plot", str(bag), "--video", str(out), "--fps", "240"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        while process.poll() is None and not list(tmp_path.iterdir()):
+            pass_time(process)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=PATIENCE)[1]
+    finally:
+        process.kill()
+    if "finds none" in error:
+        pytest.skip("no OpenGL: apt install libegl1 libgl1-mesa-dri")
+    assert process.returncode == 130, error
+    assert "Traceback" not in error and list(tmp_path.iterdir()) == []
+
+
+def pass_time(process):
+    try:
+        process.wait(0.05)
+    except subprocess.TimeoutExpired:
+        pass
