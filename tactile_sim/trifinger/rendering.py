@@ -48,6 +48,7 @@ class Renderer:
         self._model = model
         model.vis.headlight.ambient[:] = _AMBIENT
         model.vis.headlight.diffuse[:] = _DIFFUSE
+        model.vis.headlight.specular[:] = 0.0
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, MAX_GEOMS)
         self._option = mujoco.MjvOption()

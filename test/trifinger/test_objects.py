@@ -1,0 +1,99 @@
+"""Objects and marks that join a robot's simulation."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from tactile_sim.trifinger import collision_objects, visual_objects
+from tactile_sim.trifinger.sim_finger import SimFinger
+
+UPRIGHT = (0, 0, 0, 1)
+
+
+@pytest.fixture
+def finger():
+    return SimFinger("trifingerpro")
+
+
+def step(finger, steps):
+    action = finger.Action(position=[0, 0.9, -1.7] * 3)
+    for _ in range(steps):
+        finger.append_desired_action(action)
+
+
+def test_what_joins_leaves_the_rest_as_it_is(finger):
+    first = collision_objects.Cube((0.05, 0, 0.1), pybullet_client_id=finger._pybullet_client_id)
+    step(finger, 20)
+    before = finger.get_observation(20)
+    pose = first.get_state()
+    second = collision_objects.ColoredCubeV2((-0.05, 0, 0.1), UPRIGHT, finger._pybullet_client_id)
+    after = finger.get_observation(20)
+    np.testing.assert_array_equal(before.position, after.position)
+    np.testing.assert_array_equal(before.velocity, after.velocity)
+    assert first.get_state() == pose
+    step(finger, 1)
+    assert first.get_state()[0][2] < pose[0][2] - 1e-4  # and is still falling
+    assert second.get_state()[0][2] == pytest.approx(0.1, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "mass", "half_height"),
+    [
+        (lambda number: collision_objects.Cube((0, 0, 0.04), pybullet_client_id=number), 0.08, 0.0325),
+        (lambda number: collision_objects.ColoredCubeV2((0, 0, 0.04), UPRIGHT, number), 0.094, 0.0325),
+        (
+            lambda number: collision_objects.Cuboid(
+                (0, 0, 0.02), UPRIGHT, (0.01, 0.04, 0.01), 0.08, (1, 0, 0, 1), number
+            ),
+            0.08,
+            0.01,
+        ),
+    ],
+)
+def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass, half_height):
+    thing = make(finger._pybullet_client_id)
+    step(finger, 400)
+    assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-3)
+    assert finger.physics.model.body(thing.name).mass[0] == pytest.approx(mass)
+
+
+def test_an_object_without_mass_stands_still(finger):
+    wall = collision_objects.Cuboid(
+        (0, 0, 0.3), UPRIGHT, (0.1, 0.1, 0.01), 0, pybullet_client_id=finger._pybullet_client_id
+    )
+    step(finger, 100)
+    assert wall.get_state() == ([0, 0, 0.3], list(UPRIGHT))
+    wall.set_state((0, 0, 0.4), UPRIGHT)
+    assert wall.get_state()[0] == [0, 0, 0.4]
+
+
+def test_marks_are_seen_and_touch_nothing(finger):
+    number = finger._pybullet_client_id
+    balls = visual_objects.Marker(2, physicsClientId=number)
+    box = visual_objects.CubeMarker(0.065, (0, 0, 0.0325), UPRIGHT, pybullet_client_id=number)
+    cube = collision_objects.ColoredCubeV2((0, 0, 0.0325), UPRIGHT, number)
+    balls.set_state([(0.1, 0, 0.1), (0, 0.1, 0.1)])
+    box.set_state((0, 0, 0.05), (0, 0, 1, 0))
+    step(finger, 100)
+    data = finger.physics.data
+    np.testing.assert_allclose(data.body(balls.names[1]).xpos, (0, 0.1, 0.1))
+    np.testing.assert_allclose(data.body(box.name).xpos, (0, 0, 0.05))
+    np.testing.assert_allclose(np.abs(data.body(box.name).xquat), (0, 0, 0, 1))
+    assert cube.get_state()[0] == pytest.approx([0, 0, 0.0325], abs=1e-4)  # within the box
+
+
+def test_things_go_to_the_simulation_whose_number_they_are_given():
+    first, second = SimFinger("fingeredu"), SimFinger("fingeredu")
+    assert first._pybullet_client_id != second._pybullet_client_id
+    collision_objects.Cube(pybullet_client_id=second._pybullet_client_id)
+    assert (first.physics.model.nq, second.physics.model.nq) == (3, 10)
+
+
+def test_a_simulation_that_has_gone_is_a_value_error():
+    finger = SimFinger("fingeredu")
+    number = finger._pybullet_client_id
+    del finger
+    gc.collect()
+    with pytest.raises(ValueError, match=f"no simulation has the number {number}"):
+        collision_objects.Cube(pybullet_client_id=number)

@@ -1,0 +1,211 @@
+"""The platform: its object, the timing of its cameras, its log."""
+
+import pickle
+import tracemalloc
+
+import mujoco
+import numpy as np
+import pytest
+
+from tactile_sim import TactileSimError
+from tactile_sim.trifinger import trifingerpro_limits
+from tactile_sim.trifinger.tasks.move_cube import Pose
+from tactile_sim.trifinger.trifinger_platform import ObjectType, TriFingerPlatform
+
+WEIGHT = 0.094 * 9.81
+
+
+def hold(platform):
+    """An action that leaves the fingers about where they start."""
+    return platform.Action(position=platform.spaces.robot_position.default)
+
+
+def run(platform, steps):
+    """Time index of the last of so many steps."""
+    action = hold(platform)
+    for _ in range(steps):
+        t = platform.append_desired_action(action)
+    return t
+
+
+def force_on(platform, name):
+    """(3,) of all contacts of a body, in the world [N]."""
+    model, data = platform.simfinger.physics.model, platform.simfinger.physics.data
+    body, force = model.body(name).id, np.zeros(3)
+    for index in range(data.ncon):
+        contact, wrench = data.contact[index], np.zeros(6)
+        mujoco.mj_contactForce(model, data, index, wrench)
+        on_second = contact.frame.reshape(3, 3).T @ wrench[:3]
+        bodies = model.geom_bodyid[contact.geom]
+        force += on_second * (int(bodies[1] == body) - int(bodies[0] == body))
+    return force
+
+
+def test_the_cube_lies_on_the_table_with_its_weight():
+    platform = TriFingerPlatform()
+    run(platform, 300)
+    np.testing.assert_allclose(force_on(platform, "cube"), (0, 0, WEIGHT), atol=1e-4 * WEIGHT)
+    position, orientation = platform.cube.get_state()
+    np.testing.assert_allclose(position, (0, 0, 0.0325), atol=1e-4)
+    np.testing.assert_allclose(orientation, (0, 0, 0, 1), atol=1e-6)
+
+
+def test_the_cube_starts_where_it_is_told_and_can_be_put_elsewhere():
+    pose = Pose((0.05, -0.04, 0.1), (0, 0, np.sqrt(0.5), np.sqrt(0.5)))
+    platform = TriFingerPlatform(initial_object_pose=pose)
+    observed = platform.get_camera_observation(0)
+    for seen in (observed.object_pose, observed.filtered_object_pose):
+        np.testing.assert_allclose(seen.position, pose.position)
+        np.testing.assert_allclose(seen.orientation, pose.orientation)
+        assert seen.confidence == 1.0
+    run(platform, 50)
+    platform.cube.set_state((0, 0.01, 0.2), (0, 0, 0, 1))
+    run(platform, 10)
+    # From rest it has fallen g h² (1 + 2 + ... + 10).
+    assert platform.cube.get_state()[0][2] == pytest.approx(0.2 - 9.81e-6 * 55, abs=1e-9)
+
+
+def test_25_dice_lie_on_the_table_untracked():
+    platform = TriFingerPlatform(object_type=ObjectType.DICE)
+    assert len(platform.dice) == 25
+    t = run(platform, 300)
+    assert all(die.get_state()[0][2] == pytest.approx(0.011, abs=1e-4) for die in platform.dice)
+    assert not hasattr(platform.get_camera_observation(t), "object_pose")
+
+
+def test_an_empty_table_has_nothing():
+    platform = TriFingerPlatform(object_type=ObjectType.NONE)
+    assert platform.simfinger.physics.model.nq == 9
+    assert not hasattr(platform.get_camera_observation(0), "object_pose")
+
+
+def stamps(platform, steps):
+    """Of the camera observation after each step [s]."""
+    action = hold(platform)
+    seen = []
+    for _ in range(steps):
+        t = platform.append_desired_action(action)
+        seen.append(platform.get_camera_observation(t).cameras[0].timestamp)
+    return np.array(seen)
+
+
+def test_pictures_of_every_100th_step_are_seen_90_steps_later():
+    seen = stamps(TriFingerPlatform(), 400)
+    np.testing.assert_allclose(seen, np.maximum((np.arange(400) - 90) // 100, 0) * 0.1)
+
+
+def test_the_next_picture_is_not_taken_before_the_last_is_seen():
+    # Due at 0, 100, 200 ...; seen 150 steps later, and the one due meanwhile is taken right then.
+    seen = stamps(TriFingerPlatform(camera_delay_steps=150), 500)
+    changes = np.flatnonzero(np.diff(seen)) + 1
+    # 0 seen at 150, taken anew at 151: due is 100, then 200 with the next at 302.
+    np.testing.assert_array_equal(changes, [301, 452])
+    np.testing.assert_allclose(seen[changes], [0.151, 0.302])
+
+
+def test_another_time_step_keeps_the_cameras_rate():
+    seen = stamps(TriFingerPlatform(time_step_s=0.004, camera_delay_steps=0), 60)
+    np.testing.assert_allclose(seen, np.arange(60) // 25 * 0.1)
+
+
+def test_the_pose_seen_is_that_of_the_moment_the_picture_was_taken():
+    platform = TriFingerPlatform(initial_object_pose=Pose((0, 0, 0.2), (0, 0, 0, 1)))
+    action, heights = hold(platform), []
+    for _ in range(195):
+        heights.append(platform.cube.get_state()[0][2])
+        t = platform.append_desired_action(action)
+    assert platform.get_camera_observation(t).object_pose.position[2] == heights[100]
+
+
+def test_time_indices_other_than_the_present_and_the_next_are_value_errors():
+    platform = TriFingerPlatform()
+    platform.get_camera_observation(0)
+    t = run(platform, 3)
+    assert t == 2
+    assert platform.get_camera_observation(2) is platform.get_camera_observation(3)
+    for wrong in (-1, 1, 4):
+        with pytest.raises(ValueError, match=f"time index {wrong} is"):
+            platform.get_camera_observation(wrong)
+
+
+def test_the_frontends_methods_are_the_robots():
+    platform = TriFingerPlatform(initial_robot_position=[0.1, 0.8, -1.6] * 3)
+    assert platform.get_time_step() == 0.001
+    np.testing.assert_allclose(platform.get_robot_observation(0).position, [0.1, 0.8, -1.6] * 3)
+    action = platform.Action(torque=[0.01] * 9)
+    t = platform.append_desired_action(action)
+    assert platform.get_current_timeindex() == t == 0
+    assert platform.get_timestamp_ms(t) == 0.0
+    np.testing.assert_allclose(platform.get_desired_action(t).torque, [0.01] * 9)
+    np.testing.assert_allclose(platform.get_applied_action(t).torque, [0.01] * 9)
+    assert len(platform.forward_kinematics([0.0] * 9)) == 3
+
+
+def test_equal_platforms_move_alike_bit_for_bit():
+    def positions():
+        platform = TriFingerPlatform()
+        action = platform.Action(position=[0.3, 0.9, -2.0] * 3)
+        for _ in range(400):
+            t = platform.append_desired_action(action)
+        return [*platform.get_robot_observation(t).position, *platform.cube.get_state()[0]]
+
+    assert positions() == positions()
+
+
+def test_the_log_has_every_step_and_replays(tmp_path):
+    platform = TriFingerPlatform()
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        platform.append_desired_action(platform.Action(torque=rng.uniform(-0.3, 0.3, 9)))
+    platform.store_action_log(tmp_path / "log.p")
+    log = pickle.loads((tmp_path / "log.p").read_bytes())
+    again = TriFingerPlatform(False, log["initial_robot_position"], log["initial_object_pose"])
+    assert [entry["t"] for entry in log["actions"]] == list(range(30))
+    for entry in log["actions"]:
+        t = again.append_desired_action(entry["action"])
+        observed, logged = again.get_robot_observation(t), entry["robot_observation"]
+        for name in ("position", "velocity", "torque", "tip_force"):
+            np.testing.assert_array_equal(getattr(observed, name), getattr(logged, name))
+        np.testing.assert_array_equal(
+            again.get_camera_observation(t).object_pose.position, entry["object_pose"].position
+        )
+    assert log["final_object_pose"]["t"] == 29
+    np.testing.assert_allclose(log["final_object_pose"]["pose"].position, (0, 0, 0.0325))
+
+
+def test_a_log_ends_at_its_limit_and_says_so(tmp_path):
+    platform = TriFingerPlatform(action_log=5)
+    run(platform, 8)
+    with pytest.warns(UserWarning, match="the first 5 of 8 steps"):
+        platform.store_action_log(tmp_path / "log.p")
+    assert len(pickle.loads((tmp_path / "log.p").read_bytes())["actions"]) == 5
+
+
+def test_without_a_log_there_is_none_to_store(tmp_path):
+    platform = TriFingerPlatform(action_log=0)
+    run(platform, 1)
+    with pytest.raises(TactileSimError, match="action_log"):
+        platform.store_action_log(tmp_path / "log.p")
+
+
+def test_memory_does_not_grow_with_the_steps():
+    platform = TriFingerPlatform()
+    run(platform, 200)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        run(platform, 2000)
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 2000 * 8  # less than a number a step
+
+
+def test_limits_are_those_of_the_robot():
+    spaces = TriFingerPlatform.spaces
+    np.testing.assert_allclose(spaces.robot_position.low, [-0.33, 0, -2.7] * 3)
+    np.testing.assert_allclose(spaces.robot_position.high, [1, 1.57, 0] * 3)
+    np.testing.assert_allclose(spaces.robot_torque.high, 0.397)
+    np.testing.assert_allclose(spaces.object_position.default, (0, 0, 0.0325))
+    assert all(limits.low.dtype == np.float32 for limits in vars(spaces).values())
+    assert trifingerpro_limits.robot_velocity is spaces.robot_velocity

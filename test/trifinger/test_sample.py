@@ -1,0 +1,55 @@
+"""Drawn positions stay in their bounds and come again with their seeds."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from tactile_sim.trifinger import sample
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
+
+
+def test_positions_fill_the_ring_evenly():
+    drawn = np.array(
+        [sample.random_position_in_arena((0.02, 0.04), radius_limits=(0.1, 0.2)) for _ in range(4000)]
+    )
+    radii = np.hypot(drawn[:, 0], drawn[:, 1])
+    assert 0.1 <= radii.min() and radii.max() <= 0.2
+    assert 0.02 <= drawn[:, 2].min() and drawn[:, 2].max() <= 0.04
+    # Half of the ring's area is within the radius whose square is in the middle; 5 standard deviations.
+    assert np.mean(radii < math.sqrt((0.1**2 + 0.2**2) / 2)) == pytest.approx(
+        0.5, abs=5 * 0.5 / math.sqrt(4000)
+    )
+
+
+def test_a_height_may_be_fixed():
+    assert sample.random_position_in_arena(0.07)[2] == 0.07
+
+
+def test_joint_positions_stay_in_the_bounds_of_their_joint():
+    lower, upper = [-1.0, 0.0, -2.0], [-0.5, 1.0, -1.5]
+    drawn = np.array([sample.random_joint_positions(3, lower, upper) for _ in range(100)])
+    assert drawn.shape == (100, 9)
+    assert (drawn >= lower * 3).all() and (drawn <= upper * 3).all()
+
+
+def test_equal_seeds_draw_equal_numbers():
+    drawn = sample.random_joint_positions(3), sample.random_position_in_arena()
+    random.seed(1)
+    assert (sample.random_joint_positions(3), sample.random_position_in_arena()) == drawn
+
+
+def test_three_tips_stand_around_a_position():
+    tips = np.array(sample.get_tip_positions_around_position(3, (0.1, 0.2, 0.3)))
+    np.testing.assert_allclose(np.linalg.norm(tips - (0.1, 0.2, 0.3), axis=1), 0.05)
+    np.testing.assert_allclose(tips.mean(axis=0), (0.1, 0.2, 0.3))
+    np.testing.assert_allclose(tips[0], (0.15, 0.2, 0.3))
+    np.testing.assert_array_equal(sample.get_tip_positions_around_position(1, (1, 2, 3)), [(1, 2, 3)])
+    with pytest.raises(ValueError, match="not of 2"):
+        sample.get_tip_positions_around_position(2, (0, 0, 0))
