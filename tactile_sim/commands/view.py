@@ -11,6 +11,7 @@ from pathlib import Path
 from tactile_sim import config, kernel_cache, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
+from tactile_sim.view import address
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -60,14 +61,15 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.view.feed import ViewFeed
 
     settings = config.load(args.source)
+    host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
+    address.check(host, port)
     if kernel_cache.empty:
         print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
     simulation = Simulation(settings)
-    port = settings.web.port if args.port is None else args.port
-    feed = ViewFeed(simulation, args.host or settings.web.host, port)
+    feed = ViewFeed.open(simulation, host, port)
     runner = Runner(simulation, Outputs([feed, Terminal()]))
 
     def end_it() -> None:

@@ -30,6 +30,7 @@ from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.view import address
 from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
@@ -78,6 +79,8 @@ def run(
 
 def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, web: bool) -> None:
     settings = parameters.read_settings(node, arguments)
+    if web:
+        address.check(settings.web.host, settings.web.port)
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
@@ -85,7 +88,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, 
         node.get_logger().info("compiling kernels, some 15 s, at the first start after an installation only")
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    feed = ViewFeed(simulation, settings.web.host, settings.web.port) if web else None
+    feed = ViewFeed.open(simulation, settings.web.host, settings.web.port) if web else None
     runner = Runner(simulation, Outputs([publishers, feed]) if feed else publishers)
     publishers.tell_of(runner)
     Commands(node, runner)

@@ -7,7 +7,7 @@ import socket
 
 from tactile_sim.errors import CommandError
 
-REMEDY = "give the view another port, with --port or in the configuration under web.port (0: any free one)"
+REMEDY = "give the view another one: view --port 8081, run --ros-args -p web.port:=8081 (0: any free one)"
 SOUGHT = 100
 """So many ports are tried for a free one."""
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}

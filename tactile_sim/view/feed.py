@@ -30,15 +30,13 @@ class ViewFeed:
     its own; should that break down, the simulation goes on.
     """
 
-    def __init__(self, simulation: Simulation, host: str, port: int):
-        """Raises CommandError where the view cannot be served there."""
+    def __init__(self, simulation: Simulation, link: Link):
+        """link: to a view of this simulation's world."""
         self._simulation = simulation
-        pictures = Pictures(simulation)
-        world = live_world.of_simulation(simulation, pictures.pictures)
-        self._link = Link(world, host, port, pictures)
-        self.address = self._link.address
+        self._link = link
+        self.address = link.address
         """What to type into a browser."""
-        self._channel = self._link.channel
+        self._channel = link.channel
         self._runner: Runner
         self._requests: Requests
         self._written = 0.0
@@ -49,6 +47,13 @@ class ViewFeed:
         """Browsers that have been there since."""
         self._stale = False
         """Whether something but the state has changed since."""
+
+    @staticmethod
+    def open(simulation: Simulation, host: str, port: int) -> ViewFeed:
+        """Starts a view of a simulation. Raises CommandError where it cannot be served there."""
+        pictures = Pictures(simulation)
+        world = live_world.of_simulation(simulation, pictures.pictures)
+        return ViewFeed(simulation, Link(world, host, port, pictures))
 
     def serve(self, runner: Runner, requests: Requests | None = None) -> None:
         """Begins to show what a loop does and to do what browsers ask; before that loop starts.

@@ -1,0 +1,277 @@
+"""What a running simulation sends to its view, and what it does for browsers. The far side is the test's."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tactile_sim import config
+from tactile_sim.output import Outputs
+from tactile_sim.runner import Runner
+from tactile_sim.simulation import Simulation
+from tactile_sim.view import live_world
+from tactile_sim.view.channel import Channel
+from tactile_sim.view.feed import ViewFeed
+from tactile_sim.view.link import INTERVAL
+from tactile_sim.view.moments import Moments
+
+SCENE = """
+<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
+  <body name="box" pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>
+  <body name="ball" pos="1 0 .1"><freejoint/><geom size=".05"/></body>
+  <body name="arm" pos="0 1 .2"><joint name="hinge" axis="0 1 0"/><geom size=".05" pos=".1 0 0"/></body>
+</worldbody><actuator><position joint="hinge" ctrlrange="-1 1" kp="1"/></actuator>
+<keyframe><key name="high" qpos="0 0 1 1 0 0 0  1 0 .1 1 0 0 0  0"/></keyframe></mujoco>"""
+
+
+class FarSide:
+    """Where a feed's moments and words go, and where requests come from."""
+
+    address = "http://far-side"
+
+    def __init__(self, simulation):
+        self.world = live_world.of_simulation(simulation)
+        self.channel = Channel(self.world)
+        self.written: list[tuple[float, dict]] = []
+        self.told: list[str] = []
+
+    def write(self, **fields):
+        self.channel.write(**fields)
+        copies = {name: np.copy(value) for name, value in fields.items()}
+        self.written.append((time.monotonic(), copies))
+
+    def tell(self, text):
+        self.told.append(text)
+
+    def listen(self, obey, lost):
+        self.ask = lambda request, *arguments: obey(request, list(arguments))
+        self.lose = lost
+
+    def latest(self):
+        """The moment that would be drawn."""
+        reader = Channel(self.world, self.channel.file)
+        return Moments(self.world, None).moment(reader.read())
+
+
+class Said:
+    """What else listens to the loop: the terminal of a user."""
+
+    def __init__(self):
+        self.lines: list[str] = []
+
+    def heard(self):
+        return set()
+
+    newcomers = commanded = lambda self: False
+    publish = greet = lambda self, *_: None
+
+    def warn(self, message):
+        self.lines.append(message)
+
+    def fail(self, message, stamp):
+        self.lines.append(message)
+
+
+@pytest.fixture
+def running(tmp_path):
+    started = []
+
+    def start(**parameters):
+        (tmp_path / "scene.xml").write_text(SCENE)
+        mapping = {"scene": "scene.xml", "skin": {"scales": {"box": 0.05}}, **parameters}
+        simulation = Simulation(config.from_mapping(mapping, tmp_path, "test"))
+        far = FarSide(simulation)
+        feed = ViewFeed(simulation, far)
+        far.said = Said()
+        far.runner = runner = Runner(simulation, Outputs([feed, far.said]))
+        feed.serve(runner)
+        thread = threading.Thread(target=runner.run, daemon=True)
+        started.append((runner, thread))
+        thread.start()
+        return far
+
+    yield start
+    for runner, thread in started:
+        runner.stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def wait_until(condition, patience=10.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def do(far, work):
+    """Something done by the loop."""
+    return far.runner.call(work).result(10)
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0])
+def test_nothing_is_written_for_nobody(running, factor):
+    far = running(real_time_factor=factor)
+    wait_until(lambda: far.runner.simulation.time > 0.2)
+    do(far, lambda: far.runner.pause(True))
+    assert len(far.written) == 1  # the beginning, before time ran
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.02, 1.0])
+def test_moments_keep_their_distance_by_the_clock_on_the_wall_whatever_the_pace_of_time(running, factor):
+    far = running(real_time_factor=factor)
+    far.channel.clients = 1
+    wait_until(lambda: len(far.written) > 6)
+    times = [when for when, _ in far.written]
+    # The feed looks at the clock just before or after this test does.
+    assert np.diff(times).min() > 0.9 * INTERVAL
+
+
+def test_what_is_written_is_one_state(running):
+    far = running(real_time_factor=0.0)
+    far.channel.clients = 1
+    wait_until(lambda: len(far.written) > 3)
+    do(far, lambda: far.runner.pause(True))
+    simulation = far.runner.simulation
+    wait_until(lambda: far.written[-1][1]["time"] == simulation.stamp * 1e-9)
+    moment = far.latest()
+    assert (moment.body_positions == simulation.engine.body_positions).all()
+    assert moment.paused
+
+
+def test_at_rest_the_skin_shows_the_weight_and_the_arrows_bear_it(running):
+    far = running(real_time_factor=0.0)
+    wait_until(lambda: far.runner.simulation.time > 2.0)
+    do(far, lambda: far.runner.pause(True))
+    far.channel.clients = 1
+    wait_until(lambda: len(far.written) > 1)
+    moment = far.latest()
+    assert moment.forces == pytest.approx(np.array([[0.0, 0.0, 2.0 * 9.81]]), abs=1e-3)
+    assert moment.taxels.sum() == pytest.approx(2.0 * 9.81, rel=1e-3)
+    assert moment.contacts[:, 2] == pytest.approx(0.0, abs=1e-3)
+    normal = moment.arrows[moment.arrow_kinds == 0]
+    length = far.runner.simulation.settings.markers.force_scale * 2.0 * 9.81
+    assert np.linalg.norm(normal[:, 1] - normal[:, 0], axis=1).sum() == pytest.approx(length, rel=1e-3)
+
+
+def test_while_time_stands_the_present_is_shown_once_to_each_newcomer(running):
+    far = running(start_paused=True)
+    time.sleep(0.2)
+    assert len(far.written) == 1
+    for clients in (1, 2):
+        far.channel.clients = clients
+        wait_until(lambda clients=clients: len(far.written) == 1 + clients)
+    time.sleep(0.2)
+    assert len(far.written) == 3
+    far.channel.clients = 1
+    time.sleep(0.2)
+    far.channel.clients = 2  # one went, another came
+    wait_until(lambda: len(far.written) == 4)
+
+
+def test_a_browser_steps_and_sees_the_step(running):
+    far = running(start_paused=True)
+    far.channel.clients = 1
+    far.ask("step", 7)
+    wait_until(lambda: far.written[-1][1]["time"] == pytest.approx(7 * 0.002))
+    assert far.runner.simulation.step == 7
+
+
+def test_a_browser_pauses_and_lets_go_on(running):
+    far = running()
+    far.channel.clients = 1
+    far.ask("pause", True)
+    wait_until(lambda: far.written[-1][1]["paused"])
+    far.ask("pause", False)
+    wait_until(lambda: not far.written[-1][1]["paused"])
+    assert far.told == ["paused", "running"]
+
+
+def test_a_control_that_is_set_is_seen_also_while_time_stands(running):
+    far = running(start_paused=True)
+    far.channel.clients = 1
+    far.ask("set_control", 0, 0.5)
+    wait_until(lambda: far.written[-1][1]["controls"].tolist() == [0.5])
+    assert far.told == []
+
+
+def test_a_reset_goes_to_the_keyframe(running):
+    far = running(start_paused=True)
+    far.channel.clients = 1
+    far.ask("reset", "high")
+    wait_until(lambda: far.written[-1][1]["positions"][1, 2] == 1.0)
+    assert far.told == ["reset to keyframe 'high'; still paused"]
+
+
+def test_a_ball_is_thrown(running):
+    far = running(start_paused=True)
+    far.channel.clients = 1
+    far.ask("throw")
+    wait_until(lambda: far.told == ["threw 'ball'"])
+    wait_until(lambda: far.written[-1][1]["positions"][2, 0] != 1.0)
+
+
+def test_a_push_is_the_impulse_of_its_force(running):
+    far = running(start_paused=True)
+    far.ask("push", 1, [3.0, 0.0, 4.0])
+    wait_until(lambda: far.told == ["pushed 'box'"])
+    # 0.1 s of (3, 0, 4) N on 2 kg
+    assert far.runner.simulation.engine.data.qvel[:3] == pytest.approx([0.15, 0.0, 0.2])
+
+
+def test_the_real_time_factor_is_set(running):
+    far = running()
+    far.ask("set_real_time_factor", 0.5)
+    wait_until(lambda: far.told == ["real-time factor 0.5"])
+    assert do(far, far.runner.status).wanted_factor == 0.5
+
+
+@pytest.mark.parametrize(
+    ("request_", "arguments", "reason"),
+    [
+        ("step", [1], "cannot step while running"),
+        ("reset", ["hihg"], "did you mean 'high'?"),
+        ("push", [0, [1.0, 0.0, 0.0]], "cannot be pushed"),
+        ("push", [99, [1.0, 0.0, 0.0]], "cannot be pushed"),
+        ("push", [1, [float("nan"), 0.0, 0.0]], "finite"),
+        ("set_control", [3, 0.0], "no actuator 3"),
+        ("set_control", [0, float("inf")], "finite"),
+        ("set_real_time_factor", [-1.0], "real_time_factor"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_the_browser_and_time_goes_on(running, request_, arguments, reason):
+    far = running()
+    far.ask(request_, *arguments)
+    wait_until(lambda: far.told)
+    assert reason in far.told[0]
+    before = far.runner.simulation.step
+    wait_until(lambda: far.runner.simulation.step > before)
+
+
+def test_only_what_is_offered_can_be_asked_for(running):
+    far = running(start_paused=True)
+    far.ask("_interfere", 1)
+    far.ask("tare")
+    assert far.told == []
+
+
+def test_broken_physics_is_told_and_a_reset_mends_it(running):
+    far = running()
+    far.channel.clients = 1
+    do(far, lambda: far.runner.simulation.engine.data.qvel.fill(np.nan))
+    wait_until(lambda: b"the physics broke" in far.written[-1][1].get("fault", b"").tobytes())
+    assert "the physics broke" in far.said.lines[0]
+    far.ask("reset", None)
+    wait_until(lambda: far.written[-1][1]["fault"] == b"")
+
+
+def test_a_view_that_breaks_down_is_told_in_a_line_and_time_goes_on(running):
+    far = running()
+    far.lose("exit code -9")
+    wait_until(lambda: far.said.lines)
+    assert far.said.lines == ["the web view broke down (exit code -9); the simulation goes on"]
+    before = far.runner.simulation.step
+    wait_until(lambda: far.runner.simulation.step > before)
