@@ -4,7 +4,7 @@ Without ROS, on any MuJoCo model::
 
     model = mujoco.MjModel.from_xml_path("scene.xml")
     data = mujoco.MjData(model)
-    placed = [place(model, model.body("cube").id, image="cube.png", length=0.05)]
+    placed = [place(model, model.body("cube").id, image=Path("cube.png"), length=0.05)]
     feelers = Feelers(model, placed)
     while True:
         mujoco.mj_step(model, data)

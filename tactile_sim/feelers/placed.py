@@ -36,7 +36,7 @@ class Placed:
     geom_index: np.ndarray
     """(n,) uint16: which of the parts each one stands on."""
     uv: np.ndarray
-    """(n, 2) float64: the centre of its pixel in the map of its geom."""
+    """(n, 2) float64: its place on the map of its geom; for those painted the centre of its pixel."""
     pixels: np.ndarray
     """(n,) uint32, no two alike: row · width + column in the body's image, with all its parts."""
     parts: tuple[Part, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,8 @@ from numba import njit
 
 EDGE = 1e-9
 """A pixel whose centre is this near to a triangle's edge [pixels] is on it, and so in the triangle."""
+FLAT = 1e-6
+"""A triangle that is nowhere wider than this [pixels] has no inside to speak of."""
 OVERLAP = 1e-3
 """Two triangles overlap at a pixel this deep in both of them [pixels]: more than float32 rounds off."""
 
@@ -32,7 +33,7 @@ def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
 
     Args:
         triangles: (t, 3, 2) corners, x to the right and y downwards from the upper left [pixels]; either way
-            round. Those without an area have no pixels.
+            round. Those that are thinner than FLAT have no pixels.
         wanted: (height, width) bool, the pixels asked for; the others have no owner.
     """
     owner = np.full(wanted.shape, -1, np.int32)
@@ -44,8 +45,10 @@ def _fill(triangles, wanted, owner):
     height, width = wanted.shape
     for t in range(len(triangles)):
         corners = triangles[t]
+        if _width(corners) < FLAT:
+            continue
         low, high = corners[:, 1].min(), corners[:, 1].max()
-        for row in range(_clip(math.ceil(low - 0.5 - EDGE), height), _clip(high + 0.5 + EDGE, height)):
+        for row in range(_clip(np.ceil(low - 0.5 - EDGE), height), _clip(high + 0.5 + EDGE, height)):
             begin, end = _span(corners, row + 0.5, width)
             for column in range(begin, end):
                 if not wanted[row, column]:
@@ -64,7 +67,7 @@ def _fill(triangles, wanted, owner):
 @njit(cache=True)
 def _clip(x, size):
     """A whole number of pixels from 0 to size; x may be far outside."""
-    return int(min(max(math.floor(x), 0), size))
+    return int(min(max(np.floor(x), 0.0), float(size)))
 
 
 @njit(cache=True)
@@ -86,16 +89,28 @@ def _span(corners, y, width):
 
 @njit(cache=True)
 def _depth(corners, x, y):
-    """How far a point lies inside of the nearest edge [pixels]; negative outside, -inf without an area."""
-    ax, ay, bx, by = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1]
-    cx, cy = corners[2, 0], corners[2, 1]
-    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    if area == 0.0:
-        return -np.inf
-    side = 1.0 if area > 0.0 else -1.0
+    """How far a point lies inside of the nearest edge [pixels]; negative outside."""
+    side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
     least = np.inf
     for k in range(3):
         x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]
         dx, dy = x1 - x0, y1 - y0
-        least = min(least, side * (dx * (y - y0) - dy * (x - x0)) / math.hypot(dx, dy))
+        least = min(least, side * (dx * (y - y0) - dy * (x - x0)) / np.hypot(dx, dy))
     return least
+
+
+@njit(cache=True)
+def _width(corners):
+    """The least height of a triangle [pixels]; 0 where its corners are in one place."""
+    longest = 0.0
+    for k in range(3):
+        longest = max(longest, np.hypot(corners[k, 0] - corners[k - 1, 0], corners[k, 1] - corners[k - 1, 1]))
+    return abs(_doubled_area(corners)) / longest if longest > 0.0 else 0.0
+
+
+@njit(cache=True)
+def _doubled_area(corners):
+    """Positive where the corners go round from x to y."""
+    bx, by = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
+    cx, cy = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
+    return bx * cy - by * cx

@@ -132,6 +132,18 @@ def test_only_overlaps_with_white_pixels_are_refused():
     assert len(place(model, 1, image=image).pixels) > 0
 
 
+def test_triangles_far_beside_the_image_or_without_an_area_have_no_pixels():
+    corners, uv = soup(3)
+    uv[0] *= 1e30
+    uv[1] = uv[1, :1] + np.linspace(0, 1, 3)[:, None] * (uv[1, 1] - uv[1, 0])
+    model = one_mesh(corners, uv)
+    white = np.ones((60, 60), bool)
+    placed = place(model, 1, image=white)
+    assert np.isfinite(placed.positions).all()
+    assert abs(placed.positions).max() < 10
+    assert len(placed.pixels) == exact_count(compiled_uv(model)[2:], white)
+
+
 BRICK = np.array([[x, y, z] for x in (0.3, 0.5) for y in (0.1, 0.4) for z in (-0.2, 0.05)])
 SIDES = ["0132", "4675", "0451", "2376", "0264", "1573"]
 
