@@ -9,6 +9,9 @@ SATURATION = 5.0
 NO_CONTACT = 0.05
 """What they read without any touch."""
 
+PUSH_SENSORS = ("fingerpro", "trifingerpro")
+"""Types whose push sensors feel something, as in PyBullet; those of the others read `NO_CONTACT`."""
+
 
 class Observation:
     """State of a robot's joints and tips."""
@@ -27,6 +30,8 @@ class Observation:
         self.position = self.velocity = self.torque = self.tip_force = np.empty(0)
 
 
-def push_sensor(forces: np.ndarray) -> np.ndarray:
-    """What push sensors read where all normal forces on each tip sum to these [N]."""
+def push_sensors(finger_type: str, forces: np.ndarray) -> np.ndarray:
+    """(n_fingers,) what they read where the normal forces on each tip sum to these (n_fingers,) [N]."""
+    if finger_type not in PUSH_SENSORS:
+        return np.full(len(forces), NO_CONTACT)
     return np.minimum(forces / SATURATION + NO_CONTACT, 1.0)

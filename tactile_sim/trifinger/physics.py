@@ -27,16 +27,23 @@ class FingerPhysics:
     joint positions [rad] and velocities [rad/s], finger by finger, seen in ``data``.
     """
 
-    def __init__(self, spec: mujoco.MjSpec, finger_type: str, *, link_drag: bool = True):
+    def __init__(
+        self,
+        spec: mujoco.MjSpec,
+        finger_type: str,
+        *,
+        link_drag: bool = True,
+        model: mujoco.MjModel | None = None,
+    ):
         """spec: of `robot.load_spec`, with whatever was added. link_drag: whether Bullet's drag acts, and its
-        limit of joint speeds."""
+        limit of joint speeds. model: what the spec compiles to, where that is known."""
         self.spec = spec
         self.rules = Rules(finger_type)
         self.torque = self.rules.applied[0]
         """(n,) what the motors gave in the last step [N m]."""
         self._finger_type = finger_type
         self._link_drag = link_drag
-        model = spec.compile()
+        model = model or spec.compile()
         self._see(model, mujoco.MjData(model))
 
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
@@ -115,6 +122,7 @@ class FingerPhysics:
         those of the state, with the motors at rest.
         """
         self.data.qacc_warmstart[:] = 0.0
+        self._warnings[:] = 0
         self._motors[:] = 0.0
         mujoco.mj_forward(self.model, self.data)
 

@@ -21,14 +21,12 @@ from tactile_sim.trifinger.finger_types_data import (
     get_number_of_fingers,
 )
 from tactile_sim.trifinger.kinematics import Kinematics
-from tactile_sim.trifinger.observation import NO_CONTACT, Observation, push_sensor
+from tactile_sim.trifinger.observation import Observation, push_sensors
 from tactile_sim.trifinger.physics import FingerPhysics
 from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
 
 SPACINGS: Mapping[str, float] = {"finger_tip_link": 0.002, "finger_lower_link": 0.005}
 """Between the taxels of tips and lower links [m], where nothing else is said."""
-PUSH_SENSORS = ("fingerpro", "trifingerpro")
-"""Types whose push sensors feel something, as in PyBullet; those of the others read `NO_CONTACT`."""
 
 
 class SimFinger:
@@ -300,8 +298,5 @@ class SimFinger:
         observation = Observation()
         observation.position, observation.velocity = position, velocity
         observation.torque = self.physics.torque.copy()
-        if self.finger_type in PUSH_SENSORS:
-            observation.tip_force = push_sensor(tip_forces)
-        else:
-            observation.tip_force = np.full(self.number_of_fingers, NO_CONTACT)
+        observation.tip_force = push_sensors(self.finger_type, tip_forces)
         return observation

@@ -155,12 +155,15 @@ def test_gains_and_limits_can_be_changed(finger):
     assert finger.max_motor_torque == 0.1
 
 
-def test_physics_that_become_unstable_are_told(finger):
+def test_physics_that_become_unstable_are_told_and_a_reset_mends_them(finger):
     finger.max_motor_torque = 1e12
     finger.safety_kd = 0.0
     with pytest.raises(EngineError, match="unstable"):
         for _ in range(1000):
             finger.append_desired_action(finger.Action(torque=[1e12] * 3))
+    finger.reset_finger_positions_and_velocities(BENT)
+    t = finger.append_desired_action(finger.Action())
+    assert np.isfinite(finger.get_observation(t + 1).velocity).all()
 
 
 # -- resets and repeats --------------------------------------------------------------------------------------

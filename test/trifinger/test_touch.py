@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tactile_sim.trifinger import SimFinger, finger_types_data
-from tactile_sim.trifinger.observation import push_sensor
+from tactile_sim.trifinger.observation import push_sensors
 
 TYPES = tuple(finger_types_data.get_valid_finger_types())
 HEIGHT = 0.5
@@ -68,4 +68,6 @@ def test_the_skin_of_the_tip_feels_the_same_force(finger_type):
 
 
 def test_push_sensors_saturate():
-    assert push_sensor(np.array([0.0, 2.5, 4.75, 10.0])) == pytest.approx([0.05, 0.55, 1.0, 1.0])
+    assert push_sensors("trifingerpro", np.array([0.0, 2.5, 4.75, 10.0])) == pytest.approx(
+        [0.05, 0.55, 1.0, 1.0]
+    )
