@@ -133,6 +133,8 @@ class Commander:
 
     def yield_to(self, controls: np.ndarray, data: mujoco.MjData) -> None:
         """Forgets what was asked of the joints behind the raw controls of a mask (nu,)."""
+        if not len(controls):
+            return
         joints = np.any([(own >= 0) & controls[own] for own in self._actuators.values()], axis=0)
         for target in self._targets.values():
             target[joints] = np.nan

@@ -1,22 +1,46 @@
-"""Built-in motion: controls that pass smoothly through the keyframes of the scene, over and over."""
+"""Built-in motion, such as controls that pass smoothly through the keyframes of the scene, over and over."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import mujoco
 import numpy as np
 
+from tactile_sim.engines import Engine
 from tactile_sim.names import Names
 
 
-class Motion:
-    """Control vectors (nu,) over time, from the controls of keyframes."""
+class Motion(Protocol):
+    """What moves the scene until somebody else commands it."""
+
+    interval: float
+    """It acts this often [s]; 0: at each step."""
+
+    def act(self, engine: Engine) -> None:
+        """Lets it act on the coming steps."""
+
+    def restart(self) -> None:
+        """The engine was reset: it starts anew."""
+
+
+class KeyframeMotion:
+    """Controls (nu,) over time, from those of keyframes."""
+
+    interval = 0.01
 
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
         """keyframes: names, all visited in turn within a period [s]. Raises SceneError for unknown ones."""
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)
+
+    def act(self, engine: Engine) -> None:
+        """Lets the controls of this time act."""
+        engine.data.ctrl[:] = self.control(engine.time)
+
+    def restart(self) -> None:
+        """Nothing is remembered."""
 
     def control(self, time: float) -> np.ndarray:
         """The controls (nu,) at a time [s] since the reset."""

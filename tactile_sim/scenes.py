@@ -8,7 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import mujoco
@@ -21,6 +21,9 @@ from tactile_sim.scene_sensors import (
     complete_contact_sensors,
     fault_of_contact_sensor,
 )
+
+if TYPE_CHECKING:
+    from tactile_sim.config import Settings
 
 _NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 _REMEDIES = {
@@ -60,7 +63,19 @@ def load_scene(
         ConfigError: a sensor to add does not fit the scene.
     """
     path = find_scene(scene, base, source)
-    spec = load_spec(path)
+    return compiled(load_spec(path), path, source, contact_sensors)
+
+
+def compiled(
+    spec: mujoco.MjSpec,
+    path: Path,
+    source: str | None = None,
+    contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """A scene with its contact sensors, as it was written and as it is compiled.
+
+    path: how errors call it; the other arguments, and errors, as in :func:`load_scene`.
+    """
     try:
         where = f"{source}: contact_sensors" if source else "contact_sensors"
         add_contact_sensors(spec, contact_sensors or {}, where)
@@ -71,6 +86,16 @@ def load_scene(
     if not 0.0 < model.opt.timestep < math.inf:
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     return spec, model
+
+
+def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """The scene that a configuration asks for; errors as in :func:`load_scene`."""
+    if settings.engine != "trifinger":
+        return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
+    from tactile_sim.trifinger.workplace import workplace_spec  # which few need
+
+    spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
+    return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:

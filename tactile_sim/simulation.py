@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,20 +15,21 @@ from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import place
-from tactile_sim.motion import Motion
+from tactile_sim.motion import KeyframeMotion, Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
-from tactile_sim.scenes import load_scene
+from tactile_sim.scenes import configured_scene
 from tactile_sim.sensor import Sensor
 from tactile_sim.sensor_frames import SensorFrames
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
 from tactile_sim.thrower import Thrower
 
-MOTION_INTERVAL = 0.01
-"""Built-in motion renews the controls this often [s]."""
 PUSH = 0.1
 """How long a push lasts [s]."""
+
+if TYPE_CHECKING:
+    from tactile_sim.trifinger.physics import FingerPhysics
 
 
 class Simulation:
@@ -40,7 +42,7 @@ class Simulation:
     def __init__(self, settings: Settings):
         """Raises TactileSimError where the settings do not fit the scene."""
         self.settings = settings
-        spec, model = load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
+        spec, model = configured_scene(settings)
         self.names = Names(model)
         bodies = [settings.frame_prefix + name for name in self.names.bodies[1:]]
         self.frames = [settings.world_frame, *bodies]
@@ -86,11 +88,9 @@ class Simulation:
         # With the skin's contacts alone to tell, an engine may spare itself the others.
         told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
         with located(settings.source):
-            self.engine = engines.make(settings.engine, spec, model, told)
-        self.commander = Commander(model, self.names, settings.gains, f"{settings.source}: gains")
-        keyframes, period = settings.motion.keyframes, settings.motion.period
-        with located(f"{settings.source}: motion.keyframes"):
-            self.motion = Motion(model, self.names, keyframes, period) if keyframes else None
+            self.engine = engines.make(settings.engine, spec, model, told, settings.trifinger.link_drag)
+        self.commander = self._make_commander()
+        self.motion = self._make_motion()
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
             self.skin_bodies.tolist(),
@@ -108,7 +108,8 @@ class Simulation:
         """Whether a command came since the reset."""
         self._rest_at = 0
         """In steps since the reset: when the actuators go to rest; 0 for never."""
-        self._motion_steps = max(1, round(MOTION_INTERVAL / self.engine.timestep))
+        interval = self.motion.interval if self.motion else 0.0
+        self._motion_steps = max(1, round(interval / self.engine.timestep))
         self._started()
         self._warm_up()
 
@@ -135,7 +136,7 @@ class Simulation:
     def prepare(self) -> None:
         """Lets motion and commands act on the coming step."""
         if self.motion and self.moving and self.taken % self._motion_steps == 0:
-            self.engine.data.ctrl[:] = self.motion.control(self.engine.time)
+            self.motion.act(self.engine)
         if self._rest_at and self.taken >= self._rest_at:
             self._rest()
         self.commander.apply(self.engine.data)
@@ -229,7 +230,7 @@ class Simulation:
         return name
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Pushes a body, by its id, at its centre of mass with a force (3,) [N] in the world for `PUSH` seconds,
+        """Pushes a body, by its id, at its centre of mass: a force (3,) [N] in the world, for `PUSH` seconds,
         as one blow. Raises CommandError, and then changes nothing.
         """
         model = self.engine.model
@@ -260,6 +261,38 @@ class Simulation:
         """What made the physics unstable since the last reset, or None."""
         return self.engine.fault()
 
+    def _make_commander(self) -> Commander:
+        settings, model = self.settings, self.engine.model
+        where = f"{settings.source}: gains"
+        if fingers := self._fingers():
+            from tactile_sim.trifinger.commander import FingerCommander
+
+            return FingerCommander(model, self.names, settings.gains, fingers.rules, where)
+        return Commander(model, self.names, settings.gains, where)
+
+    def _make_motion(self) -> Motion | None:
+        settings = self.settings
+        fingers = self._fingers()
+        if fingers and settings.trifinger.grasp:
+            from tactile_sim.trifinger.grasp_motion import GraspMotion
+
+            return GraspMotion(settings.trifinger.type, fingers)
+        if not settings.motion.keyframes:
+            return None
+        with located(f"{settings.source}: motion.keyframes"):
+            return KeyframeMotion(
+                self.engine.model, self.names, settings.motion.keyframes, settings.motion.period
+            )
+
+    def _fingers(self) -> FingerPhysics | None:
+        """The physics of a TriFinger, where that is the engine."""
+        if self.settings.engine != "trifinger":
+            return None
+        from tactile_sim.engines.trifinger import TrifingerEngine  # whose kernels few need
+
+        assert isinstance(self.engine, TrifingerEngine)
+        return self.engine.physics
+
     def _warm_up(self) -> None:
         """Lets all kernels be compiled or loaded before time runs."""
         snapshot = Snapshot(self)
@@ -275,6 +308,8 @@ class Simulation:
         self._commanded = False
         self._rest_at = 0
         self._rest_controls = self.engine.data.ctrl.copy()
+        if self.motion:
+            self.motion.restart()
 
     def _obeyed(self) -> None:
         self._commanded = True

@@ -68,9 +68,13 @@ CASES = {
     ),
     "an infinite factor": (parameters("real_time_factor: .inf"), "real_time_factor: needs a finite number"),
     "an unknown word": (parameters("contacts: skins"), "contacts: cannot be 'skins'; did you mean 'skin'?"),
-    "a later engine": (
+    "a TriFinger in a scene": (
         parameters("engine: trifinger"),
-        "engine: 'trifinger' is not available yet in this version",
+        "scene: the engine trifinger brings its own; leave the key out, or choose another engine",
+    ),
+    "a TriFinger that is none": (
+        parameters("trifinger: {type: trifingerpo}"),
+        "trifinger.type: cannot be 'trifingerpo'; did you mean 'trifingerpro'?",
     ),
     "feelers that stand nowhere": (
         parameters("feelers: {cube: {length: 0.1}}"),

@@ -42,9 +42,6 @@ those of the touch function: N, or m/s for slip.
 | stage and parameter | default | meaning |
 |---|---|---|
 """
-TAIL = """
-`engine: trifinger` and `trifinger` are kept for what is to come and refused until then.
-"""
 
 
 def page() -> str:
@@ -57,7 +54,7 @@ def page() -> str:
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
-    return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n" + TAIL
+    return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n"
 
 
 def _stages() -> Iterator[str]:

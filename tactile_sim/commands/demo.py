@@ -53,7 +53,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run until the duration is over, the user quits (0), or the node ends (its exit code, never 0)."""
     settings = config.load(args.config)
-    model = scenes.load_model(settings.scene, settings.base)
+    _, model = scenes.configured_scene(settings)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getuid())))

@@ -19,6 +19,7 @@ from tactile_sim.config.settings import (
     Rates,
     Settings,
     SkinSettings,
+    TrifingerSettings,
     WebSettings,
 )
 from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
@@ -33,6 +34,7 @@ __all__ = [
     "Rates",
     "Settings",
     "SkinSettings",
+    "TrifingerSettings",
     "WebSettings",
     "check_count",
     "find",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.checks import Check, shown
-from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
+from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings, TrifingerSettings
 from tactile_sim.errors import ConfigError, suggest
 
 _NULLS = ("null", "Null", "NULL", "~")
@@ -36,6 +36,13 @@ def from_mapping(
         ConfigError: names the key, what is there, and the nearest valid name.
     """
     values = _checked(mapping, source)
+    if values.get("engine") == "trifinger":
+        if "scene" in values:
+            raise ConfigError(
+                f"{source}: scene: the engine trifinger brings its own; leave the key out,"
+                " or choose another engine"
+            )
+        values["scene"] = values.get("trifinger.type", TrifingerSettings.type)
     if "scene" not in values:
         raise ConfigError(
             f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("tactile_sim.engines")
-ENGINES = ("mujoco", "motrix")
+ENGINES = ("mujoco", "motrix", "trifinger")
 
 
 def load(
@@ -47,8 +47,9 @@ def load(
 
     Args:
         scene: a shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an MJCF
-            or URDF file; a relative path counts from the working directory.
-        engine: ``mujoco`` or ``motrix``.
+            or URDF file; a relative path counts from the working directory. For ``trifinger`` the type of the
+            robot: ``trifingerpro``, ...
+        engine: ``mujoco``, ``motrix`` or ``trifinger``.
         num_envs: how many environments of the scene to step at once.
         contact_sensors: contact sensors to add to those of the scene, as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
@@ -60,7 +61,7 @@ def load(
         EngineError: the engine is not there, or does not take the scene.
     """
     from tactile_sim.config import records
-    from tactile_sim.scenes import load_scene
+    from tactile_sim.scenes import compiled, load_scene
 
     if not (isinstance(num_envs, int | np.integer) and num_envs >= 1):
         raise EngineError(f"cannot run {num_envs!r} environments: num_envs needs an integer of at least 1")
@@ -69,7 +70,12 @@ def load(
     told = records("contact_sensors", declared, "engines.load")
     # A sensor that says nothing is among them too, to be refused.
     sensors = {name: {} for name in declared} | told
-    spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
+    if engine == "trifinger":
+        from tactile_sim.trifinger.robot import load_spec
+
+        spec, model = compiled(load_spec(str(scene)), Path(scene), contact_sensors=sensors)
+    else:
+        spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
     loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
     for line in loaded.limits:
         _LOG.warning("engine %r: %s", engine, line)
@@ -77,16 +83,25 @@ def load(
 
 
 def make(
-    engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
+    engine: str,
+    spec: mujoco.MjSpec,
+    model: mujoco.MjModel,
+    bodies: Collection[int] | None = None,
+    link_drag: bool = True,
 ) -> Engine:
     """One environment of a loaded scene.
 
     bodies: ids of those whose contacts alone are wanted, where that spares the engine work; None: of all.
+    link_drag: of the TriFinger, whether its links feel the drag that they have in PyBullet.
     Raises EngineError where the engine is not there, or does not take the scene.
     """
     _check(engine)
     if engine == "mujoco":
         return MujocoEngine(model)
+    if engine == "trifinger":
+        from tactile_sim.engines.trifinger import TrifingerEngine
+
+        return TrifingerEngine(spec, model, link_drag)
     # Needs a package that not everybody has.
     from tactile_sim.engines.motrix import MotrixEngine
 
@@ -98,6 +113,8 @@ def make_many(
 ) -> Environments:
     """Environments of a loaded scene that are stepped at once; errors as with one."""
     _check(engine)
+    if engine == "trifinger":
+        raise EngineError("the engine 'trifinger' runs one environment; leave num_envs out")
     if engine == "mujoco":
         return MujocoBatch(model, num_envs, threads)
     from tactile_sim.engines.motrix_batch import MotrixBatch

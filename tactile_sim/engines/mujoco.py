@@ -37,10 +37,10 @@ class MujocoEngine(State):
 
     name = "mujoco"
 
-    def __init__(self, model: mujoco.MjModel):
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         # MuJoCo would start over by itself at a NaN, unnoticed; here the user hears of it.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        super().__init__(model)
+        super().__init__(model, data)
         self._warnings = self.data.warning.number
         self._integrate = {
             mujoco.mjtIntegrator.mjINT_EULER: mujoco.mj_Euler,

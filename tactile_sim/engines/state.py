@@ -30,9 +30,10 @@ class State(MujocoSensors):
     limits: list[str] = []
     """What the engine leaves out of the scene, or cannot tell of it: a line each."""
 
-    def __init__(self, model: mujoco.MjModel):
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
+        """data: where the state lies already, if so."""
         self.model = model
-        self.data = mujoco.MjData(model)
+        self.data = mujoco.MjData(model) if data is None else data
         self._sensordata = self.data.sensordata.reshape(1, -1)
         self._rotations = self.data.xmat.reshape(-1, 3, 3)
         self.timestep = float(model.opt.timestep)

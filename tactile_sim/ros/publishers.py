@@ -20,6 +20,7 @@ from tactile_sim.output import Status
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.feeler_messages import FeelerMessages
+from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
@@ -67,6 +68,8 @@ class Publishers:
             outlets.add("feelers", TactileArray, f"tactile/{body}/feelers", partial(feelers.array, k))
         for topic in image_topics(simulation):
             outlets.add("images", topic.kind, topic.name, topic.make)
+        for topic in finger_topics(simulation):
+            outlets.add("joint_states", topic.kind, topic.name, topic.make)
         for topic in sensors:
             outlets.add("sensors", topic.kind, topic.name, topic.make)
         markers = Markers(simulation, messages.world)

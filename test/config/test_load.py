@@ -14,7 +14,7 @@ def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.
 @pytest.mark.parametrize("name", share.names("config"))
 def test_every_shipped_configuration_fits_its_scene(name):
     settings = config.load(name)
-    model = scenes.load_model(settings.scene, settings.base, settings.source)
+    _, model = scenes.configured_scene(settings)
     assert config.resolve_scales(settings, model, Names(model))
 
 

@@ -128,18 +128,18 @@ def test_a_wrong_mapping_is_refused_with_key_what_is_there_and_what_is_meant(map
     assert message in refusal(mapping)
 
 
-@pytest.mark.parametrize(
-    "reserved",
-    [
-        {"engine": "trifinger"},
-        {"trifinger": {"type": "trifingerpro"}},
-        {"skin": {"touch_function": "torque_vector"}},
-    ],
-)
-def test_what_a_later_version_brings_is_known_but_not_available_yet(reserved):
-    assert "is not available yet in this version" in refusal({"scene": "a", **reserved})
+def test_what_a_later_version_brings_is_known_but_not_available_yet():
+    reserved = {"scene": "a", "skin": {"touch_function": "torque_vector"}}
+    assert "is not available yet in this version" in refusal(reserved)
 
 
-def test_reserved_keys_that_change_nothing_yet_are_taken():
+def test_the_trifinger_brings_its_own_scene():
+    assert config.from_mapping({"engine": "trifinger"}).scene == "trifingerpro"
+    chosen = config.from_mapping({"engine": "trifinger", "trifinger": {"type": "fingeredu"}})
+    assert chosen.scene == "fingeredu"
+    assert "leave the key out" in refusal({"engine": "trifinger", "scene": "hand.xml"})
+
+
+def test_keys_of_a_group_reach_their_place():
     given = settings(web={"host": "0.0.0.0", "port": 80}, rates={"images": 1, "feelers": 2, "sensors": 3})
     assert (given.web.port, given.rates.images) == (80, 1.0)

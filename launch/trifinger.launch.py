@@ -1,0 +1,13 @@
+"""The TriFingerPro that lifts a cube: sim.launch.py with config:=trifinger and its other arguments."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` calls."""
+    sim = str(Path(__file__).with_name("sim.launch.py"))
+    arguments = {"config": "trifinger"}
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,0 +1,58 @@
+"""Commands to the joints of the TriFinger: actions, as its rules take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import mujoco
+import numpy as np
+
+from tactile_sim.commander import Commander, JointCommand
+from tactile_sim.errors import CommandError
+from tactile_sim.names import Names
+from tactile_sim.trifinger.rules import Rules
+
+
+class FingerCommander(Commander):
+    """A command is an action of the joints that it names: without a position there is no position control,
+    and without an effort no torque besides. Joints that it leaves alone go on with their last action.
+
+    The rules (`tactile_sim.trifinger.rules`) then say what the motors give; gains of the configuration take
+    the place of the robot's usual ones.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        names: Names,
+        gains: Mapping[str, Mapping[str, float]],
+        rules: Rules,
+        where: str = "gains",
+    ):
+        """rules: of the robot, whose joints are the only hinges of the model; the rest as in `Commander`."""
+        self._rules = rules
+        super().__init__(model, names, gains, where)
+        for row, chosen in ((0, self._kp), (1, self._kd)):
+            given = chosen > 0.0
+            rules.gains[row, given] = chosen[given]
+        self._kp, self._kd = rules.gains[:2]
+
+    def release(self) -> None:
+        """Forgets all commands."""
+        super().release()
+        self._rules.rest()
+
+    def check(self, command: JointCommand) -> dict[str, np.ndarray]:
+        """As `Commander`, but that each joint takes a position, and none a velocity. Raises CommandError."""
+        if not np.isnan(np.asarray(command.velocity, float)).all():
+            raise CommandError(
+                "joint_commands: the TriFinger takes no velocity; command position, effort, or both"
+            )
+        return super().check(command)
+
+    def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
+        """Takes over what ``check`` gave."""
+        position, effort = targets["position"], targets["effort"]
+        spoken = ~np.isnan(position) | ~np.isnan(effort)
+        self._rules.desired[0, spoken] = np.nan_to_num(effort[spoken])
+        self._rules.desired[1, spoken] = position[spoken]

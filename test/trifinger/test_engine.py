@@ -1,0 +1,156 @@
+"""``engine: trifinger``: the robot as an engine of the package, commanded by its rules, and its skin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tactile_sim import config, engines
+from tactile_sim.commander import JointCommand
+from tactile_sim.errors import CommandError, ConfigError, EngineError
+from tactile_sim.simulation import Simulation
+from tactile_sim.trifinger import Action, SimFinger
+from tactile_sim.trifinger.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
+
+GRAVITY = 9.81
+NONE = np.empty(0)
+
+
+def simulation(**keys) -> Simulation:
+    """The platform with what a configuration says of it."""
+    return Simulation(config.from_mapping({"engine": "trifinger", "contacts": "all", **keys}))
+
+
+def command(of: Simulation, position=NONE, effort=NONE, velocity=NONE, names=None) -> None:
+    """A message on ``joint_commands``, by default to all joints."""
+    asked = JointCommand(names or of.commander.joint_names, position, velocity, effort)
+    of.command_joints(of.commander.check(asked))
+
+
+@pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone", "fingeredu"])
+def test_commands_move_the_engine_as_actions_move_a_sim_finger_bit_for_bit(finger_type):
+    finger = SimFinger(finger_type)
+    node = simulation(trifinger={"type": finger_type, "object": "none"})
+    assert node.engine.data.qpos == pytest.approx(finger.physics.data.qpos, abs=0)
+    rng = np.random.default_rng(3)
+    n = len(node.commander.joint_names)
+    for step in range(300):
+        if step % 50 == 0:
+            torque = rng.uniform(-0.3, 0.3, n)
+            position = node.engine.data.qpos[:n] + rng.normal(0, 0.1, n)
+            position[rng.random(n) < 0.5] = np.nan
+            command(node, position, torque)
+        finger.append_desired_action(Action(torque, position))
+        node.prepare()
+        node.skip(1)
+    assert (node.engine.data.qpos == finger.physics.data.qpos).all()
+    assert (node.engine.data.qvel == finger.physics.data.qvel).all()
+
+
+def test_an_effort_alone_ends_position_control_and_is_limited():
+    node = simulation(trifinger={"object": "none"})
+    hold = np.array(node.engine.data.qpos[:9])
+    command(node, position=hold)
+    node.skip(100)
+    assert node.engine.data.qpos[:9] == pytest.approx(hold, abs=0.05)
+    command(node, effort=np.array([5.0]), names=["finger_base_to_upper_joint_0"])
+    node.observe()
+    torque = node.engine.physics.torque
+    # Still at rest: nothing is damped, the motor gives the most that it may.
+    assert torque[0] == pytest.approx(MAX_MOTOR_TORQUE - 0.08 * node.engine.data.qvel[0], abs=0.01)
+    node.skip(300)
+    assert node.engine.data.qpos[0] > hold[0] + 0.3
+    assert node.engine.data.qpos[3:9] == pytest.approx(hold[3:], abs=0.05)  # the others are held on
+
+
+def test_what_a_command_leaves_alone_goes_on():
+    node = simulation(trifinger={"object": "none"})
+    command(node, position=np.full(9, 0.5))
+    command(node, position=np.array([np.nan, 0.2]), names=node.commander.joint_names[:2])
+    assert node.engine.physics.rules.desired[1].tolist() == [0.5, 0.2, *[0.5] * 7]
+
+
+def test_a_velocity_and_a_raw_actuator_vector_are_refused():
+    node = simulation(trifinger={"object": "none"})
+    with pytest.raises(CommandError, match="takes no velocity; command position, effort, or both"):
+        command(node, velocity=np.zeros(9))
+    with pytest.raises(CommandError, match="ctrl has 9 values; the scene has 0 actuators"):
+        node.commander.check_controls(np.zeros(9))
+
+
+def test_gains_of_the_configuration_take_the_place_of_the_usual_ones():
+    node = simulation(gains={"finger_middle_to_lower_joint_*": {"kp": 4.0}})
+    gains = node.engine.physics.rules.gains
+    assert gains[0].tolist() == [15.0, 15.0, 4.0] * 3
+    assert gains[1].tolist() == [0.5, 1.0, 0.5] * 3
+
+
+def test_the_cube_rests_on_the_table_with_its_weight():
+    node = simulation()
+    command(node, position=np.array(node.engine.data.qpos[:9]))  # limp, the fingers would fall on it
+    node.skip(500)
+    contacts = node.observe().contacts
+    cube = node.names.body_id("cube")
+    on_cube = (contacts.bodies == cube)[:, 1:].astype(float) - (contacts.bodies == cube)[:, :1]
+    force = (on_cube * contacts.wrench_world[:, :3]).sum(axis=0)
+    assert force == pytest.approx([0, 0, CUBE_MASS * GRAVITY], abs=1e-3)
+    assert node.engine.body_positions[cube, 2] == pytest.approx(CUBE_WIDTH / 2, abs=1e-3)
+
+
+def test_the_built_in_motion_lifts_the_cube_and_the_skin_bears_its_weight():
+    node = Simulation(config.load("trifinger"))
+    cube = node.names.body_id("cube")
+    for _ in range(5000):
+        node.prepare()
+        node.skip(1)
+    high = node.engine.body_positions[cube, 2]
+    assert high > CUBE_WIDTH / 2 + 0.03
+    for _ in range(2000):
+        node.prepare()
+        node.skip(1)
+    assert node.engine.body_positions[cube, 2] == pytest.approx(high, abs=2e-3)  # held, it does not slip
+    felt = node.observe().forces_world.sum(axis=0)
+    # The cube presses on the fingers with its weight; what it presses sideways cancels.
+    assert felt == pytest.approx([0, 0, -CUBE_MASS * GRAVITY], abs=0.02)
+
+
+def test_a_reset_starts_the_grasp_anew_bit_for_bit():
+    node = Simulation(config.load("trifinger"))
+    states = []
+    for _ in range(2):
+        for _ in range(1500):
+            node.prepare()
+            node.skip(1)
+        states.append(node.engine.data.qpos.copy())
+        node.reset()
+    assert (states[0] == states[1]).all()
+
+
+def test_a_command_ends_the_grasp():
+    node = Simulation(config.load("trifinger"))
+    assert node.moving
+    command(node, position=np.array(node.engine.data.qpos[:9]))
+    assert not node.moving
+
+
+def test_an_unstable_physics_is_told_by_the_joint():
+    node = simulation(trifinger={"object": "none"})
+    node.engine.data.qvel[4] = np.nan
+    node.observe()
+    assert "finger_upper_to_middle_joint_120" in node.fault()
+
+
+def test_the_engine_is_loaded_by_the_robots_type():
+    engine = engines.load("fingeredu", engine="trifinger")
+    engine.step(10)
+    assert engine.time == pytest.approx(0.01)
+    with pytest.raises(ValueError, match="no finger type 'fingered'; did you mean 'fingeredu'"):
+        engines.load("fingered", engine="trifinger")
+    with pytest.raises(EngineError, match="runs one environment"):
+        engines.load("fingeredu", engine="trifinger", num_envs=2)
+
+
+def test_a_grasp_that_cannot_be_is_refused():
+    with pytest.raises(ConfigError, match="trifinger.grasp: takes three fingers and a cube"):
+        simulation(trifinger={"type": "fingerpro", "grasp": True})
