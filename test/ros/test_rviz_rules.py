@@ -55,8 +55,11 @@ def shown(request, tmp_path_factory):
         shown = Shown(ros)
         ros.start("run", request.param, "--ros-args", "-p", "start_paused:=true", "-p", "rates.tf:=30.0")
         wait_for(shown.complete, "the first state")
-        for _ in range(5):  # as many messages at a time as a publisher keeps
-            assert ros.call(Step, "/tactile_sim/step", steps=100).success
+        reached = 0
+        while reached < 1:  # as many messages at a time as a publisher keeps
+            answer = ros.call(Step, "/tactile_sim/step", steps=100)
+            assert answer.success
+            reached = answer.time.sec
         wait_for(lambda: len(shown.markers) >= 30 and len(shown.clouds) >= 30, "a second of it")
         yield shown
     finally:
