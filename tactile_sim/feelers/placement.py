@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.feelers.maps import can_have_map, own_map, painted_map
+from tactile_sim.feelers.maps import own_map, painted_map
 from tactile_sim.feelers.painted import MOST_PIXELS, brightness
 from tactile_sim.feelers.placed import Part, Placed
 from tactile_sim.feelers.uv_map import Spots, UvMap, mesh_uv, pixels_of
@@ -24,6 +24,8 @@ LENGTH = 0.1
 """Of a white feeler [m], where none is given."""
 MOST_FEELERS = 1_000_000
 """That are spread over a body."""
+AHEAD = 1e-3
+"""How far out of the surface a feeler must be free of other geoms of its body, in spacings."""
 FINER = 0.95
 """Step by which pixels are made smaller until each has one feeler."""
 
@@ -142,7 +144,8 @@ def _spread(model: mujoco.MjModel, body: int, spacing: float) -> list[_Covered]:
             f"{MOST_FEELERS:,}; make it {enough:g} m or more"
         )
     covered = [_fit(model, geom, found, spacing) for geom, found in zip(geoms, maps, strict=True)]
-    return [_seen(model, part, geoms, spacing) for part in covered]
+    solids = {int(geom): Shape.of_geom(model, geom) for geom in colliding_geoms(model, body)}
+    return [_seen(part, solids, spacing) for part in covered]
 
 
 def _fit(model: mujoco.MjModel, geom: int, found: UvMap, spacing: float) -> _Covered:
@@ -187,12 +190,14 @@ def in_body(model: mujoco.MjModel, geom: int, spots: Spots) -> Spots:
     return Spots(spots.uv, spots.positions @ turned + model.geom_pos[geom], spots.normals @ turned)
 
 
-def _seen(model: mujoco.MjModel, part: _Covered, geoms: list[int], spacing: float) -> _Covered:
-    """Those feelers of a geom that do not begin inside of another geom of the body."""
+def _seen(part: _Covered, solids: Mapping[int, Shape], spacing: float) -> _Covered:
+    """Those feelers of a geom that neither begin in another solid of the body nor point into one beside it."""
     kept = np.ones(len(part.pixels), bool)
-    for geom in geoms:
-        if geom != part.geom and can_have_map(model, geom):
-            kept &= Shape.of_geom(model, geom).depth(part.spots.positions) <= 1e-6 * spacing
+    ahead = part.spots.positions + AHEAD * spacing * part.spots.normals
+    for geom, solid in solids.items():
+        if geom != part.geom:
+            for points in (part.spots.positions, ahead):
+                kept &= solid.depth(points) <= AHEAD / 2 * spacing
     spots = Spots(*(values[kept] for values in part.spots))
     return part._replace(pixels=part.pixels[kept], spots=spots, levels=part.levels[kept])
 
@@ -208,7 +213,7 @@ def _assemble(
             "make them smaller"
         )
     pixels = []
-    for part, top in zip(covered, tops, strict=False):
+    for part, top in zip(covered, tops[:-1], strict=True):
         row, column = np.divmod(part.pixels, part.width)
         pixels.append((row + top) * width + column)
     positions = np.concatenate([part.spots.positions for part in covered])
@@ -224,7 +229,7 @@ def _assemble(
         pixels=np.concatenate(pixels).astype(np.uint32),
         parts=tuple(
             Part(part.geom, int(top), part.width, part.height)
-            for part, top in zip(covered, tops, strict=False)
+            for part, top in zip(covered, tops[:-1], strict=True)
         ),
         width=width,
         height=height,

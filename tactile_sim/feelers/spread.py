@@ -42,10 +42,11 @@ def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.
     s, t = np.sqrt(random.random(count)), random.random(count)
     weights = np.stack([1 - s, s * (1 - t), s * t], axis=1)
     points = np.einsum("nk,nki->ni", weights, corners[face])
-    normals = across[face] / doubled[face, None]
+    normals = across / np.maximum(doubled, 1e-300)[:, None]
     distance = APART * spacing
     cell = cell_size(points, distance)
-    taken = _take(points, normals, random.permutation(count), distance, cell, *sort_into_cells(points, cell))
+    order = random.permutation(count)
+    taken = _take(points, normals, face, order, distance, cell, *sort_into_cells(points, cell))
     return face[taken], weights[taken]
 
 
@@ -68,8 +69,11 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
 
 
 @njit(cache=True)
-def _take(points, normals, order, distance, cell, corner, shape, first, sorted_points):
-    """Those of points (n, 3), in some order, not within a distance of one taken before that faces its way."""
+def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
+    """Those of points (n, 3), in some order, not within a distance of one taken before that faces its way.
+
+    face: the triangle of each point (n,); normals (t, 3) those of the triangles.
+    """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)
     for p in order:
@@ -87,7 +91,7 @@ def _take(points, normals, order, distance, cell, corner, shape, first, sorted_p
                     if dx * dx + dy * dy + dz * dz < distance * distance:
                         facing = 0.0
                         for axis in range(3):
-                            facing += normals[p, axis] * normals[q, axis]
+                            facing += normals[face[p], axis] * normals[face[q], axis]
                         if facing > -0.5:
                             blocked[q] = True
     return np.flatnonzero(taken)

@@ -89,7 +89,9 @@ class Triangles(UvMap):
 
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
         height, width = wanted.shape
-        filled = fill(self.uv * [width, -height] + [0, height], wanted)
+        # What has no area on the surface has no normal to stand along.
+        uv = np.where(self.areas[:, None, None] > 0, self.uv, 0.0)
+        filled = fill(uv * [width, -height] + [0, height], wanted)
         if filled.row >= 0:
             raise SceneError(
                 f"triangles {filled.one} and {filled.other} of {self.name} overlap in its UV map at the "

@@ -97,6 +97,20 @@ def test_feelers_inside_of_a_sibling_are_left_out():
     assert (np.linalg.norm(cube + [0, 0, 0.05], axis=1) >= 0.05 - 1e-9).all()
 
 
+def test_where_two_geoms_lie_face_to_face_neither_has_feelers():
+    two = '<geom type="box" size=".05 .05 .05"/><geom type="box" size=".05 .05 .05" pos="0 0 .1"/>'
+    placed = place(scene("", two), 1, spacing=SPACING)
+    assert len(placed.positions) == 10 * 100
+    assert not (np.abs(placed.positions[:, 2] - 0.05) < 1e-6).any()
+
+
+def test_a_mesh_that_is_only_seen_and_flat_is_covered_on_both_of_its_sides():
+    square = np.array([[[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0]], [[0, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]]])
+    placed = place(one_mesh(np.concatenate([square, square[:, ::-1]])), 1, spacing=SPACING)
+    assert len(placed.positions) == pytest.approx(200, rel=0.1)
+    assert np.linalg.norm(placed.normals.sum(axis=0)) < 0.1 * len(placed.normals)
+
+
 def test_parts_stand_below_each_other_in_the_image():
     two = '<geom type="sphere" size=".05"/><geom type="box" size=".03 .03 .03" pos="0 0 .2"/>'
     placed = place(scene("", two), 1, spacing=SPACING)
