@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tactile_sim.feelers.bundles import RADIUS, from_line
 from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
 from tactile_sim.feelers.rays import (
     through_ball,
@@ -41,7 +42,7 @@ inside of the body it is cast from [m]."""
 @njit(cache=True, error_model="numpy")
 def read(
     geom_positions, geom_rotations, body_positions, body_rotations,
-    bodies, covering, boxes, links, feelers, order, geoms, meshes, heights, out,
+    bodies, covering, boxes, bundles, links, feelers, order, geoms, meshes, heights, out,
 ):  # fmt: skip
     """Takes from out (n,), the lengths of all feelers [m], what is covered of them.
 
@@ -49,12 +50,12 @@ def read(
         geom_positions, geom_rotations, body_positions, body_rotations: as mujoco.MjData has them.
         bodies: (b,) of BODY.
         covering: ids of geoms, body by body.
-        boxes, links, order: trees of the feelers, as `tree.Tree`.
+        boxes, links, order: trees of the feelers, as `tree.Tree`; bundles of their nodes.
         feelers: (n, 7) in the order of the trees.
         geoms, meshes: of `obstacles.tables`.
         heights: of all height fields.
     """
-    pose, centre = np.empty((5, 3)), np.empty(3)
+    pose, centre = np.empty((4, 3)), np.empty(3)
     for b in range(len(bodies)):
         body = bodies[b]
         turn, origin = body_rotations[body.body], body_positions[body.body]
@@ -67,8 +68,11 @@ def read(
             shape = geoms[geom]
             if _far(centre, body.radius, shape, geom_positions, geom_rotations, geom):
                 continue
-            _relate(turn, origin, geom_rotations[geom], geom_positions[geom], shape, pose)
-            _cover(pose, body.first, body.last, boxes, links, feelers, order, shape, meshes, heights, out)
+            _relate(turn, origin, geom_rotations[geom], geom_positions[geom], pose)
+            _cover(
+                pose, body.first, body.last, boxes, bundles, links, feelers, order,
+                shape, meshes, heights, out,
+            )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -82,22 +86,20 @@ def _far(centre, radius, shape, positions, rotations, geom):
 
 
 @njit(cache=True, error_model="numpy")
-def _relate(turn, origin, rotation, position, shape, pose):
-    """Writes a geom in a body's frame into pose (5, 3): its axes, one a row, its origin, and the half sizes
-    of the box along the body's axes that is around it."""
+def _relate(turn, origin, rotation, position, pose):
+    """Writes a geom in a body's frame into pose (4, 3): its axes, one a row, and its origin."""
     for i in range(3):
-        pose[3, i] = pose[4, i] = 0.0
+        pose[3, i] = 0.0
         for k in range(3):
             pose[3, i] += turn[3 * k + i] * (position[k] - origin[k])
         for j in range(3):
             pose[j, i] = 0.0
             for k in range(3):
                 pose[j, i] += turn[3 * k + i] * rotation[3 * k + j]
-            pose[4, i] += abs(pose[j, i]) * shape.half[j]
 
 
 @njit(cache=True, error_model="numpy")
-def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
+def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshes, heights, out):
     """One geom and the feelers of one body."""
     ball = shape.radius * shape.radius
     # As plain numbers: an array made in the loop is counted by whom it is used, at several times the cost.
@@ -106,7 +108,7 @@ def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, height
     end = shape.first + shape.rows * shape.columns
     ground = heights[shape.first : end].reshape((shape.rows, shape.columns))
     while node < last:
-        if _apart(boxes, node, pose, shape):
+        if _away(bundles, node, pose, shape.radius) or _apart(boxes, node, pose, shape):
             node = links[node, SKIP]
             continue
         for f in range(links[node, BEGIN], links[node, END]):
@@ -133,6 +135,13 @@ def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, height
 
 
 @njit(cache=True, error_model="numpy")
+def _away(bundles, node, pose, radius):
+    """Whether a bundle is away from the ball around a geom."""
+    reach = bundles[node, RADIUS] + radius
+    return from_line(bundles, node, pose[3, 0], pose[3, 1], pose[3, 2]) > reach * reach
+
+
+@njit(cache=True, error_model="numpy")
 def _passes(x, y, z, u, v, w, reach, ball):
     """Whether a ray is nowhere in a ball about the origin, whose squared radius is given."""
     along = min(max(-(x * u + y * v + z * w), 0.0), reach)
@@ -152,21 +161,15 @@ def _turned(pose, x, y, z):
 
 @njit(cache=True, error_model="numpy")
 def _apart(boxes, node, pose, shape):
-    """Whether a box of the body's frame and a geom's box are apart along an axis of either."""
+    """Whether a box of the body's frame and a geom's box are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     x, y, z = boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2]
-    centre, half = shape.centre, shape.half
     if shape.kind == PLANE:
         extent = abs(pose[2, 0]) * p + abs(pose[2, 1]) * q + abs(pose[2, 2]) * r
         return x * pose[2, 0] + y * pose[2, 1] + z * pose[2, 2] > extent
     for j in range(3):
-        extent = abs(pose[j, 0]) * p + abs(pose[j, 1]) * q + abs(pose[j, 2]) * r
-        if abs(x * pose[j, 0] + y * pose[j, 1] + z * pose[j, 2] - centre[j]) > extent + half[j]:
-            return True
-    for i in range(3):
-        x = boxes[node, i] - pose[3, i]
-        x -= pose[0, i] * centre[0] + pose[1, i] * centre[1] + pose[2, i] * centre[2]
-        if abs(x) > boxes[node, 3 + i] + pose[4, i]:
+        away = abs(x * pose[j, 0] + y * pose[j, 1] + z * pose[j, 2] - shape.centre[j])
+        if away > abs(pose[j, 0]) * p + abs(pose[j, 1]) * q + abs(pose[j, 2]) * r + shape.half[j]:
             return True
     return False
 
