@@ -1,0 +1,84 @@
+"""The TriFinger in ROS: a controller at 1 kHz in lock-step; torques, sensors and frames on their topics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rclpy.qos import QoSProfile  # noqa: E402
+from rostest import Ros, stamp, wait_for  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+from tactile_sim.msg import TactileFrame  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+
+STEPS = 200
+KP, KD = 8.0, 0.2
+GOAL = np.array([0.1, 1.1, -1.5] * 3)
+
+
+def loop(ros: Ros) -> tuple[list, list, list]:
+    """Joint states, applied torques and readings of the tips of a closed loop, a command for each step."""
+    process = ros.run(
+        engine="trifinger",
+        lockstep=True,
+        contacts="all",
+        skin={"scales": {"finger_tip_link_*": 0.003}},
+        rates={"joint_states": 1000.0, "tactile": 1000.0},
+    )
+    states = ros.listen(JointState, "joint_states")
+    torques = ros.listen(JointState, "finger/applied_torque")
+    tips = ros.listen(Float64MultiArray, "finger/tip_force")
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    publisher = ros.node.create_publisher(JointState, "joint_commands", QoSProfile(depth=10))
+    wait_for(lambda: publisher.get_subscription_count() and states and torques and tips and frames, "topics")
+    for _ in range(STEPS):
+        known = len(states)
+        last = states[-1]
+        effort = KP * (GOAL - last.position[:9]) - KD * last.velocity[:9]
+        publisher.publish(JointState(name=list(last.name), effort=effort.tolist()))
+        wait_for(lambda known=known: len(states) > known and len(torques) > known, "the next step")
+    wait_for(lambda: len(frames) >= STEPS and len(tips) >= STEPS, "the last")
+    ros.output(process)
+    return states, torques, frames
+
+
+def test_a_controller_at_1_khz_in_lock_step_gives_the_same_twice_bit_for_bit(ros: Ros):
+    first, second = loop(ros), loop(ros)
+    for one, other in zip(first, second, strict=True):
+        told = {stamp(message): message for message in other}
+        assert len(told) >= STEPS
+        for message in one:
+            again = told[stamp(message)]
+            for field in ("position", "velocity", "effort", "data"):
+                if hasattr(message, field):
+                    assert np.array_equal(getattr(message, field), getattr(again, field))
+    states, torques, _ = first
+    assert [stamp(message) for message in states[-10:]] == [
+        stamp(states[-1]) - 1_000_000 * k for k in range(9, -1, -1)
+    ]
+    # What the last command makes of the motors in the state it led to: limited, damped by 0.08, 0.08 and
+    # 0.04 N m s/rad, limited again.
+    by_stamp = {stamp(message): message for message in torques}
+    checked = 0
+    for before, state in zip(states, states[1:], strict=False):
+        wanted = KP * (GOAL - before.position[:9]) - KD * before.velocity[:9]
+        told = by_stamp[stamp(state)].effort
+        limited = np.clip(wanted, -0.396, 0.396) - np.tile([0.08, 0.08, 0.04], 3) * state.velocity[:9]
+        if np.array_equal(told, np.clip(limited, -0.396, 0.396)):
+            checked += 1
+    assert checked >= STEPS - 5
+    assert states[-1].position[:9] == pytest.approx(GOAL, abs=0.2)  # it came near where it was led
+
+
+def test_the_cube_is_in_tf_and_limp_fingers_press_nothing_at_first(ros: Ros):
+    ros.run(engine="trifinger", lockstep=True, contacts="all")
+    transforms = ros.listen(TFMessage, "/tf")
+    tips = ros.listen(Float64MultiArray, "finger/tip_force")
+    wait_for(lambda: transforms and tips, "TF and the tips")
+    frames = transforms[0].transforms
+    cube = frames.child_frame_id.index("cube")
+    assert frames.transform.translation[cube] == pytest.approx([0, 0, 0.0325], abs=1e-9)
+    assert tips[0].data == pytest.approx([0.05] * 3)
