@@ -191,7 +191,7 @@ def in_body(model: mujoco.MjModel, geom: int, spots: Spots) -> Spots:
 
 
 def _seen(part: _Covered, solids: Mapping[int, Shape], spacing: float) -> _Covered:
-    """Those feelers of a geom that neither begin in another solid of the body nor point into one beside it."""
+    """Those feelers of a geom that neither begin in another solid of the body nor point into one there."""
     kept = np.ones(len(part.pixels), bool)
     ahead = part.spots.positions + AHEAD * spacing * part.spots.normals
     for geom, solid in solids.items():
