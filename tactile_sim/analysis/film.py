@@ -30,6 +30,8 @@ LONGEST = 1.2
 """The longest arrow, in the same."""
 SHORTEST = 0.01
 """Arrows that are shorter than this share of the longest are not drawn."""
+MOST_IMAGES = 6
+"""Tactile images of more bodies would be too small, and are left out."""
 INK = (52, 59, 70)
 
 
@@ -54,6 +56,8 @@ class Film:
             missing.append("tactile/BODY/layout")
         if missing:
             raise BagError(f"{path}: --video needs {', '.join(missing)}, which the bag has not")
+        images = sorted(topic for topic in recording.robot.images if _body_of(topic) in bodies)
+        self._image_topics = images if len(images) <= MOST_IMAGES else []
         self._taxels = touch.taxels_of(list(self._known))
         first, last = (round(1e9 * time) for time in recording.times[[0, -1]])
         count = max(1, round((last - first) / 1e9 * fps))
@@ -69,7 +73,7 @@ class Film:
 
     def pictures(self) -> Iterator[np.ndarray]:
         """(HEIGHT, WIDTH, 3) uint8 each, at the times of ``stamps``."""
-        now = _Now(self._recording)
+        now = _Now(self._recording, self._image_topics)
         try:
             for stamp in self.stamps.tolist():
                 now.advance(stamp)
@@ -81,11 +85,8 @@ class Film:
         picture = Image.new("RGB", (WIDTH, HEIGHT))
         arrows, kinds = self._arrows(now.contacts)
         picture.paste(Image.fromarray(self._stage.render(now.poses, arrows, kinds)))
-        if now.images:
-            panel = self._panel.images(now.images)
-        else:
-            skin = place(list(self._known.values()), now.poses)
-            panel = self._panel.taxels(skin, now.felt[self._taxels])
+        skin = place(list(self._known.values()), now.poses)
+        panel = self._panel.paint(skin, now.felt[self._taxels], now.images)
         picture.paste(panel, (SCENE, 0))
         pen = ImageDraw.Draw(picture)
         pen.text(
@@ -97,7 +98,7 @@ class Film:
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the skin comes to, low and high (3,), and its own reach (2,), from some instants [m]."""
-        now = _Now(self._recording)
+        now = _Now(self._recording, [])
         lows, highs, reaches = [], [], []
         for stamp in self.stamps[:: max(1, len(self.stamps) // LOOKS)].tolist():
             now.advance(stamp)
@@ -131,7 +132,7 @@ class Film:
 class _Now:
     """What was last heard of each thing, as time goes on."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, image_topics: Sequence[str]) -> None:
         path, robot = recording.path, recording.robot
         self.poses = copy(recording.static)
         self.felt = np.zeros(recording.touch.offsets[-1])
@@ -144,7 +145,7 @@ class _Now:
             (self._frames.topics, self._feel),
             ({robot.contacts}, self._touch),
         ]
-        takes += [({topic}, self._see) for topic in robot.images]
+        takes += [({topic}, self._see) for topic in image_topics]
         self._cursors = [Cursor(Messages(path, topics.__contains__), take) for topics, take in takes]
 
     def advance(self, stamp: int) -> None:
@@ -166,5 +167,11 @@ class _Now:
         channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
         image = rows[:, : value.width * channels].reshape(value.height, value.width, channels)
         image = image[:, :, ::-1] if value.encoding == "bgr8" else image
-        body = message.topic.rpartition("/tactile/")[2].partition("/")[0]
-        self.images[body] = np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))
+        self.images[_body_of(message.topic)] = np.ascontiguousarray(
+            np.broadcast_to(image, (*image.shape[:2], 3))
+        )
+
+
+def _body_of(topic: str) -> str:
+    """The body of a topic such as ``/left/tactile/palm/image``."""
+    return topic.rpartition("/tactile/")[2].partition("/")[0]

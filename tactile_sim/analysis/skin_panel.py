@@ -1,4 +1,4 @@
-"""The right part of a video: what the skin feels, as tactile images or as taxels from two sides."""
+"""The right part of a video: what the skin feels, as taxels from two sides, and as tactile images."""
 
 from __future__ import annotations
 
@@ -50,52 +50,51 @@ class SkinPanel:
     def __init__(self, width: int, height: int, half: np.ndarray, norm: LogNorm, label: str) -> None:
         self.width, self.height = width, height
         self._half, self._norm = half, norm
-        self._empty = Image.new("RGB", (width, height), BACKGROUND)
-        self._legend(label)
+        self._empty = self._bar(label)
 
-    def taxels(self, skin: Placed, felt: np.ndarray) -> Image.Image:
-        """The skin at one instant, of which each taxel feels something (n,)."""
+    def paint(self, skin: Placed, felt: np.ndarray, images: Mapping[str, np.ndarray]) -> Image.Image:
+        """The skin at one instant, of which each taxel feels something (n,), and tactile images by body."""
         panel = self._empty.copy()
-        pen = ImageDraw.Draw(panel)
-        center = middle(skin)
-        height = (self.height - LEGEND) // len(SIDES) - TITLE
-        for place, (side, view) in enumerate(SIDES):
-            image = np.full((SHARPER * height, SHARPER * self.width, 3), BACKGROUND, np.uint8)
-            light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]
-            shown = (ASLEEP * light).astype(np.uint8)
-            shown[felt > 0] = (255 * paper.shades(felt[felt > 0], self._norm)).astype(np.uint8)
-            zoom = FILL * (np.array([self.width, height]) / (2 * self._half)).min()
-            dots.draw(skin, shown, view, center, SHARPER * zoom, image)
-            top = place * (height + TITLE)
-            pen.text((MARGIN, top + 4), side, TEXT, font(15))
-            small = Image.fromarray(image).resize((self.width, height), Image.Resampling.BOX)
-            panel.paste(small, (0, top + TITLE))
-        return panel
-
-    def images(self, images: Mapping[str, np.ndarray]) -> Image.Image:
-        """Tactile images (h, w, 3) by their bodies' names, side by side."""
-        panel = self._empty.copy()
-        pen = ImageDraw.Draw(panel)
-        columns = int(np.ceil(np.sqrt(len(images))))
-        rows = -(-len(images) // columns)
-        width, height = self.width // columns, (self.height - LEGEND) // rows
-        room = width - 2 * MARGIN, height - TITLE - MARGIN
+        tiers = len(SIDES) + bool(images)
+        height = (self.height - LEGEND) // tiers
+        for tier, (side, view) in enumerate(SIDES):
+            picture = self._taxels(skin, felt, view, height - TITLE)
+            self._put(panel, picture, MARGIN, (tier + bool(images)) * height, side)
+        columns = self.width // max(1, len(images))
         for place, (body, image) in enumerate(sorted(images.items())):
-            left, top = place % columns * width + MARGIN, place // columns * height
-            zoom = min(room[0] / image.shape[1], room[1] / image.shape[0])
+            zoom = min((columns - 2 * MARGIN) / image.shape[1], (height - TITLE) / image.shape[0])
             size = max(1, round(zoom * image.shape[1])), max(1, round(zoom * image.shape[0]))
-            panel.paste(Image.fromarray(image).resize(size, Image.Resampling.NEAREST), (left, top + TITLE))
-            pen.text((left, top + 4), body, TEXT, font(15))
+            picture = Image.fromarray(image).resize(size, Image.Resampling.NEAREST)
+            left = place * columns + (columns - size[0]) // 2
+            self._put(panel, picture, left, 0, f"tactile image of {body}" if columns > 200 else body)
         return panel
 
-    def _legend(self, label: str) -> None:
+    def _put(self, panel: Image.Image, picture: Image.Image, left: int, top: int, title: str) -> None:
+        panel.paste(picture, (left, top + TITLE))
+        ImageDraw.Draw(panel).text((left, top + 4), title, TEXT, font(15))
+
+    def _taxels(self, skin: Placed, felt: np.ndarray, view: np.ndarray, height: int) -> Image.Image:
+        """The taxels seen from one side."""
+        width = self.width - 2 * MARGIN
+        image = np.full((SHARPER * height, SHARPER * width, 3), BACKGROUND, np.uint8)
+        light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]
+        shown = (ASLEEP * light).astype(np.uint8)
+        shown[felt > 0] = (255 * paper.shades(felt[felt > 0], self._norm)).astype(np.uint8)
+        zoom = FILL * (np.array([width, height]) / (2 * self._half)).min()
+        dots.draw(skin, shown, view, middle(skin), SHARPER * zoom, image)
+        return Image.fromarray(image).resize((width, height), Image.Resampling.BOX)
+
+    def _bar(self, label: str) -> Image.Image:
+        """An empty panel with the meaning of the colours at its lower end."""
+        panel = Image.new("RGB", (self.width, self.height), BACKGROUND)
         low, high = np.log10([self._norm.vmin or 1.0, self._norm.vmax or 1.0])
         left, top, width = 2 * MARGIN, self.height - 40, self.width - 4 * MARGIN
         levels = 10 ** np.linspace(low, high, width)
         bar = (255 * paper.shades(levels, self._norm)).astype(np.uint8)
-        self._empty.paste(Image.fromarray(np.tile(bar, (10, 1, 1))), (left, top))
-        pen = ImageDraw.Draw(self._empty)
+        panel.paste(Image.fromarray(np.tile(bar, (10, 1, 1))), (left, top))
+        pen = ImageDraw.Draw(panel)
         pen.text((left, top - 6), label, TEXT, font(15), anchor="ls")
         for decade in range(int(np.ceil(low)), int(np.floor(high)) + 1):
             x = left + width * (decade - low) / (high - low)
             pen.text((x, top + 14), f"{10.0**decade:g}", TEXT, font(14), anchor="ma")
+        return panel

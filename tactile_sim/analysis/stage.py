@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.analysis.poses import Poses
 from tactile_sim.errors import BagError
 from tactile_sim.frames import to_wxyz
+from tactile_sim.view.bag_shapes import CUBE, CYLINDER, SPHERE, TRIANGLES
 
 NO_OPENGL = (
     "--video needs OpenGL to draw the scene, and MuJoCo finds none; without a screen: "
@@ -25,8 +26,6 @@ THROUGH = 0.6
 """How much arrows shine through what hides them."""
 SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)
 MAX_ARROWS = 3000
-_CUBE, _SPHERE, _CYLINDER, _TRIANGLES = 1, 2, 3, 11
-"""Types of visualization_msgs/Marker."""
 
 
 class Stage:
@@ -115,13 +114,13 @@ def _add_geom(spec: Any, body: Any, markers: Any, number: int) -> None:
         "conaffinity": 0,
     }
     geom = mujoco.mjtGeom
-    if kind == _CUBE:
+    if kind == CUBE:
         body.add_geom(type=geom.mjGEOM_BOX, size=scale / 2, **look)
-    elif kind == _SPHERE:
+    elif kind == SPHERE:
         body.add_geom(type=geom.mjGEOM_ELLIPSOID, size=scale / 2, **look)
-    elif kind == _CYLINDER:
+    elif kind == CYLINDER:
         body.add_geom(type=geom.mjGEOM_CYLINDER, size=[scale[0] / 2, scale[2] / 2, 0], **look)
-    elif kind == _TRIANGLES:
+    elif kind == TRIANGLES:
         points = np.asarray(markers.points[number], np.float64) * scale
         vertices, faces = np.unique(points, axis=0, return_inverse=True)
         mesh = spec.add_mesh(name=f"mesh_{number}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)

@@ -46,6 +46,9 @@ HALF = 0.1
 GRID = 5
 """Taxels along a side; the first face is the lower one."""
 LAYOUT = 7
+ASIDE = [0.3, 0.3, -0.2]
+RAMP = np.array([[0.2, 0, 0], [0.4, 0, 0], [0.4, 0.2, 0.1], [0.2, 0, 0], [0.4, 0.2, 0.1], [0.2, 0.2, 0.1]])
+"""Two triangles of the scene [m]."""
 
 
 def definition(name: str) -> str:
@@ -139,14 +142,17 @@ class Cube:
                 "areas": np.full(len(self.positions), 0.0016),
             }  # fmt: skip
             self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
-        size = {"cube": 2 * HALF, "table": 1.0}
+        kinds = {"cube": 1, "table": 1, "ball": 2, "leg": 3, "ramp": 11}
+        sizes = {"cube": [0.2, 0.2, 0.2], "table": [1, 1, 0.02], "ramp": [1, 1, 1]}
         markers = [
             {
-                "header": {"stamp": 0, "frame_id": name}, "ns": name, "id": number, "type": 1,
-                "pose": {"orientation": {"w": 1.0}}, "scale": [side, side, side if name == "cube" else 0.02],
-                "color": [0.8, 0.8, 0.8, 1.0],
+                "header": {"stamp": 0, "frame_id": "cube" if name == "cube" else "table"}, "ns": name,
+                "id": number, "type": kind, "color": [0.8, 0.8, 0.8, 1.0],
+                "pose": {"position": [0, 0, 0] if name in sizes else ASIDE, "orientation": {"w": 1.0}},
+                "scale": sizes.get(name, [0.05, 0.05, 0.3]),
+                "points": RAMP if name == "ramp" else [],
             }
-            for number, (name, side) in enumerate(size.items())
+            for number, (name, kind) in enumerate(kinds.items())
         ]  # fmt: skip
         self._put(making, "/scene_markers", "visualization_msgs/MarkerArray", 0, {"markers": markers})
 

@@ -63,7 +63,7 @@ def test_tactile_images_are_shown_where_the_bag_has_them(make_bag, tmp_path):
     assert done.returncode == 0, done.stderr
     frames, duration, _ = pictures(tmp_path / "fall.mp4")
     assert len(frames) == 5 and duration == pytest.approx(0.5, abs=1e-3)
-    middle = (HEIGHT - 70) // 4, (SCENE + WIDTH) // 2
+    middle = (HEIGHT - 70) // 6, (SCENE + WIDTH) // 2
     assert frames[0][middle].max() < 40 and frames[-1][middle].min() > 220
 
 
