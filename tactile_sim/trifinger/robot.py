@@ -24,7 +24,9 @@ TIP_REACH = 0.1
 TIME_STEP = 0.001
 """[s] for which the robots' gains are made."""
 STIFF = (0.004, 1.0)
-"""Solref of contacts and joint stops: time constant [s] and damping ratio, with which a grip holds."""
+"""Solref of contacts: time constant [s] and damping ratio, with which a grip holds."""
+STOP = (0.002, 1.0)
+"""Solref of joint stops, the stiffest that steps of 1 ms allow."""
 IMPRATIO = 100.0
 """How much firmer friction is than contact: a cube that two newtons hold sinks by 10 µm in a second."""
 FRICTION = 0.5
@@ -102,7 +104,7 @@ def _solve_firmly(spec: mujoco.MjSpec, time_step: float) -> None:
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     option.impratio = IMPRATIO
     for joint in spec.joints:
-        joint.solref_limit = STIFF
+        joint.solref_limit = STOP
     for geom in spec.geoms:
         geom.solref = STIFF
 

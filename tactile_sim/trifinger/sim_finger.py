@@ -15,6 +15,7 @@ from tactile_sim.skin import Skin
 from tactile_sim.trifinger import robot, robot_files, visualization, worlds
 from tactile_sim.trifinger.action import Action
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.finger_skin import SPACINGS, check_spacings, make_skin
 from tactile_sim.trifinger.finger_types_data import (
     check_finger_type,
     get_initial_joint_positions,
@@ -24,9 +25,6 @@ from tactile_sim.trifinger.kinematics import Kinematics
 from tactile_sim.trifinger.observation import Observation, push_sensors
 from tactile_sim.trifinger.physics import FingerPhysics
 from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
-
-SPACINGS: Mapping[str, float] = {"finger_tip_link": 0.002, "finger_lower_link": 0.005}
-"""Between the taxels of tips and lower links [m], where nothing else is said."""
 
 
 class SimFinger:
@@ -46,7 +44,9 @@ class SimFinger:
         furnish: Callable[[mujoco.MjSpec], object] | None = None,
         spacings: Mapping[str, float] = SPACINGS,
     ):
-        """Args:
+        """At the start positions of its type.
+
+        Args:
             finger_type: ``trifingerpro``, ...; `finger_types_data.get_valid_finger_types` lists them.
             time_step: [s]; the gains are made for 0.001.
             enable_visualization: shows the robot in the browser; the address is printed.
@@ -56,7 +56,7 @@ class SimFinger:
             spacings: between taxels [m], by the link's name without the finger's number.
 
         Raises:
-            ValueError: there is no such type, or no such time step.
+            ValueError: there is no such type, time step or link.
             SceneError: the robot's files are not installed; the line that installs them.
             CommandError: nothing can be shown in the browser.
         """
@@ -78,7 +78,7 @@ class SimFinger:
         self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
         """The MuJoCo side of it: ``spec``, ``model``, ``data`` and the forces of a step."""
         self._max_motor_torque = MAX_MOTOR_TORQUE
-        self._spacings = spacings
+        self._spacings = check_spacings(spacings)
         self._skin: Skin | None = None
         self._t = -1
         self.stepping = Lock()
@@ -234,13 +234,7 @@ class SimFinger:
     def skin(self) -> Skin:
         """The skin of tips and lower links, finger by finger; made when it is first asked for."""
         if self._skin is None:
-            model = self.physics.model
-            scales = {
-                model.body(link + finger).id: spacing
-                for finger in robot.FINGERS[self.number_of_fingers]
-                for link, spacing in self._spacings.items()
-            }
-            self._skin = Skin(model, scales)
+            self._skin = make_skin(self.physics.model, self.number_of_fingers, self._spacings)
         return self._skin
 
     def feel(

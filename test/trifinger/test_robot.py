@@ -66,6 +66,27 @@ def test_the_border_stands_where_the_mesh_has_its_inner_side(finger_type, radius
         assert model.geom(hit[0]).name.startswith("border")
 
 
+@pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone"])
+def test_what_is_thrown_at_the_border_stays_within(finger_type):
+    spec, directions = load_spec(finger_type), np.radians([5, 65, 125, 185, 245, 305])
+    for number, angle in enumerate(directions):
+        place = 0.1 * np.array([math.cos(angle), math.sin(angle), 0.4])
+        ball = spec.worldbody.add_body(name=f"ball_{number}", pos=place)
+        ball.add_freejoint(name=f"ball_{number}")
+        ball.add_geom(size=(0.02, 0, 0), mass=0.05)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[:9] = finger_types_data.get_initial_joint_positions(finger_type)
+    for number, angle in enumerate(directions):
+        dof = model.joint(f"ball_{number}").dofadr[0]
+        data.qvel[dof : dof + 2] = 1.5 * np.array([math.cos(angle), math.sin(angle)])
+    mujoco.mj_step(model, data, 1000)
+    balls = data.xpos[[model.body(f"ball_{number}").id for number in range(len(directions))]]
+    # The border is 0.175 m high or more; at 1.5 m/s a ball rises by 0.115 m, at most.
+    assert (np.hypot(balls[:, 0], balls[:, 1]) < 0.2782).all()
+    assert (balls[:, 2] > 0.0).all()
+
+
 def test_an_unknown_type_is_a_value_error():
     with pytest.raises(ValueError, match="trifingerpro"):
         load_spec("trifingerpo")

@@ -155,6 +155,16 @@ def test_gains_and_limits_can_be_changed(finger):
     assert finger.max_motor_torque == 0.1
 
 
+def test_joint_stops_hold_against_the_motors(finger):
+    """The URDF has them at -0.33 and 1, 0 and 1.57, -2.7 and 0."""
+    for sign, stops in ((1, [1.0, 1.57, 0.0]), (-1, [-0.33, 0.0, -2.7])):
+        finger.reset_finger_positions_and_velocities(np.array(stops) - sign * 0.05)
+        for _ in range(500):
+            t = finger.append_desired_action(finger.Action(torque=[sign * 0.396] * 3))
+        beyond = sign * (finger.get_observation(t + 1).position - stops)
+        assert 0 < beyond.max() < 1e-3
+
+
 def test_physics_that_become_unstable_are_told_and_a_reset_mends_them(finger):
     finger.max_motor_torque = 1e12
     finger.safety_kd = 0.0

@@ -67,6 +67,13 @@ def test_the_skin_of_the_tip_feels_the_same_force(finger_type):
     assert not np.delete(taxels, np.s_[start:stop], axis=0).any()
 
 
+def test_any_link_can_have_a_skin_and_others_are_refused():
+    finger = SimFinger("fingeredu", spacings={"finger_middle_link": 0.01})
+    assert [body.name for body in finger.skin.bodies] == ["finger_middle_link"]
+    with pytest.raises(ValueError, match="no link 'finger_tip' can feel; did you mean 'finger_tip_link'"):
+        SimFinger("fingeredu", spacings={"finger_tip": 0.01})
+
+
 def test_push_sensors_saturate():
     assert push_sensors("trifingerpro", np.array([0.0, 2.5, 4.75, 10.0])) == pytest.approx(
         [0.05, 0.55, 1.0, 1.0]
