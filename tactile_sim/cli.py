@@ -14,7 +14,8 @@ from tactile_sim import CommandError, TactileSimError, __version__
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand) or the path of a YAML file.
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
+YAML file.
 
   tactile_sim demo touch_cube          watch a cube feel the table
   tactile_sim view hand                see it in the browser, without ROS; a bag plays back there too

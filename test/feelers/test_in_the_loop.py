@@ -136,9 +136,7 @@ def test_two_bodies_that_would_share_the_topics_of_their_feelers_are_refused(tmp
         '<body name="cu-be" pos="2 0 1"><geom size="0.1"/></body></worldbody>',
     )  # fmt: skip
     with pytest.raises(TactileSimError, match=r"would share the topic 'tactile/cu_be'"):
-        simulation(
-            tmp_path, scene, skin={"scales": {"cu.be": 0.02}}, feelers={"cu-be": {"spacing": 0.02}}
-        )
+        simulation(tmp_path, scene, skin={"scales": {"cu.be": 0.02}}, feelers={"cu-be": {"spacing": 0.02}})
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "motrix"])
