@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib
 import os
 import weakref
@@ -16,7 +17,7 @@ from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
 _AMBIENT, _DIFFUSE = 0.45, 0.55  # light from everywhere and from the camera
-_WAYS = ("egl", "osmesa")  # of making a context without a display
+_WAYS = {"egl": "EGL", "osmesa": "OSMesa"}  # of making a context without a display, and their libraries
 
 
 class RenderingError(TactileSimError):
@@ -138,6 +139,10 @@ def _context(width: int, height: int) -> Any:
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
     for way in (wanted,) if wanted in (*_WAYS, "glfw") else _WAYS:
+        # The binding of one that is not there would keep the next from being loaded.
+        if way != wanted and ctypes.util.find_library(_WAYS[way]) is None:
+            problems.append(f"{way}: no lib{_WAYS[way]}")
+            continue
         try:
             return importlib.import_module(f"mujoco.{way}").GLContext(width, height)
         except Exception as error:  # each binding has errors of its own

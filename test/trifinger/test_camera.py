@@ -155,10 +155,10 @@ def test_without_pictures_the_rest_of_a_camera_observation_is_there():
 
 
 def test_where_nothing_can_draw_the_first_picture_says_so(monkeypatch):
-    monkeypatch.setattr(rendering, "_WAYS", ("no_such_binding",))
+    monkeypatch.setattr(rendering, "_WAYS", {"egl": "NoSuchLibrary"})
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     platform = TriFingerPlatform(enable_cameras=True)  # making it is no use of a camera
-    with pytest.raises(TactileSimError, match="no_such_binding: .*install libegl1 or libosmesa6"):
+    with pytest.raises(TactileSimError, match="egl: no libNoSuchLibrary.*install libegl1 or libosmesa6"):
         platform.get_camera_observation(0)
 
 

@@ -15,6 +15,7 @@ from tactile_sim.trifinger.tasks.poses import (
     GoalSpace,
     InvalidGoalError,
     Pose,
+    PoseLike,
     as_pose,
     goal_from_json,
     goal_to_json,
@@ -57,7 +58,7 @@ def seed(seed: int) -> None:
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
-def get_cube_corner_positions(pose: Pose) -> np.ndarray:
+def get_cube_corner_positions(pose: PoseLike) -> np.ndarray:
     """Where the cuboid's corners are in the world (8, 3) [m], x slowest, each from - to +."""
     return _space.corners(pose)
 
@@ -71,7 +72,7 @@ def sample_goal(difficulty: int) -> Pose:
     return _space.sample(random, difficulty)
 
 
-def validate_goal(goal: Pose | Mapping[str, Any]) -> None:
+def validate_goal(goal: PoseLike | Mapping[str, Any]) -> None:
     """Refuses a goal that exceeds the goal space.
 
     Raises:
@@ -92,7 +93,7 @@ def validate_goal_file(filename: str | PathLike[str]) -> None:
 
 
 def evaluate_state(
-    goal_pose: Pose | Mapping[str, Any], actual_pose: Pose | Mapping[str, Any], difficulty: int
+    goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
     """The cost of a pose, as in ``move_cube``, but only the turn of the long axis counts, no spin about it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,13 @@ class Pose:
         return goal_from_json(json_str)
 
 
+class PoseLike(Protocol):
+    """Anything with the attributes of a pose, such as what the cameras' tracking tells."""
+
+    position: np.ndarray
+    orientation: np.ndarray
+
+
 class NumpyEncoder(json.JSONEncoder):
     """Writes arrays as lists."""
 
@@ -88,7 +95,7 @@ def goal_from_json(json_string: str) -> Pose:
     return Pose.from_dict(json.loads(json_string))
 
 
-def as_pose(pose: Pose | Mapping[str, Any]) -> Pose:
+def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
     """The pose itself, or that of a mapping."""
     return Pose.from_dict(pose) if isinstance(pose, Mapping) else pose
 
@@ -108,7 +115,7 @@ class GoalSpace:
         self.max_distance = ARENA_RADIUS - self.radius
         self.min_height = float(half.min())
 
-    def corners(self, pose: Pose) -> np.ndarray:
+    def corners(self, pose: PoseLike) -> np.ndarray:
         """Where the box's corners are in the world (8, 3) [m]."""
         return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
 
@@ -143,7 +150,7 @@ class GoalSpace:
         angle = random.uniform(0, 2 * np.pi)
         return radius * np.cos(angle), radius * np.sin(angle)
 
-    def validate(self, goal: Pose) -> None:
+    def validate(self, goal: PoseLike) -> None:
         """Refuses a goal outside of the space.
 
         Raises:
@@ -207,13 +214,13 @@ class GoalSpace:
         return json.dumps({"difficulty": difficulty, "goal": goal.to_dict()}, cls=NumpyEncoder)
 
 
-def position_error(goal: Pose, actual: Pose) -> float:
+def position_error(goal: PoseLike, actual: PoseLike) -> float:
     """Half the horizontal distance over the arena's diameter plus half the vertical one over the height."""
     difference = np.subtract(goal.position, actual.position)
     return float((np.hypot(*difference[:2]) / (2 * ARENA_RADIUS) + abs(difference[2]) / MAX_HEIGHT) / 2)
 
 
-def pose_cost(goal: Pose, actual: Pose, difficulty: int, turn: float | None) -> float:
+def pose_cost(goal: PoseLike, actual: PoseLike, difficulty: int, turn: float | None) -> float:
     """The position's error; in difficulty 4 its mean with the turn from goal to actual [rad] over pi.
 
     Raises:

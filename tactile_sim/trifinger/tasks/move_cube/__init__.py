@@ -19,6 +19,7 @@ from tactile_sim.trifinger.tasks.poses import (
     InvalidGoalError,
     NumpyEncoder,
     Pose,
+    PoseLike,
     as_pose,
     goal_from_json,
     goal_to_json,
@@ -70,7 +71,7 @@ def seed(seed: int) -> None:
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
-def get_cube_corner_positions(pose: Pose) -> np.ndarray:
+def get_cube_corner_positions(pose: PoseLike) -> np.ndarray:
     """Where the cube's corners are in the world (8, 3) [m], x slowest, each from - to +."""
     return _space.corners(pose)
 
@@ -89,7 +90,7 @@ def sample_goal(difficulty: int) -> Pose:
     return _space.sample(random, difficulty)
 
 
-def validate_goal(goal: Pose | Mapping[str, Any]) -> None:
+def validate_goal(goal: PoseLike | Mapping[str, Any]) -> None:
     """Refuses a goal that exceeds the goal space.
 
     Raises:
@@ -119,7 +120,7 @@ def json_goal_from_config(filename: str | PathLike[str]) -> str:
 
 
 def evaluate_state(
-    goal_pose: Pose | Mapping[str, Any], actual_pose: Pose | Mapping[str, Any], difficulty: int
+    goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
     """The cost of a pose: 0 at the goal, 1 about as far away as can be.
 

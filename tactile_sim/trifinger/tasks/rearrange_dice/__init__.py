@@ -181,6 +181,8 @@ def generate_goal_mask(camera_parameters: Sequence[CameraParameters], goal: Goal
         pixels = camera.project(corners.reshape(-1, 3)).astype(int).reshape(-1, 8, 2)
         for box in pixels:
             for face in FACE_CORNERS:
-                draw.polygon([tuple(box[corner]) for corner in face], fill=255)
+                outline = [tuple(box[corner]) for corner in face]
+                draw.polygon(outline, fill=255)
+                draw.line([*outline, outline[0]], fill=255)
         masks.append(np.array(image))
     return masks

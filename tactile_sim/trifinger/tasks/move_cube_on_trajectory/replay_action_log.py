@@ -1,0 +1,23 @@
+"""Runs the log of a ``move_cube_on_trajectory`` episode again."""
+
+from __future__ import annotations
+
+import os
+
+from tactile_sim.trifinger.tasks import move_cube
+from tactile_sim.trifinger.tasks import move_cube_on_trajectory as task
+from tactile_sim.trifinger.tasks.replay import replay
+
+
+def replay_action_log(logfile: str | os.PathLike[str], trajectory: task.Trajectory) -> float:
+    """The reward of a log; its steps must come out as they are logged.
+
+    Raises:
+        OSError, ReplayError: the log cannot be run, or comes out otherwise.
+    """
+    return replay(
+        logfile,
+        move_cube.Pose(task.INITIAL_CUBE_POSITION),
+        task.EPISODE_LENGTH,
+        lambda t, pose: task.evaluate_state(trajectory, t, pose.position),
+    )
