@@ -91,20 +91,18 @@ def test_cameras_in_another_order_are_a_value_error(calibrations):
 
 
 @draws
-@pytest.mark.parametrize("pattern", [PATTERN, "camera{id}_full.yml"])
-def test_things_are_seen_where_the_calibration_says(pattern):
+def test_things_are_seen_where_the_calibration_says(calibrations):
     finger = SimFinger("trifingerpro")
     # Away from the arena's middle, so that nothing hides the spots.
     finger.reset_finger_positions_and_velocities([0.9, 1.5, -2.7] * 3)
     number = finger._pybullet_client_id
-    cameras = camera.create_trifinger_camera_array_from_config(camera.CALIBRATIONS, pattern, number)
+    cameras = camera.create_trifinger_camera_array(calibrations, number)
     before = [image.astype(int) for image in cameras.get_images()]
     spot = visual_objects.CuboidMarker([0.006] * 3, SPOTS[0], (0, 0, 0, 1), (1, 0, 1, 1), number)
     for place in SPOTS:
         spot.set_state(place, (0, 0, 0, 1))
         seen = 0
-        parameters = camera.load_camera_parameters(camera.CALIBRATIONS, pattern)
-        for one, image, empty in zip(parameters, cameras.get_images(), before, strict=True):
+        for one, image, empty in zip(calibrations, cameras.get_images(), before, strict=True):
             assert image.shape == (one.height, one.width, 3)
             assert image.dtype == np.uint8
             rows, columns = np.nonzero(np.abs(image - empty).sum(axis=2) > 60)

@@ -1,13 +1,12 @@
 """The tasks' commands and the replay of logs."""
 
-import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger.tasks import move_cube, move_cube_on_trajectory
+from tactile_sim.trifinger.tasks import move_cube
 from tactile_sim.trifinger.tasks.move_cube.replay_action_log import replay_action_log
 from tactile_sim.trifinger.tasks.replay import ReplayError
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
@@ -23,10 +22,6 @@ def run(task, *arguments):
 def test_a_drawn_goal_is_printed_as_json():
     goal = move_cube.goal_from_json(run("move_cube", "sample_goal", "--difficulty", 2).stdout)
     np.testing.assert_array_equal(goal.position, (0, 0, 0.0825))
-
-
-def test_a_drawn_trajectory_is_printed_as_json():
-    move_cube_on_trajectory.validate_goal(json.loads(run("move_cube_on_trajectory", "sample_goal").stdout))
 
 
 def test_a_file_that_is_missing_gives_one_line_and_exit_code_2(tmp_path):
