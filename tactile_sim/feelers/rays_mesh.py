@@ -25,21 +25,32 @@ def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, reach):
         reach: [m]
     """
     first, last, closed = mesh
-    within = abs(x - boxes[first, 0]) <= boxes[first, 3] and abs(y - boxes[first, 1]) <= boxes[first, 4]
-    within = within and abs(z - boxes[first, 2]) <= boxes[first, 5]
-    if not (closed and within):
-        return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
-    nearest, turns = cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, True)
-    return 0.0 if turns != 0 else nearest
+    if closed and _inside(x, y, z, first, last, boxes, links, triangles):
+        return 0.0
+    return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
+
+
+@njit(cache=True, error_model="numpy")
+def _inside(x, y, z, first, last, boxes, links, triangles):
+    """Whether a point is in a closed mesh: asked along the shortest way out of the box around it."""
+    out, u, v, w = np.inf, 0.0, 0.0, 0.0
+    for k, value in enumerate((x, y, z)):
+        off = value - boxes[first, k]
+        if abs(off) > boxes[first, 3 + k]:
+            return False
+        if boxes[first, 3 + k] - abs(off) < out:
+            out, side = boxes[first, 3 + k] - abs(off), np.copysign(1.0, off)
+            u, v, w = side * (k == 0), side * (k == 1), side * (k == 2)
+    return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, out, True)[1] != 0
 
 
 @njit(cache=True, error_model="numpy")
 def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
     """The nearest crossing of a ray and a mesh [m], infinity beyond reach, and how often it turns inside out.
 
-    That number is found only if asked to `count`, and is then not 0 where the ray starts inside of a closed
-    mesh: also where parts of the mesh overlap, but not in a hollow of it, and even if all its triangles face
-    inwards. Arguments as in `first_in_mesh`.
+    That number is right only if asked to `count`. For a ray that reaches out of a closed mesh it is then not
+    0 where it starts inside: also where parts of the mesh overlap, but not in a hollow of it, and even if all
+    triangles face inwards. Arguments as in `first_in_mesh`.
     """
     # After S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013: the axes are
     # renamed so that the ray runs mostly along the last one, and sheared so that it runs along it alone.
@@ -55,7 +66,7 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     nearest, turns = np.inf, 0
     node = first
     while node < last:
-        far = np.inf if count else min(nearest, reach)
+        far = reach if count else min(nearest, reach)
         if not _meets(boxes, node, x, y, z, iu, iv, iw, far):
             node = links[node, SKIP]
             continue
