@@ -12,7 +12,7 @@ from tactile_sim.colors import colors
 from tactile_sim.view.viewpoint import ENDLESS
 from tactile_sim.view.world import Moment, World
 
-TRANSLUCENT = 0.3
+TRANSLUCENT = 0.15
 """Opacity of shapes that are to be seen through."""
 LIFT = 0.15
 """How far above the surface a taxel is drawn, in spacings."""
@@ -143,7 +143,7 @@ class Scene:
 def _ground(vertices: np.ndarray) -> bool:
     """Whether a shape is a sheet, or endless."""
     sides = np.ptp(vertices, axis=0)
-    return bool(sides.min() < THIN * sides.max() or sides.max() > 2.0 * ENDLESS)
+    return bool(sides.min() < THIN * sides.max() or sides.max() > ENDLESS)
 
 
 def _ints(values: np.ndarray) -> list[int]:

@@ -15,8 +15,10 @@ DISTANCE = 2.6
 """In radii of what is seen."""
 SURROUNDINGS = 1.5
 """How much more than the skin is seen."""
-SMALLEST, ENDLESS = 0.05, 3.0
-"""Radii [m]: nothing is looked at more closely; shapes beyond are grounds and rooms, not things."""
+SMALLEST = 0.05
+"""Radius [m]: nothing is looked at more closely."""
+ENDLESS = 6.0
+"""Side [m]: shapes that are larger are grounds and rooms, not things."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def _corners(world: World, moving: bool) -> tuple[np.ndarray, np.ndarray]:
     chosen = [
         shape
         for shape in world.shapes
-        if np.abs(shape.vertices).max(initial=0.0) < ENDLESS and (shape.body > 0 or not moving)
+        if np.ptp(shape.vertices, axis=0).max() < ENDLESS and (shape.body > 0 or not moving)
     ]
     if not chosen:
         return np.zeros(0, int), np.zeros((0, 3))

@@ -1,0 +1,276 @@
+"""The view in a real browser: Chromium without a screen, which draws by software.
+
+The screenshots that are made on the way go to the folder that TACTILE_SIM_SCREENSHOTS names, if it does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from falling import Cube, Making
+from PIL import Image
+
+from tactile_sim.view.primitives import box
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.world import Moment, Shape, World
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+WIDTH, HEIGHT, PANEL = 720, 440, 330
+"""Of the window [px]: small, since each pixel is drawn by software."""
+PATIENCE = 20_000
+"""[ms]"""
+FALL = 500
+"""Steps of 2 ms after which the cube of touch_cube lies on the table."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    pages = []
+
+    def visit(address):
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        pages.append(page)
+        page.get_by_text("Software WebGL rendering detected").wait_for()
+        page.locator(".mantine-Notification-closeButton").click()  # it would lie over the scene
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def serve():
+    """Starts ``tactile_sim view SOURCE`` and gives its address."""
+    started = []
+
+    def serve(source):
+        command = [sys.executable, "-m", "tactile_sim", "view", str(source), "--port", "0"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        for line in process.stdout:
+            if line.startswith("web view: "):
+                return line.split()[-1]
+        raise AssertionError(f"it ended with {process.wait()}")
+
+    yield serve
+    for process in started:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+def picture(page, name):
+    """(h, w, 3) what is seen of the scene, beside the panel."""
+    taken = page.screenshot()
+    if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, f"{name}.png").write_bytes(taken)
+    return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
+
+
+def lit(pixels):
+    """How many pixels are purple or pink, as the lower half of the map is and nothing else in the scenes."""
+    red, green, blue = np.moveaxis(pixels.astype(int), 2, 0)
+    return int(((red > green + 25) & (blue > green + 15)).sum())
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE / 1000
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def seconds(page):
+    """Simulation time as the panel has it."""
+    return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def said(page, text):
+    page.get_by_text(text).first.wait_for()
+
+
+def only_taxels(page):
+    """Nothing but the skin is seen, through everything else."""
+    page.get_by_text("What is seen").click()
+    page.get_by_label("transparent").check()
+    for layer in ("force arrows", "contact points", "feelers"):
+        if page.get_by_label(layer).count():
+            page.get_by_label(layer).uncheck()
+
+
+def test_the_skin_of_the_cube_lights_up_as_it_lands_and_the_buttons_are_obeyed(serve, visit):
+    page = visit(serve("touch_cube"))
+    press(page, "Pause")
+    said(page, "paused")
+    only_taxels(page)
+    press(page, "Reset")
+    said(page, "reset; still paused")
+    page.wait_for_timeout(500)
+    dark = lit(picture(page, "touch_cube_falls"))
+    stands = seconds(page)
+    page.get_by_label("steps at once").fill(str(FALL))
+    page.keyboard.press("Enter")
+    press(page, "Step")
+    until(lambda: seconds(page) == pytest.approx(stands + FALL * 0.002))
+    until(lambda: lit(picture(page, "touch_cube_rests")) > dark + 20)
+    press(page, "Run")
+    until(lambda: seconds(page) > stands + FALL * 0.002 + 0.1)
+    press(page, "Throw a ball")
+    said(page, "threw 'ball_1'")
+
+
+def test_the_infant_feels_the_mat(serve, visit):
+    page = visit(serve("infant"))
+    page.get_by_text("Actuators (55)").wait_for()
+    said(page, "× real time")
+    picture(page, "infant")
+    only_taxels(page)
+    until(lambda: lit(picture(page, "infant_taxels")) > 20)
+
+
+def test_a_bag_plays_back(serve, visit, tmp_path):
+    making = Making(tmp_path / "fall")
+    Cube().write(making)
+    making.bag.close()
+    page = visit(serve(making.bag.folder))
+    until(lambda: seconds(page) == 1.0)  # it plays by itself, to its end
+    only_taxels(page)
+    resting = lit(picture(page, "bag_rests"))
+    bar = page.get_by_text("time [s]", exact=True).locator(
+        "xpath=ancestor::div[.//input][1]//input[@type='text']"
+    )
+    bar.fill("0.1")
+    page.keyboard.press("Enter")
+    until(lambda: seconds(page) == 0.1)
+    page.wait_for_timeout(500)
+    assert lit(picture(page, "bag_falls")) < resting - 30
+    page.get_by_text("next", exact=True).click()
+    until(lambda: seconds(page) == pytest.approx(0.12))
+    page.get_by_text("previous", exact=True).click()
+    page.get_by_text("previous", exact=True).click()
+    until(lambda: seconds(page) == pytest.approx(0.08))
+    press(page, "Play")
+    until(lambda: seconds(page) > 0.5)
+
+
+class Asked:
+    """Notes what is asked of whoever runs the simulation."""
+
+    def __init__(self):
+        self.requests = []
+
+    def __getattr__(self, name):
+        return lambda *arguments: self.requests.append((name, arguments))
+
+
+@pytest.fixture
+def box_view():
+    """A view of a box in the middle, and what it is asked for."""
+    vertices, faces = box([0.2] * 3)
+    world = World(
+        "a box",
+        ("world", "box"),
+        (Shape("box", 1, vertices, faces, np.ones(4)),),
+        taxel_scale=2.0,
+        free_bodies=(1,),
+        actuators=("lift", "turn"),
+        control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
+        keyframes=("high",),
+        can_throw=True,
+    )
+    asked = Asked()
+    viewer = Viewer(world, "127.0.0.1", 0, asked)
+    yield viewer, asked.requests
+    viewer.close()
+
+
+def still(time, **fields):
+    upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
+    return Moment(time, np.zeros((2, 3)), upright, controls=np.array([0.25, 3.0]), paused=True, **fields)
+
+
+def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
+    viewer, requests = box_view
+    viewer.show(still(0.0))
+    page = visit(viewer.address)
+    until(lambda: viewer.clients == 1)
+    page.wait_for_timeout(1000)
+
+    def clicked():
+        page.mouse.click((WIDTH - PANEL) / 2, HEIGHT / 2)
+        page.wait_for_timeout(200)
+        return requests
+
+    until(clicked)
+    name, (body, force) = requests[0]
+    camera = viewer.server.initial_camera
+    ahead = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
+    assert (name, body) == ("push", 1)
+    assert force / np.linalg.norm(force) == pytest.approx(ahead, abs=0.1)
+    assert np.linalg.norm(force) == pytest.approx(10.0 * 2.0)
+
+
+def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.address)
+    viewer.show(still(0.0))
+    page.get_by_text("Actuators (2)").click()
+    number = page.get_by_label("turn")
+    until(lambda: number.input_value() == "3")  # where the actuator is
+    assert requests == []
+    for label, value in (("turn", "-2"), ("real-time factor", "0.5")):
+        page.get_by_label(label).fill(value)
+        page.keyboard.press("Enter")
+    until(lambda: len(requests) == 2)
+    page.get_by_label("reset to").click()
+    page.get_by_role("option", name="high").click()
+    press(page, "Reset")
+    until(lambda: len(requests) == 3)
+    assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.5,)), ("reset", ("high",))]
+
+
+def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
+    viewer, _ = box_view
+    viewer.show(still(1.0))
+    first, second = visit(viewer.address), visit(viewer.address)
+    until(lambda: viewer.clients == 2)
+    viewer.show(still(2.0))
+    until(lambda: [seconds(page) for page in (first, second)] == [2.0, 2.0])
+    first.close()
+    until(lambda: viewer.clients == 1)
+    viewer.show(still(3.0, fault="too fast"))
+    until(lambda: seconds(second) == 3.0)
+    said(second, "too fast")
+    viewer.tell("as you wish")
+    said(second, "as you wish")

@@ -1,0 +1,142 @@
+"""The view without a browser; with one: test_browser."""
+
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pytest
+
+from tactile_sim import CommandError
+from tactile_sim.view import address
+from tactile_sim.view.legend import legend
+from tactile_sim.view.primitives import box
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.viewpoint import DISTANCE, SURROUNDINGS, Viewpoint
+from tactile_sim.view.world import Moment, Shape, World
+
+CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+WORLD = World(
+    "a box",
+    ("world", "box"),
+    (Shape("box", 1, *box([0.2, 0.2, 0.2]), np.array([0.5, 0.5, 0.5, 1.0])),),
+    skin_bodies=np.array([1]),
+    taxel_counts=np.array([8]),
+    taxel_positions=CORNERS,
+    taxel_normals=CORNERS / np.linalg.norm(CORNERS, axis=1, keepdims=True),
+    taxel_spacings=np.array([0.05]),
+)
+
+
+def moment(height, **fields):
+    upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
+    return Moment(0.0, np.array([[0.0] * 3, [0.0, 0.0, height]]), upright, **fields)
+
+
+@pytest.fixture
+def view():
+    opened = []
+
+    def open_one(world=WORLD, host="127.0.0.1", port=0):
+        opened.append(Viewer(world, host, port, None))
+        return opened[-1]
+
+    yield open_one
+    for viewer in opened:
+        viewer.close()
+
+
+def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one(view):
+    first = view()
+    port = int(first.address.rpartition(":")[2])
+    with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 is taken by another program; .*--port"):
+        view(port=port)
+    assert view().address != first.address
+
+
+def test_the_port_is_free_again_after_the_view_is_closed(view):
+    first = view()
+    port = int(first.address.rpartition(":")[2])
+    first.close()
+    assert view(port=port).address == first.address
+
+
+def test_only_the_given_address_listens(view):
+    port = int(view(host="127.0.0.1").address.rpartition(":")[2])
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), timeout=5):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("127.0.0.1", 70000, "port 70000 is none"),
+        ("no.such.host.invalid", 0, "cannot listen at 'no.such.host.invalid'"),
+        ("192.0.2.1", 0, "cannot listen at port 0 of 192.0.2.1"),  # of RFC 5737: nobody has it
+    ],
+)
+def test_an_address_that_cannot_be_served_is_named(host, port, said):
+    with pytest.raises(CommandError, match=said):
+        address.check(host, port)
+
+
+@pytest.mark.parametrize(
+    ("host", "reached"),
+    [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::1", "[::1]"), ("robot", "robot")],
+)
+def test_the_address_is_one_to_type_on_this_machine(host, reached):
+    assert address.address(host, 8080) == f"http://{reached}:8080"
+
+
+def test_without_a_browser_the_first_moment_alone_is_drawn(view):
+    viewer = view()
+    viewer.show(moment(1.0))
+    viewer.show(moment(2.0))
+    assert viewer.clients == 0
+    assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_nothing_is_printed(view, capfd):
+    view().close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_moment_that_is_not_finite_leaves_bodies_where_they_were(view):
+    viewer = view()
+    viewer.show(moment(np.nan, fault="the physics broke"))
+    assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_bodies_of_one_name_but_for_a_slash_are_two(view):
+    shapes = tuple(Shape("", k, *box([1, 1, 1]), np.ones(4)) for k in (1, 2))
+    world = World("", ("world", "a/b", "a_b"), shapes)
+    server = view(world).server
+    assert server.scene.get_handle_by_name("/a_b_1") and server.scene.get_handle_by_name("/a_b_2")
+
+
+def test_at_first_the_camera_looks_at_the_skin_from_where_all_of_it_is_seen(view):
+    viewer = view()
+    viewer.show(moment(3.0))
+    camera = viewer.server.initial_camera
+    assert camera.look_at == pytest.approx([0.0, 0.0, 3.0])
+    radius = SURROUNDINGS * 0.1 * np.sqrt(3)
+    assert np.linalg.norm(camera.position - camera.look_at) == pytest.approx(DISTANCE * radius)
+    assert camera.position[2] > 3.0
+    assert np.sin(camera.fov / 2) * DISTANCE > 0.99  # a sphere of this radius fits
+
+
+def test_without_skin_what_moves_is_looked_at_and_without_that_all_but_the_ground():
+    shapes = tuple(
+        Shape("", body, vertices + place, faces, np.ones(4))
+        for body, side, place in ((0, 20.0, 0.0), (0, 1.0, 5.0), (1, 0.2, 0.0))
+        for vertices, faces in [box([side] * 3)]
+    )
+    assert Viewpoint.of(World("", ("world", "box"), shapes), [moment(4.0)]).center == pytest.approx([0, 0, 4])
+    assert Viewpoint.of(World("", ("world",), shapes[:2]), [moment(4.0)]).center == pytest.approx([5, 5, 5])
+    assert Viewpoint.of(World("", ("world",)), [moment(0.0)]).radius == 1.0
+
+
+def test_the_legend_names_the_unit_and_the_end_of_the_scale():
+    assert "force of a taxel [N]" in legend(20.0, "N")
+    assert "≥ 20" in legend(20.0, "N")
+    assert "reading of a taxel [m/s]" in legend(20.0, "m/s")
