@@ -11,7 +11,7 @@ import yaml
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
-from rostest import Ros, wait_for  # noqa: E402
+from rostest import Ros, stamp, wait_for  # noqa: E402
 from rvizrules import (  # noqa: E402
     cloud_complaints,
     each,
@@ -36,7 +36,8 @@ FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visu
 class Shown:
     """What RViz would have got of some simulated time, and where from."""
 
-    def __init__(self, ros: Ros):
+    def __init__(self, ros: Ros, config: str):
+        self.config = config
         self.scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
         self.markers = ros.listen(MarkerArray, "markers")
         self.clouds = ros.listen(PointCloud2, "tactile/points")
@@ -52,7 +53,7 @@ def shown(request, tmp_path_factory):
     """The first second of a shipped scene, with all that its configuration draws."""
     ros = Ros(tmp_path_factory.mktemp("rviz"))
     try:
-        shown = Shown(ros)
+        shown = Shown(ros, request.param)
         ros.start("run", request.param, "--ros-args", "-p", "start_paused:=true", "-p", "rates.tf:=30.0")
         wait_for(shown.complete, "the first state")
         reached = 0
@@ -94,9 +95,17 @@ def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
     wait_for(lambda: "scene_markers" in order[order.index("/tf") :] if "/tf" in order else False)
 
 
-def test_all_there_is_to_see_is_drawn(shown):
+def test_what_is_felt_is_drawn_at_the_same_instant(shown):
     assert len(shown.scene[0].markers.id) > 3
-    added = [m for array in shown.markers for m in each(array) if m.action == Marker.ADD]
-    assert {Marker.SPHERE_LIST, Marker.ARROW} <= {marker.type for marker in added}
-    intensity = np.frombuffer(bytes(shown.clouds[-1].data), "<f4").reshape(-1, 9)[:, 3]
-    assert (intensity >= 0).all() and intensity.max() > 0
+    drawn = {}
+    for array in shown.markers:
+        first = each(array)[0]  # all of a message are of one instant
+        drawn[stamp(first)] = {marker.type for marker in each(array) if marker.action == Marker.ADD}
+    clouds = [cloud for cloud in shown.clouds if stamp(cloud) in drawn]
+    assert len(clouds) >= 30
+    for cloud in clouds:
+        intensity = np.frombuffer(bytes(cloud.data), "<f4").reshape(-1, 9)[:, 3]
+        assert (intensity >= 0).all()
+        assert (Marker.SPHERE_LIST in drawn[stamp(cloud)]) >= (intensity.max() > 0)
+    hairs = "feelers:" in (ROOT / f"config/{shown.config}.yaml").read_text()
+    assert all((Marker.LINE_LIST in types) == hairs for types in drawn.values())
