@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,12 +29,8 @@ class Status:
     last_refusal: str
 
 
-VIEW = "view"
-"""A stream besides those of ``rates``: due at every step, for whoever listens by the clock on the wall."""
-
-
 class Output(Protocol):
-    """Whoever publishes. Streams are named like the keys of ``rates``, and `VIEW`."""
+    """Whoever publishes. Streams are named like the keys of ``rates``."""
 
     def heard(self) -> set[str]:
         """Streams that somebody listens to."""
@@ -57,45 +52,6 @@ class Output(Protocol):
 
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke at a time [ns]."""
-
-
-class Outputs:
-    """Several outputs as one."""
-
-    def __init__(self, outputs: Sequence[Output]):
-        self._outputs = outputs
-
-    def heard(self) -> set[str]:
-        """Streams that somebody listens to."""
-        return set().union(*[output.heard() for output in self._outputs])
-
-    def newcomers(self) -> bool:
-        """Whether any of them has something new to listen."""
-        return any(output.newcomers() for output in self._outputs)
-
-    def commanded(self) -> bool:
-        """Whether somebody may send commands to any of them."""
-        return any(output.commanded() for output in self._outputs)
-
-    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Sends one instant to all."""
-        for output in self._outputs:
-            output.publish(snapshot, streams)
-
-    def greet(self, snapshot: Snapshot) -> None:
-        """Sends one instant to the newcomers of each."""
-        for output in self._outputs:
-            output.greet(snapshot)
-
-    def warn(self, message: str) -> None:
-        """Tells all users of a refused command."""
-        for output in self._outputs:
-            output.warn(message)
-
-    def fail(self, message: str, stamp: int) -> None:
-        """Tells all users that the physics broke."""
-        for output in self._outputs:
-            output.fail(message, stamp)
 
 
 class Terminal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.mailbox import Mailbox
-from tactile_sim.output import VIEW, Output, Status
+from tactile_sim.output import Output, Status
 from tactile_sim.pace import Pace
 from tactile_sim.schedule import Schedule
 from tactile_sim.simulation import Simulation
@@ -36,6 +35,8 @@ class Runner:
         settings = simulation.settings
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
+        self.watch: Callable[[], None] = _nobody
+        """Called at each look, while time runs or stands: for whoever watches by the clock on the wall."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """In lock-step: commands that wait for a step of their own."""
@@ -90,6 +91,11 @@ class Runner:
 
     # -- in the thread of the loop ---------------------------------------------------------------------------
 
+    @property
+    def fault(self) -> str | None:
+        """What broke the physics, until the next reset."""
+        return self._fault
+
     def run(self, duration: float | None = None) -> None:
         """Steps until ``stop``, or until a simulation time [s]."""
         self._pace.anchor(self.simulation.time)
@@ -97,6 +103,7 @@ class Runner:
         try:
             while not self._stopping.is_set() and (last is None or self.simulation.step < last):
                 self._mail.read()
+                self.watch()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()
                     self.request_steps(1, Future())
@@ -170,7 +177,7 @@ class Runner:
     def _plan(self, settings: Settings) -> None:
         """When streams are due, and after how many steps somebody may have a say."""
         timestep = self.simulation.engine.timestep
-        self._schedule = Schedule(timestep, {**vars(settings.rates), VIEW: math.inf})
+        self._schedule = Schedule(timestep, vars(settings.rates))
         self._reaction = max(1, round(REACTION * min(settings.real_time_factor or 1.0, 1.0) / timestep))
 
     def status(self) -> Status:
@@ -273,3 +280,7 @@ class Runner:
     def _refuse_owed(self, why: str) -> None:
         while self._owed:
             self._owed.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))
+
+
+def _nobody() -> None:
+    """Watches nothing."""

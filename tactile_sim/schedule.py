@@ -12,8 +12,8 @@ _SLACK = 1e-9
 class Schedule:
     """Turns rates in Hz of simulation time into steps.
 
-    A stream of rate r is due at the first step at or after each multiple of 1/r; at most once a step, with an
-    infinite rate at each, and never with rate 0.
+    A stream of rate r is due at the first step at or after each multiple of 1/r; at most once a step, and
+    never with rate 0.
     """
 
     def __init__(self, timestep: float, rates: Mapping[str, float]):

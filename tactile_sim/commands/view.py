@@ -55,7 +55,7 @@ def _play(path: Path, args: argparse.Namespace) -> int:
 
 def _simulate(args: argparse.Namespace) -> int:
     # Some seconds that the help does without.
-    from tactile_sim.output import Outputs, Terminal
+    from tactile_sim.output import Terminal
     from tactile_sim.runner import Runner
     from tactile_sim.simulation import Simulation
     from tactile_sim.view.feed import ViewFeed
@@ -70,7 +70,7 @@ def _simulate(args: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: ending.set())
     simulation = Simulation(settings)
     feed = ViewFeed.open(simulation, host, port)
-    runner = Runner(simulation, Outputs([feed, Terminal()]))
+    runner = Runner(simulation, Terminal())
 
     def end_it() -> None:
         ending.wait(args.duration)

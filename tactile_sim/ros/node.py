@@ -20,7 +20,6 @@ from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.output import Outputs
 from tactile_sim.ros import parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
@@ -89,7 +88,7 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, 
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
     feed = ViewFeed.open(simulation, settings.web.host, settings.web.port) if web else None
-    runner = Runner(simulation, Outputs([publishers, feed]) if feed else publishers)
+    runner = Runner(simulation, publishers)
     publishers.tell_of(runner)
     Commands(node, runner)
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.

@@ -19,14 +19,23 @@ _TRIES = 3
 """Copies that a reader makes until one is whole; writers are rare."""
 
 
-def layout(world: World) -> np.dtype:
-    """One moment as it lies in memory; units and frames as in `Moment`, `Snapshot` and `Contacts`."""
+def layout(world: World, state_size: int = 0) -> np.dtype:
+    """One moment as it lies in memory; units and frames as in `Moment`, `Snapshot` and `Contacts`.
+
+    Where it has a state, the fields from ``positions`` on are for `tactile_sim.view.mirror` to find.
+    """
     bodies, skins = len(world.bodies), len(world.skin_bodies)
     return np.dtype(
         [
             ("time", "f8"),
             ("paused", "?"),
             ("fault", "S300"),
+            ("force_scale", "f8"),
+            ("state", "f8", (state_size,)),
+            ("step", "i8"),
+            ("taken", "i8"),
+            ("touch_function", "S32"),
+            ("response_function", "S32"),
             ("positions", "f8", (bodies, 3)),
             ("quaternions", "f8", (bodies, 4)),
             ("unit", "S8"),
@@ -35,11 +44,32 @@ def layout(world: World) -> np.dtype:
             ("wrenches", "f8", (skins, 6)),
             ("contact_count", "u4"),
             ("contacts", "f8", (MOST_CONTACTS, Contacts.WIDTH)),
-            ("force_scale", "f8"),
             ("feelers", "f8", (len(world.feeler_bodies),)),
             ("controls", "f8", (len(world.actuators),)),
         ]
     )
+
+
+def put(
+    record: np.ndarray,
+    *,
+    readings: np.ndarray | None = None,
+    contacts: np.ndarray | None = None,
+    **others: Any,
+) -> None:
+    """Sets the fields of a record that are given; the others stay as they are.
+
+    readings: (n, 1 or 3) of the taxels; contacts: (c, WIDTH) ``Contacts.values``.
+    """
+    for field, value in others.items():
+        record[field] = value
+    if readings is not None:
+        record["channels"] = readings.shape[1]
+        record["readings"][: readings.size] = readings.reshape(-1)
+    if contacts is not None:
+        shown = contacts[:MOST_CONTACTS]
+        record["contact_count"] = len(shown)
+        record["contacts"][: len(shown)] = shown
 
 
 class Channel:
@@ -49,9 +79,12 @@ class Channel:
     under its copy takes another. The reader tells how many look, so that nothing is written for nobody.
     """
 
-    def __init__(self, world: World, file: int | None = None):
+    def __init__(self, world: World, file: int | None = None, state_size: int = 0):
         """file: the number of the other side's memory, as an open file; None: makes one."""
-        head, moment = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")]), layout(world)
+        head, moment = (
+            np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")]),
+            layout(world, state_size),
+        )
         self.file = os.memfd_create("tactile_sim_view") if file is None else file
         size = head.itemsize + moment.itemsize
         if file is None:
@@ -72,25 +105,11 @@ class Channel:
     def clients(self, number: int) -> None:
         self._clients[0] = number
 
-    def write(
-        self, *, readings: np.ndarray | None = None, contacts: np.ndarray | None = None, **others: Any
-    ) -> None:
-        """Writes the fields of `layout` that are given; the others stay as they are.
-
-        readings: (n, 1 or 3) of the taxels; contacts: (c, WIDTH) ``Contacts.values``.
-        """
-        record = self._record
+    def write(self, **fields: Any) -> None:
+        """Writes fields as in `put`."""
         self._sequence[0] += 1
         try:
-            for field, value in others.items():
-                record[field] = value
-            if readings is not None:
-                record["channels"] = readings.shape[1]
-                record["readings"][: readings.size] = readings.reshape(-1)
-            if contacts is not None:
-                shown = contacts[:MOST_CONTACTS]
-                record["contact_count"] = len(shown)
-                record["contacts"][: len(shown)] = shown
+            put(self._record, **fields)
         finally:
             self._sequence[0] += 1
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
+from tactile_sim.simulation import Simulation
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
+from tactile_sim.view.mirror import state_size
 from tactile_sim.view.pictures import Pictures
 from tactile_sim.view.world import World
 
@@ -29,19 +31,26 @@ class Link:
     """
 
     def __init__(
-        self, world: World, host: str, port: int, pictures: Pictures | None = None, asks: bool = True
+        self,
+        world: World,
+        host: str,
+        port: int,
+        pictures: Pictures | None = None,
+        mirrored: Simulation | None = None,
+        asks: bool = True,
     ):
-        """pictures: who draws those of the world; asks: whether browsers may ask for something.
+        """pictures: who draws those of the world; mirrored: the simulation whose states will be written, for
+        the view to find the rest; None: the rest is written; asks: whether browsers may ask for something.
 
         Raises CommandError where the view cannot be served there.
         """
-        self.channel = Channel(world)
+        self.channel = Channel(world, state_size=state_size(mirrored) if mirrored else 0)
         self._line, theirs = Line.pair()
         self._listener: Thread | None = None
         self._closing = False
         world_file = os.memfd_create("tactile_sim_world")
         with os.fdopen(world_file, "wb") as file:
-            pickle.dump((world, pictures), file)
+            pickle.dump((world, pictures, mirrored and mirrored.settings), file)
             file.flush()
             os.lseek(world_file, 0, os.SEEK_SET)
             files = (world_file, self.channel.file, theirs.file)

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import to_xyzw
+from tactile_sim.view.mirror import Mirror
 from tactile_sim.view.pictures import Pictures
 from tactile_sim.view.world import Moment, World
 
@@ -21,16 +22,19 @@ WINDOW = 1.0
 class Moments:
     """Makes the moments of one world out of records as `tactile_sim.view.channel` has them."""
 
-    def __init__(self, world: World, pictures: Pictures | None):
-        """pictures: who draws them; None where there are none."""
+    def __init__(self, world: World, pictures: Pictures | None, mirror: Mirror | None):
+        """pictures: who draws them; mirror: who finds what records leave out; None where nobody has to."""
         self._world = world
+        self._mirror = mirror
         self._pictures = pictures
         self._skin_bodies = np.asarray(world.skin_bodies, int)
         self._past: deque[tuple[float, float]] = deque()
         """Wall and simulation time of the moments within the window [s]."""
 
     def moment(self, record: np.ndarray) -> Moment:
-        """All that is drawn of one record."""
+        """All that is drawn of one record, which is filled."""
+        if self._mirror:
+            self._mirror.fill(record)
         quaternions = record["quaternions"]
         rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()
         contacts = record["contacts"][: int(record["contact_count"])]

@@ -12,6 +12,7 @@ import numpy as np
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
+from tactile_sim.view.mirror import Mirror, state_size
 from tactile_sim.view.moments import Moments
 from tactile_sim.view.viewer import Viewer
 
@@ -73,9 +74,10 @@ def main(world_file: str, memory_file: str, line_file: str, host: str, port: str
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the line says when it is over
     with os.fdopen(int(world_file), "rb") as file:
-        world, pictures = pickle.load(file)
+        world, pictures, settings = pickle.load(file)
+    mirror = Mirror(settings) if settings else None
     line = Line.of(int(line_file))
-    channel = Channel(world, int(memory_file))
+    channel = Channel(world, int(memory_file), state_size(mirror.simulation) if mirror else 0)
     try:
         viewer = Viewer(world, host, int(port), Requests(line) if int(asks) else None)
     except TactileSimError as error:
@@ -83,7 +85,7 @@ def main(world_file: str, memory_file: str, line_file: str, host: str, port: str
         return 2
     line.send(address=viewer.address)
     try:
-        serve(line, channel, viewer, Moments(world, pictures))
+        serve(line, channel, viewer, Moments(world, pictures, mirror))
     finally:
         viewer.close()
     return 0

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tactile_sim import config
-from tactile_sim.output import Outputs
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import live_world
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.feed import ViewFeed
 from tactile_sim.view.link import INTERVAL
+from tactile_sim.view.mirror import Mirror, state_size
 from tactile_sim.view.moments import Moments
 
 SCENE = """
@@ -34,14 +34,14 @@ class FarSide:
 
     def __init__(self, simulation):
         self.world = live_world.of_simulation(simulation)
-        self.channel = Channel(self.world)
-        self.written: list[tuple[float, dict]] = []
+        self.channel = Channel(self.world, state_size=state_size(simulation))
+        self.written: list[float] = []
         self.told: list[str] = []
+        self.records: list[np.ndarray] = []
 
     def write(self, **fields):
         self.channel.write(**fields)
-        copies = {name: np.copy(value) for name, value in fields.items()}
-        self.written.append((time.monotonic(), copies))
+        self.written.append(time.monotonic())
 
     def tell(self, text):
         self.told.append(text)
@@ -51,9 +51,12 @@ class FarSide:
         self.lose = lost
 
     def latest(self):
-        """The moment that would be drawn."""
-        reader = Channel(self.world, self.channel.file)
-        return Moments(self.world, None).moment(reader.read())
+        """The moment that would be drawn, when there is one."""
+        wait_until(lambda: self.written)
+        mirror = Mirror(self.runner.simulation.settings)
+        reader = Channel(self.world, self.channel.file, state_size(mirror.simulation))
+        wait_until(lambda: (record := reader.read()) is not None and self.records.append(record) is None)
+        return Moments(self.world, None, mirror).moment(self.records[-1])
 
 
 class Said:
@@ -86,7 +89,7 @@ def running(tmp_path):
         far = FarSide(simulation)
         feed = ViewFeed(simulation, far)
         far.said = Said()
-        far.runner = runner = Runner(simulation, Outputs([feed, far.said]))
+        far.runner = runner = Runner(simulation, far.said)
         feed.serve(runner)
         thread = threading.Thread(target=runner.run, daemon=True)
         started.append((runner, thread))
@@ -117,17 +120,16 @@ def test_nothing_is_written_for_nobody(running, factor):
     far = running(real_time_factor=factor)
     wait_until(lambda: far.runner.simulation.time > 0.2)
     do(far, lambda: far.runner.pause(True))
-    assert len(far.written) == 1  # the beginning, before time ran
+    assert far.written == []
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.02, 1.0])
 def test_moments_keep_their_distance_by_the_clock_on_the_wall_whatever_the_pace_of_time(running, factor):
     far = running(real_time_factor=factor)
     far.channel.clients = 1
-    wait_until(lambda: len(far.written) > 6)
-    times = [when for when, _ in far.written]
-    # The feed looks at the clock just before or after this test does.
-    assert np.diff(times).min() > 0.9 * INTERVAL
+    wait_until(lambda: len(far.written) > 12)
+    # What came late may come by half a distance nearer to the next, once.
+    assert far.written[11] - far.written[0] > 10 * INTERVAL
 
 
 def test_what_is_written_is_one_state(running):
@@ -135,11 +137,13 @@ def test_what_is_written_is_one_state(running):
     far.channel.clients = 1
     wait_until(lambda: len(far.written) > 3)
     do(far, lambda: far.runner.pause(True))
-    simulation = far.runner.simulation
-    wait_until(lambda: far.written[-1][1]["time"] == simulation.stamp * 1e-9)
+    wait_until(lambda: far.latest().paused)
     moment = far.latest()
-    assert (moment.body_positions == simulation.engine.body_positions).all()
-    assert moment.paused
+    simulation = far.runner.simulation
+    assert moment.time == pytest.approx(simulation.time)
+    assert moment.body_positions == pytest.approx(
+        do(far, simulation.observe) and simulation.engine.body_positions
+    )
 
 
 def test_at_rest_the_skin_shows_the_weight_and_the_arrows_bear_it(running):
@@ -147,7 +151,6 @@ def test_at_rest_the_skin_shows_the_weight_and_the_arrows_bear_it(running):
     wait_until(lambda: far.runner.simulation.time > 2.0)
     do(far, lambda: far.runner.pause(True))
     far.channel.clients = 1
-    wait_until(lambda: len(far.written) > 1)
     moment = far.latest()
     assert moment.forces == pytest.approx(np.array([[0.0, 0.0, 2.0 * 9.81]]), abs=1e-3)
     assert moment.taxels.sum() == pytest.approx(2.0 * 9.81, rel=1e-3)
@@ -157,26 +160,19 @@ def test_at_rest_the_skin_shows_the_weight_and_the_arrows_bear_it(running):
     assert np.linalg.norm(normal[:, 1] - normal[:, 0], axis=1).sum() == pytest.approx(length, rel=1e-3)
 
 
-def test_while_time_stands_the_present_is_shown_once_to_each_newcomer(running):
+def test_while_time_stands_the_present_is_shown_once(running):
     far = running(start_paused=True)
+    far.channel.clients = 1
+    wait_until(lambda: far.written)
     time.sleep(0.2)
     assert len(far.written) == 1
-    for clients in (1, 2):
-        far.channel.clients = clients
-        wait_until(lambda clients=clients: len(far.written) == 1 + clients)
-    time.sleep(0.2)
-    assert len(far.written) == 3
-    far.channel.clients = 1
-    time.sleep(0.2)
-    far.channel.clients = 2  # one went, another came
-    wait_until(lambda: len(far.written) == 4)
 
 
 def test_a_browser_steps_and_sees_the_step(running):
     far = running(start_paused=True)
     far.channel.clients = 1
     far.ask("step", 7)
-    wait_until(lambda: far.written[-1][1]["time"] == pytest.approx(7 * 0.002))
+    wait_until(lambda: far.latest().time == pytest.approx(7 * 0.002))
     assert far.runner.simulation.step == 7
 
 
@@ -184,9 +180,9 @@ def test_a_browser_pauses_and_lets_go_on(running):
     far = running()
     far.channel.clients = 1
     far.ask("pause", True)
-    wait_until(lambda: far.written[-1][1]["paused"])
+    wait_until(lambda: far.latest().paused)
     far.ask("pause", False)
-    wait_until(lambda: not far.written[-1][1]["paused"])
+    wait_until(lambda: not far.latest().paused)
     assert far.told == ["paused", "running"]
 
 
@@ -194,7 +190,7 @@ def test_a_control_that_is_set_is_seen_also_while_time_stands(running):
     far = running(start_paused=True)
     far.channel.clients = 1
     far.ask("set_control", 0, 0.5)
-    wait_until(lambda: far.written[-1][1]["controls"].tolist() == [0.5])
+    wait_until(lambda: far.latest().controls.tolist() == [0.5])
     assert far.told == []
 
 
@@ -202,7 +198,7 @@ def test_a_reset_goes_to_the_keyframe(running):
     far = running(start_paused=True)
     far.channel.clients = 1
     far.ask("reset", "high")
-    wait_until(lambda: far.written[-1][1]["positions"][1, 2] == 1.0)
+    wait_until(lambda: far.latest().body_positions[1, 2] == 1.0)
     assert far.told == ["reset to keyframe 'high'; still paused"]
 
 
@@ -211,7 +207,7 @@ def test_a_ball_is_thrown(running):
     far.channel.clients = 1
     far.ask("throw")
     wait_until(lambda: far.told == ["threw 'ball'"])
-    wait_until(lambda: far.written[-1][1]["positions"][2, 0] != 1.0)
+    wait_until(lambda: far.latest().body_positions[2, 0] != 1.0)
 
 
 def test_a_push_is_the_impulse_of_its_force(running):
@@ -262,10 +258,11 @@ def test_broken_physics_is_told_and_a_reset_mends_it(running):
     far = running()
     far.channel.clients = 1
     do(far, lambda: far.runner.simulation.engine.data.qvel.fill(np.nan))
-    wait_until(lambda: b"the physics broke" in far.written[-1][1].get("fault", b"").tobytes())
+    wait_until(lambda: far.latest().fault)
+    assert np.isfinite(far.latest().body_positions).all()
     assert "the physics broke" in far.said.lines[0]
     far.ask("reset", None)
-    wait_until(lambda: far.written[-1][1]["fault"] == b"")
+    wait_until(lambda: not far.latest().fault)
 
 
 def test_a_view_that_breaks_down_is_told_in_a_line_and_time_goes_on(running):

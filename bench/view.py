@@ -1,0 +1,175 @@
+"""What the view in the browser costs the physics of ``infant``, and how quickly 20,000 taxels arrive.
+
+Run as ``python bench/view.py``. The browser is a real one, a headless Chromium that draws without a GPU; it
+is skipped by name where there is none. Time of the physics' own thread counts, at real time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+import zstandard
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim import config
+from tactile_sim.output import Terminal
+from tactile_sim.runner import Runner
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.feed import ViewFeed
+from tactile_sim.view.link import INTERVAL, Link
+from tactile_sim.view.live_world import of_simulation
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-gpu-blocklist")
+SECONDS = 10.0
+ROUNDS = 3
+TAXELS = 20_000
+FINER = 1.02  # on top, so that it is no fewer
+SETTLE = 5000.0  # ms until the scene is there
+
+
+class Browser:
+    """A Chromium that looks at a view, driven by a process of its own, which counts what it receives."""
+
+    def __init__(self, address: str):
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._process.stdout.readline()
+
+    def begin(self, seconds: float) -> None:
+        """Counts for so long."""
+        print(seconds, file=self._process.stdin, flush=True)
+
+    def counts(self) -> dict[str, int]:
+        """How often the colours of each cloud of taxels came in that time."""
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """Closes the window."""
+        self._process.communicate()
+
+
+def browse(address: str) -> None:
+    """The browser's process: each line on its input says for how long [s] to count."""
+    from playwright.sync_api import sync_playwright
+
+    counts: Counter[str] = Counter()
+
+    def count(frame: bytes | str) -> None:
+        if isinstance(frame, bytes):  # as viser packs messages
+            size, packed = np.frombuffer(frame[:16], "<u8").tolist()
+            unpacked = zstandard.ZstdDecompressor().decompress(frame[16 : 16 + packed], size)
+            messages = msgspec.msgpack.decode(unpacked)["messages"]
+            counts.update(each["name"] for each in messages if "colors" in each.get("updates", ()))
+
+    with sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = window.new_page(viewport={"width": 1200, "height": 800})
+        page.on("websocket", lambda socket: socket.on("framereceived", count))
+        page.goto(address)
+        page.wait_for_selector("canvas")
+        page.wait_for_timeout(SETTLE)
+        print("there", flush=True)
+        for line in sys.stdin:
+            counts.clear()
+            page.wait_for_timeout(1e3 * float(line))
+            print(json.dumps(counts), flush=True)
+        window.close()
+
+
+def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
+    """Time [s] that this thread works for one step, over some seconds of the motion from its start."""
+    simulation = runner.simulation
+    simulation.reset()
+    runner.watch = watch
+    first, began = simulation.step, time.thread_time()
+    runner.run(simulation.time + SECONDS)
+    return (time.thread_time() - began) / (simulation.step - first)
+
+
+def physics(console: Console) -> None:
+    """Compares steps without a view, with a view that nobody looks at, and with one in a browser."""
+    simulation = Simulation(config.load("infant"))
+    feed = ViewFeed.open(simulation, "127.0.0.1", 0)
+    runner = Runner(simulation, Terminal())
+    watches = (runner.watch, feed.look)  # nobody, and the view
+    feed.serve(runner)
+    cpu_of_steps(runner, feed.look)
+    unseen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
+    rows = [("a view that nobody looks at", unseen, 1.02)]
+    if CHROMIUM:
+        browser = Browser(feed.address)
+        seen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
+        browser.close()
+        rows.append(("a view in one browser", seen, 1.1))
+    feed.close()
+
+    table = Table(title=f"infant at real time, the physics' thread, {ROUNDS} times {SECONDS:g} s")
+    for column in ("", "µs a step without", "with", "ratio", "wanted"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, times, wanted in rows:
+        without, with_it = np.median(times, axis=0)
+        ratio = with_it / without
+        verdict = f"≤ {wanted:g}" if ratio <= wanted else f"[red]≤ {wanted:g}: missed"
+        table.add_row(name, f"{without * 1e6:.1f}", f"{with_it * 1e6:.1f}", f"{ratio:.3f}", verdict)
+    console.print(table)
+
+
+def updates(console: Console) -> None:
+    """Lets all readings of a fine skin change at each moment, and counts what the browser gets."""
+    settings = config.load("infant")
+    simulation = Simulation(settings)
+    finer = np.sqrt(TAXELS / len(simulation.skin.positions)) * FINER
+    scales = {body: spacing / finer for body, spacing in settings.skin.scales.items()}
+    skin = dataclasses.replace(settings.skin, scales=scales)
+    simulation = Simulation(dataclasses.replace(settings, skin=skin))
+    world = of_simulation(simulation)
+    count = len(world.taxel_positions)
+    link = Link(world, "127.0.0.1", 0)
+    data = simulation.engine.data
+    random = np.random.default_rng(0)
+    link.write(positions=data.xpos, quaternions=data.xquat, unit=b"N", readings=np.zeros((count, 3), "f4"))
+    browser = Browser(link.address)
+    browser.begin(SECONDS)
+    began = time.monotonic()
+    k = 0
+    while (now := time.monotonic() - began) < SECONDS:
+        link.write(time=now, readings=random.uniform(0.0, world.taxel_scale, (count, 3)).astype("f4"))
+        k += 1
+        time.sleep(max(0.0, k * INTERVAL - now))
+    rates = [came / SECONDS for came in browser.counts().values()]
+    browser.close()
+    link.close()
+    verdict = "" if min(rates) >= 20.0 else ", [red]20 wanted: missed"
+    console.print(
+        f"{count} taxels, all changing at each of {k / SECONDS:.1f} moments a second: the browser got the "
+        f"colours of each of {len(rates)} bodies {min(rates):.1f} times a second or more{verdict}"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    console = Console()
+    physics(console)
+    if CHROMIUM:
+        updates(console)
+    else:
+        console.print("chromium is not installed: what a browser costs and gets is skipped")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        browse(sys.argv[1])
+    else:
+        main()
