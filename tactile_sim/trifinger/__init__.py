@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tactile_sim.trifinger import finger_types_data, sample, tasks, visual_objects
 from tactile_sim.trifinger.action import Action
 from tactile_sim.trifinger.observation import Observation
 from tactile_sim.trifinger.sim_finger import SimFinger
@@ -22,7 +23,11 @@ __all__ = [
     "TriCameraObjectObservation",
     "TriCameraObservation",
     "TriFingerPlatform",
+    "finger_types_data",
     "get_data_dir",
+    "sample",
+    "tasks",
+    "visual_objects",
 ]
 
 

@@ -1,1 +1,5 @@
 """The tasks of the TriFinger platform: goals to draw, goals to check, and the cost of a state."""
+
+from tactile_sim.trifinger.tasks import move_cube, move_cube_on_trajectory, move_cuboid, rearrange_dice
+
+__all__ = ["move_cube", "move_cube_on_trajectory", "move_cuboid", "rearrange_dice"]
