@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import mujoco
@@ -60,9 +61,9 @@ class Stage:
         self.camera.azimuth, self.camera.elevation = AZIMUTH, ELEVATION
         self.camera.distance = ROOM * radius / np.sin(np.radians(self.model.vis.global_.fovy / 2))
         try:
-            self._renderer = mujoco.Renderer(
-                self.model, height, width, max_geom=self.model.ngeom + MAX_ARROWS
-            )
+            with warnings.catch_warnings(action="ignore"):  # GLFW's, beside the error
+                room = self.model.ngeom + MAX_ARROWS
+                self._renderer = mujoco.Renderer(self.model, height, width, max_geom=room)
         except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
             raise BagError(NO_OPENGL) from None
         self._thickness = 0.015 * radius

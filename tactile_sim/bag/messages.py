@@ -64,7 +64,7 @@ class Messages:
                     message.schema.name,
                     message.log_time,
                     message.log_time if stamp is None else stamp,
-                    decode.decode(message.data),
+                    decode.decode(bytes(message.data)),  # a copy: who keeps an array keeps no chunk
                 )
             if scan.damage:
                 self.damage = self.damage or f"{file.name}: {scan.damage}"

@@ -24,7 +24,7 @@ from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
-BATCH = 256
+BATCH = 128
 """Messages of a topic that are written at a time."""
 
 
