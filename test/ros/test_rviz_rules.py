@@ -10,7 +10,9 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from geometry_msgs.msg import Point  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from rostest import Ros, stamp, wait_for  # noqa: E402
 from rvizrules import (  # noqa: E402
     cloud_complaints,
@@ -20,11 +22,12 @@ from rvizrules import (  # noqa: E402
     transform_complaints,
 )
 from sensor_msgs.msg import PointCloud2  # noqa: E402
+from std_msgs.msg import ColorRGBA  # noqa: E402
 from tactile_sim.srv import Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from tactile_sim.ros import subscribe  # noqa: E402
+from tactile_sim.ros import cdr, subscribe  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml") if "skin:" in path.read_text())
@@ -109,3 +112,36 @@ def test_what_is_felt_is_drawn_at_the_same_instant(shown):
         assert (Marker.SPHERE_LIST in drawn[stamp(cloud)]) >= (intensity.max() > 0)
     hairs = "feelers:" in (ROOT / f"config/{shown.config}.yaml").read_text()
     assert all((Marker.LINE_LIST in types) == hairs for types in drawn.values())
+
+
+def marker(kind: int, points: int, **changes) -> Marker:
+    """One that RViz takes, but for the changes."""
+    made = Marker(ns="test", type=kind, points=[Point(x=float(k)) for k in range(points)])
+    made.header.frame_id = "world"
+    made.pose.orientation.w = changes.get("w", 1.0)
+    made.scale.x = changes.get("x", 1.0)
+    made.scale.y = made.scale.z = 1.0
+    made.color.a = changes.get("alpha", 1.0)
+    made.colors = [ColorRGBA(a=1.0)] * changes.get("colors", 0)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("markers", "complaint"),
+    [
+        ([marker(Marker.LINE_LIST, 3)], "odd number"),
+        ([marker(Marker.TRIANGLE_LIST, 4)], "divisible by 3"),
+        ([marker(Marker.ARROW, 1)], "one point"),
+        ([marker(Marker.SPHERE_LIST, 0)], "no points"),
+        ([marker(Marker.CUBE, 0, x=0.0)], "Scale of 0"),
+        ([marker(Marker.CUBE, 0, w=0.5)], "unit quaternion"),
+        ([marker(Marker.CUBE, 0, alpha=0.0)], "alpha"),
+        ([marker(Marker.CUBE, 0, x=float("nan"))], "floating point"),
+        ([marker(Marker.SPHERE_LIST, 3, colors=2)], "number of colors"),
+        ([marker(Marker.CUBE, 0), marker(Marker.SPHERE, 0)], "same ns and id"),
+    ],
+)
+def test_the_rules_find_what_rviz_finds(markers, complaint):
+    array = cdr.decode(MarkerArray, serialize_message(MarkerArray(markers=markers)))
+    assert complaint in "; ".join(marker_complaints(array))
+    assert marker_complaints(cdr.decode(MarkerArray, serialize_message(MarkerArray()))) == []
