@@ -28,6 +28,8 @@ TIP_RADIUS = 0.009
 """[m], about."""
 CLEARANCE = 0.035
 """From a side to the tips before they close [m]."""
+ABOVE = 0.05
+"""How much higher they come there [m], so as not to push the cube on their way."""
 GAP = 0.005
 """From a side to the tips when they have closed [m]; then they go on with little force until they touch."""
 TOUCH = 0.3
@@ -39,7 +41,8 @@ GRAVITY = 9.81
 class Times:
     """How long each part of the motion takes [s]."""
 
-    approach: float = 1.0
+    approach: float = 0.8
+    lower: float = 0.6
     close: float = 0.5
     touch: float = 0.5
     press: float = 0.4
@@ -76,6 +79,7 @@ class Grip:
         towards = kinematics.data.xaxis[:: len(self._tips)]
         places, self._inward, shares = _places(towards, np.asarray(position), orientation)
         self._apart, self._near = (places - self._inward * gap for gap in (CLEARANCE, GAP))
+        self._above = self._apart + np.array((0, 0, ABOVE))
         self._press = self._inward * (force * shares)[:, None]
         self._weight = np.outer(shares / shares.sum(), (0, 0, CUBE_MASS * GRAVITY))
         self._touching: np.ndarray | None = None
@@ -106,8 +110,11 @@ class Grip:
         """(3, 3) of springs and pressing, on the tips which are at (3, 3) [m]."""
         times = self._times
         if time < times.approach:
-            return STIFFNESS * (_between(self._start, self._apart, time / times.approach) - tips)
+            return STIFFNESS * (_between(self._start, self._above, time / times.approach) - tips)
         time -= times.approach
+        if time < times.lower:
+            return STIFFNESS * (_between(self._above, self._apart, time / times.lower) - tips)
+        time -= times.lower
         if time < times.close:
             return STIFFNESS * (_between(self._apart, self._near, time / times.close) - tips)
         time -= times.close
