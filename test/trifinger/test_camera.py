@@ -16,17 +16,17 @@ PATTERN = "camera{id}_cropped_and_downsampled.yml"
 SPOTS = np.array([(0.1, 0.05, 0.02), (-0.1, 0.08, 0.1), (0.0, -0.1, 0.05)])
 
 
-def _can_draw():
+@pytest.fixture(scope="module")
+def drawing():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     view = rendering.View(np.zeros(3), np.eye(3)[0], np.eye(3)[2], (-1, 1, -1, 1), 0.1, 1.0)
     try:
         rendering.Renderer(model).image(mujoco.MjData(model), view, 2, 2)
-    except rendering.RenderingError:
-        return False
-    return True
+    except rendering.RenderingError as error:
+        pytest.skip(str(error))
 
 
-draws = pytest.mark.skipif(not _can_draw(), reason="no OpenGL draws without a window on this machine")
+draws = pytest.mark.usefixtures("drawing")
 
 
 @pytest.fixture
