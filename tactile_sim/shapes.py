@@ -56,5 +56,6 @@ def _height_field(model: mujoco.MjModel, data: int) -> tuple[np.ndarray, np.ndar
     z = height * model.hfield_data[model.hfield_adr[data] :][: rows * columns].reshape(rows, columns)
     corner = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]
-    faces = np.stack([np.stack([a, b, c], -1), np.stack([b, d, c], -1)], 2).reshape(-1, 3)
+    # As MuJoCo's contacts and rays cut a cell.
+    faces = np.stack([np.stack([a, b, d], -1), np.stack([a, d, c], -1)], 2).reshape(-1, 3)
     return np.stack([x, y, z], -1).reshape(-1, 3), faces

@@ -14,6 +14,7 @@ from tactile_sim.errors import BagError
 
 RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds
 RECORDER_PATIENCE = 60.0  # s until the recorder must be up
+MATCHING_PATIENCE = 10.0  # s that it may take to find all topics
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -49,7 +50,9 @@ def main(args: argparse.Namespace) -> int:
     if not args.record:
         return node.run(args.config, args.duration, args.ros_args, web=web)
     with _recorder(args.record):
-        return node.run(args.config, args.duration, args.ros_args, depth=RECORDED_DEPTH, web=web)
+        return node.run(
+            args.config, args.duration, args.ros_args, RECORDED_DEPTH, web, recorded=MATCHING_PATIENCE
+        )
 
 
 @contextmanager

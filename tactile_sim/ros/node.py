@@ -43,6 +43,7 @@ def run(
     ros_args: list[str] | None = None,
     depth: int = DEPTH,
     web: bool = False,
+    recorded: float = 0.0,
 ) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
@@ -52,6 +53,7 @@ def run(
         ros_args: what follows ``--ros-args``.
         depth: how many messages of a topic wait for a listener who is late.
         web: whether to show it in the browser too.
+        recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -69,14 +71,16 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration, depth, web)
+        _spin(node, arguments, duration, depth, web, recorded)
     finally:
         node.destroy_node()
         rclpy.shutdown()
     return 0
 
 
-def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, web: bool) -> None:
+def _spin(
+    node: Node, arguments: list[str], duration: float | None, depth: int, web: bool, recorded: float
+) -> None:
     settings = parameters.read_settings(node, arguments)
     if web:
         address.check(settings.web.host, settings.web.port)
@@ -115,6 +119,10 @@ def _spin(node: Node, arguments: list[str], duration: float | None, depth: int, 
     if feed:
         feed.serve(runner, requests)
         node.get_logger().info(f"web view: {feed.address}")
+    if recorded and not publishers.await_listeners(recorded):
+        node.get_logger().warning(
+            f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
+        )
     # All that has been made by now stays; without it the collector of cycles has next to nothing to look at.
     gc.collect()
     gc.freeze()

@@ -98,6 +98,20 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
+    def await_listeners(self, patience: float) -> bool:
+        """Waits until every topic is heard, so many seconds at most; whether they all are."""
+        end = time.monotonic() + patience
+        while not (all_heard := self._all_heard()) and time.monotonic() < end:
+            time.sleep(REFRESH)
+        return all_heard
+
+    def _all_heard(self) -> bool:
+        return all(
+            outlet.publisher.get_subscription_count() > 0
+            for outlets in self._outlets.values()
+            for outlet in outlets
+        )
+
     def send(self, streams: Iterable[str], snapshot) -> None:
         """Sends the topics of these streams, one stream after another, to those who listen."""
         outlets = [outlet for stream in streams for outlet in self._heard.get(stream, ())]

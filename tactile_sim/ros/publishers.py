@@ -138,6 +138,10 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
+    def await_listeners(self, patience: float) -> bool:
+        """Waits until every topic is heard, so many seconds at most; whether they all are."""
+        return self._outlets.await_listeners(patience)
+
     def flush(self) -> None:
         """Waits until all that was sent has arrived, but not for those who stand still."""
         self._outlets.flush()
