@@ -29,14 +29,15 @@ class ForcePlot:
         self._past: deque[tuple[float, np.ndarray]] = deque()
         self._top = 0.0
         self._plot = gui.add_uplot(
-            (np.array([0.0, SPAN]), *[np.full(2, np.nan)] * len(self._lines)),
+            (np.array([-SPAN, 0.0]), *[np.full(2, np.nan)] * len(self._lines)),
             self._series(),
             axes=(
-                {"label": "time [s]", "labelSize": 16, "size": 28},
+                {"label": "time before now [s]", "labelSize": 16, "size": 28},
                 {"label": "force [N]", "labelSize": 16, "size": 46},
             ),
             legend={"live": False},
             cursor={"show": False},
+            scales=self._scales(1.0),
             height=190,
             padding=(10, 16, 0, 0),
         )
@@ -67,10 +68,8 @@ class ForcePlot:
         forces = np.array([force for _, force in self._past])
         self._choose(forces.max(axis=0))
         self._stretch(forces.max(initial=0.0))
-        # A window of one length throughout, so that the plot scrolls and does not stretch.
-        end = max(times[0] + SPAN, times[-1])
-        lines = (np.append(forces[:, body], np.nan) for body in self._lines)
-        self._plot.data = (np.append(times, end), *lines)
+        lines = (forces[:, body] for body in self._lines)
+        self._plot.data = (times - times[-1], *lines)
 
     def _choose(self, largest: np.ndarray) -> None:
         """A body that feels twice what the least of those drawn feels takes its place."""
@@ -88,4 +87,8 @@ class ForcePlot:
         needed = full_scale(largest)
         if needed > self._top or needed < self._top / 4.0:
             self._top = needed
-            self._plot.scales = {"x": {"time": False}, "y": {"range": (0.0, needed)}}
+            self._plot.scales = self._scales(needed)
+
+    @staticmethod
+    def _scales(top: float) -> dict[str, uplot.Scale]:
+        return {"x": {"time": False, "range": (-SPAN, 0.0)}, "y": {"range": (0.0, top)}}

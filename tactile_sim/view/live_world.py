@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -50,8 +51,7 @@ def of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None 
         bodies=tuple(names.bodies),
         shapes=tuple(_shapes(model, names)),
         timestep=float(model.opt.timestep),
-        center=model.stat.center.copy(),
-        extent=float(model.stat.extent),
+        **_viewpoint(model),
         actuators=tuple(names.actuators),
         control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
         free_bodies=tuple(np.flatnonzero(model.body_weldid).tolist()),
@@ -68,6 +68,19 @@ def of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None 
         taxel_spacings=skin.spacings,
         taxel_scale=taxel_scale(model),
     )
+
+
+def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
+    """Where the scene's author looks from: its first camera that stands still; without one, around all."""
+    center, extent = model.stat.center.copy(), float(model.stat.extent)
+    for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
+        axes = np.empty(9)
+        mujoco.mju_quat2Mat(axes, model.cam_quat[k])
+        ahead, camera = -axes.reshape(3, 3)[:, 2], model.cam_pos[k].copy()
+        distance = float(ahead @ (center - camera))
+        if distance > 0.0:
+            return {"center": camera + distance * ahead, "extent": extent, "camera": camera}
+    return {"center": center, "extent": extent}
 
 
 def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:

@@ -29,12 +29,14 @@ class Viewpoint:
     """(3,) in the world [m]."""
     radius: float
     """[m]"""
+    chosen: np.ndarray | None = None
+    """Where the camera is to stand, if somebody has said so."""
 
     @classmethod
     def of(cls, world: World, moments: Sequence[Moment]) -> Viewpoint:
         """As the world has it; else around the skin, the feelers, what moves, or all, at some moments."""
         if world.extent > 0.0:
-            return cls(np.asarray(world.center, float), max(world.extent / 2.0, SMALLEST))
+            return cls(np.asarray(world.center, float), max(world.extent / 2.0, SMALLEST), world.camera)
         skin_bodies = np.repeat(world.skin_bodies.astype(int), np.asarray(world.taxel_counts, int))
         groups = (
             (skin_bodies, world.taxel_positions),
@@ -55,6 +57,8 @@ class Viewpoint:
     @property
     def camera(self) -> np.ndarray:
         """(3,) where the camera stands [m]."""
+        if self.chosen is not None:
+            return np.asarray(self.chosen, float)
         return self.center + DISTANCE * self.radius * DIRECTION / np.linalg.norm(DIRECTION)
 
 

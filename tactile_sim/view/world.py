@@ -54,6 +54,8 @@ class World:
     """(3,) the middle of what is worth seeing, in the world [m]."""
     extent: float = 0.0
     """How large that is [m]; 0: unknown, to be found from the skin and the shapes."""
+    camera: np.ndarray | None = None
+    """(3,) from where it is seen at first, in the world [m]; None: from the front right, a little above."""
 
     skin_bodies: np.ndarray = _none(0)
     """(s,) indices of the bodies with skin."""

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Makes the pictures of docs/view.md: python tools/view_pictures.py. Needs Chromium, and no screen."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from tactile_sim.child import Child
+
+IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+SIZE = {"width": 1200, "height": 760}
+PATIENCE = 60.0
+"""[s]"""
+SETTLE = 4000
+"""Until all is drawn by software [ms]."""
+
+
+def plain(page: Page) -> None:
+    """The view as it opens."""
+
+
+def transparent(page: Page) -> None:
+    """Through the bodies, without hairs in the way."""
+    page.get_by_text("What is seen").click()
+    page.get_by_label("transparent").check()
+    page.get_by_label("feelers").uncheck()
+
+
+PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
+    "view_infant": ("infant", 1450, plain),
+    "view_hand": ("hand", 2700, plain),
+    "view_transparent": ("touch_cube", 600, transparent),
+}
+"""By name: the configuration, after how many steps from the start it is seen, and what is clicked first."""
+
+
+def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image:
+    """What a browser shows so many steps after the start."""
+    press = page.get_by_role("button")
+    press.filter(has_text=re.compile("^Pause$")).click()
+    page.get_by_text("paused").first.wait_for()
+    press.filter(has_text=re.compile("^Reset$")).click()
+    page.get_by_text("reset; still paused").wait_for()
+    page.get_by_label("steps at once").fill(str(steps))
+    page.keyboard.press("Enter")
+    press.filter(has_text=re.compile("^Step$")).click()
+    prepare(page)
+    page.wait_for_timeout(SETTLE)
+    return Image.open(BytesIO(page.screenshot())).convert("RGB")
+
+
+def main() -> None:
+    """Opens each scene in the browser and keeps what is seen."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        sys.exit("tools/view_pictures.py: chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=SOFTWARE)
+        for name, (config, steps, prepare) in PICTURES.items():
+            with Child("view", config, "--port", "0") as view:
+                if not view.wait_for("web view: ", PATIENCE):
+                    sys.exit(f"tools/view_pictures.py: no view of {config}: {view.last_lines[-1:]}")
+                [told] = [line for line in view.last_lines if line.startswith("web view: ")]
+                page = browser.new_page(viewport=SIZE)
+                page.set_default_timeout(1000 * PATIENCE)
+                page.goto(told.split()[-1])
+                page.get_by_text("Software WebGL rendering detected").wait_for()
+                page.locator(".mantine-Notification-closeButton").click()
+                take(page, steps, prepare).save(IMAGES / f"{name}.jpg", quality=88)
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
