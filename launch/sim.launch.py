@@ -77,6 +77,7 @@ def simulation(given: dict[str, str]) -> Node:
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
+        arguments=["--web"] * (given["web"] == "true"),
         parameters=[str(configuration(given)), *[overrides] * bool(overrides)],  # rcl refuses an empty one
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
