@@ -154,6 +154,8 @@ def test_the_infant_feels_the_mat(serve, visit):
     page = visit(serve("infant"))
     page.get_by_text("Actuators (55)").wait_for()
     said(page, "× real time")
+    press(page, "Pause")
+    said(page, "paused")
     picture(page, "infant")
     only_taxels(page)
     until(lambda: lit(picture(page, "infant_taxels")) > 20)

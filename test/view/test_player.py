@@ -102,15 +102,16 @@ def test_the_scale_ends_above_what_is_felt_mostly_and_is_round(make_bag):
 @pytest.mark.parametrize(
     ("without", "said", "shapes", "taxels"),
     [
-        (("layout",), "no layouts in the bag", 2, 0),
-        (("/scene_markers",), "no scene_markers in the bag", 0, 6 * GRID**2),
-        (("/tf",), "no /tf in the bag", 0, 6 * GRID**2),
+        (("layout",), "no layouts in the bag", True, 0),
+        (("/scene_markers",), "no scene_markers in the bag", False, 6 * GRID**2),
+        (("/tf",), "no /tf in the bag", False, 6 * GRID**2),
     ],
 )
 def test_what_a_bag_lacks_is_said_and_the_rest_is_shown(make_bag, without, said, shapes, taxels):
     seen, moments = opened(make_bag(Cube(without=without)))
     assert [said in remark for remark in seen.remarks] == [True]
-    assert (len(seen.world.shapes), len(seen.world.taxel_positions)) == (shapes, taxels)
+    assert ("cube" in {shape.name for shape in seen.world.shapes}) is shapes
+    assert len(seen.world.taxel_positions) == taxels
     assert moments.at(LANDING * STEP).forces == pytest.approx(
         np.array([[0.0, 0.0, IMPACT]]) if taxels else np.zeros((0, 3))
     )
