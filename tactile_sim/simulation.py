@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tactile_sim import engines
-from tactile_sim.commander import Commander
 from tactile_sim.config import Settings, resolve_feelers, resolve_scales
+from tactile_sim.control import make_commander, make_motion
 from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import place
-from tactile_sim.motion import KeyframeMotion, Motion
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import configured_scene
@@ -27,9 +25,6 @@ from tactile_sim.thrower import Thrower
 
 PUSH = 0.1
 """How long a push lasts [s]."""
-
-if TYPE_CHECKING:
-    from tactile_sim.trifinger.physics import FingerPhysics
 
 
 class Simulation:
@@ -89,8 +84,8 @@ class Simulation:
         told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
         with located(settings.source):
             self.engine = engines.make(settings.engine, spec, model, told, settings.trifinger.link_drag)
-        self.commander = self._make_commander()
-        self.motion = self._make_motion()
+        self.commander = make_commander(settings, self.names, self.engine)
+        self.motion = make_motion(settings, self.names, self.engine)
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
             self.skin_bodies.tolist(),
@@ -260,38 +255,6 @@ class Simulation:
     def fault(self) -> str | None:
         """What made the physics unstable since the last reset, or None."""
         return self.engine.fault()
-
-    def _make_commander(self) -> Commander:
-        settings, model = self.settings, self.engine.model
-        where = f"{settings.source}: gains"
-        if fingers := self._fingers():
-            from tactile_sim.trifinger.commander import FingerCommander
-
-            return FingerCommander(model, self.names, settings.gains, fingers.rules, where)
-        return Commander(model, self.names, settings.gains, where)
-
-    def _make_motion(self) -> Motion | None:
-        settings = self.settings
-        fingers = self._fingers()
-        if fingers and settings.trifinger.grasp:
-            from tactile_sim.trifinger.grasp_motion import GraspMotion
-
-            return GraspMotion(settings.trifinger.type, fingers)
-        if not settings.motion.keyframes:
-            return None
-        with located(f"{settings.source}: motion.keyframes"):
-            return KeyframeMotion(
-                self.engine.model, self.names, settings.motion.keyframes, settings.motion.period
-            )
-
-    def _fingers(self) -> FingerPhysics | None:
-        """The physics of a TriFinger, where that is the engine."""
-        if self.settings.engine != "trifinger":
-            return None
-        from tactile_sim.engines.trifinger import TrifingerEngine  # whose kernels few need
-
-        assert isinstance(self.engine, TrifingerEngine)
-        return self.engine.physics
 
     def _warm_up(self) -> None:
         """Lets all kernels be compiled or loaded before time runs."""
