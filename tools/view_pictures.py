@@ -17,6 +17,8 @@ from tactile_sim.child import Child
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+HINTS = ".mantine-Notifications-root { display: none }"
+"""One says that there is no GPU."""
 SIZE = {"width": 1200, "height": 760}
 PATIENCE = 60.0
 """[s]"""
@@ -73,8 +75,7 @@ def main() -> None:
                 page = browser.new_page(viewport=SIZE)
                 page.set_default_timeout(1000 * PATIENCE)
                 page.goto(told.split()[-1])
-                page.get_by_text("Software WebGL rendering detected").wait_for()
-                page.locator(".mantine-Notification-closeButton").click()
+                page.add_style_tag(content=HINTS)
                 take(page, steps, prepare).save(IMAGES / f"{name}.jpg", quality=88)
                 page.close()
         browser.close()

@@ -56,8 +56,9 @@ def visit(browser):
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         pages.append(page)
-        page.get_by_text("Software WebGL rendering detected").wait_for()
-        page.locator(".mantine-Notification-closeButton").click()  # it would lie over the scene
+        page.add_style_tag(
+            content=".mantine-Notifications-root { display: none }"
+        )  # a hint that there is no GPU
         return page
 
     yield visit
