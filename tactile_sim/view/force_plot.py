@@ -28,6 +28,7 @@ class ForcePlot:
         """Which of the bodies with skin are drawn, each in a place and colour of its own."""
         self._past: deque[tuple[float, np.ndarray]] = deque()
         self._top = 0.0
+        self._least = world.taxel_scale
         self._plot = gui.add_uplot(
             (np.array([-SPAN, 0.0]), *[np.full(2, np.nan)] * len(self._lines)),
             self._series(),
@@ -84,7 +85,7 @@ class ForcePlot:
 
     def _stretch(self, largest: float) -> None:
         """The scale changes in steps of 1, 2 and 5, and shrinks late, so that it does not flicker."""
-        needed = full_scale(largest)
+        needed = full_scale(max(largest, self._least))
         if needed > self._top or needed < self._top / 4.0:
             self._top = needed
             self._plot.scales = self._scales(needed)

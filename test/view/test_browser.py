@@ -160,6 +160,8 @@ def test_the_infant_feels_the_mat(serve, visit):
     picture(page, "infant")
     only_taxels(page)
     until(lambda: lit(picture(page, "infant_taxels")) > 20)
+    page.get_by_label("taxels").uncheck()
+    until(lambda: lit(picture(page, "infant_without_taxels")) < 5)  # it was they that had the colours
 
 
 def test_a_bag_plays_back(serve, visit, tmp_path):
