@@ -55,6 +55,8 @@ def add_cube(
     body.explicitinertial = True
     body.mass = CUBE_MASS
     body.inertia = [CUBE_INERTIA] * 3
+    # Left out, MuJoCo would put the centre of mass as far from the body's origin as that is from the world's.
+    body.ipos, body.iquat = (0, 0, 0), (1, 0, 0, 0)
     geom = _add_box(body, name, (half,) * 3, (0.5, 0.5, 0.5, 1.0))
     geom.group = _COLLIDING_ONLY
     for normal, color in FACES.items():

@@ -17,7 +17,7 @@ def finger():
 
 
 def step(finger, steps):
-    action = finger.Action(position=[0, 0.9, -1.7] * 3)
+    action = finger.Action(position=[0, 0.9, -1.7] * finger.number_of_fingers)
     for _ in range(steps):
         finger.append_desired_action(action)
 
@@ -56,6 +56,33 @@ def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass
     step(finger, 400)
     assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-3)
     assert finger.physics.model.body(thing.name).mass[0] == pytest.approx(mass)
+
+
+def thrown(finger, thing, velocity, spin):
+    """Gives a thing a velocity [m/s] and a spin [rad/s]."""
+    physics = finger.physics
+    [dof] = physics.model.jnt_dofadr[physics.model.body(thing.name).jntadr]
+    physics.data.qvel[dof : dof + 6] = [*velocity, *spin]
+    physics.restart()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda number: collision_objects.ColoredCubeV2((0.1, 0.05, 1), UPRIGHT, number),
+        lambda number: collision_objects.Cuboid(
+            (0.1, 0.05, 1), UPRIGHT, (0.01, 0.04, 0.01), 0.08, pybullet_client_id=number
+        ),
+    ],
+)
+def test_an_object_spins_about_its_middle_which_flies_a_parabola(make):
+    finger = SimFinger("fingeredu", link_drag=False)
+    thing = make(finger._pybullet_client_id)
+    thrown(finger, thing, (0.3, -0.2, 1.0), (3, -2, 5))
+    step(finger, 200)
+    # Semi-implicit steps of h fall by g h² (1 + 2 + ... + n).
+    expected = [0.1 + 0.06, 0.05 - 0.04, 1 + 0.2 - 9.81e-6 * 200 * 201 / 2]
+    assert thing.get_state()[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_an_object_without_mass_stands_still(finger):
