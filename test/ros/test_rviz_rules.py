@@ -30,7 +30,9 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 from tactile_sim.ros import cdr, subscribe  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml") if "skin:" in path.read_text())
+ALIKE = {"trifingeredu", "trifingerone"}
+"""Drawn as `trifinger` is, with other meshes."""
+SHIPPED = sorted({path.stem for path in (ROOT / "config").glob("*.yaml")} - ALIKE)
 FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visualization Manager"][
     "Global Options"
 ]["Fixed Frame"]
