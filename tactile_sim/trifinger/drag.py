@@ -1,10 +1,10 @@
-"""The drag that Bullet lets act on each link, and the greatest speed that it lets joints have.
+"""The drag that Bullet lets act on all that moves, and the greatest speed that it lets joints have.
 
-At a link's centre of mass, of velocity v and angular velocity ω (Bullet, ``btMultiBody``, damping of 0.5 as
-the peer sets it)::
+At a body's centre of mass, of velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
 
-    F = -0.5 m v (1 + |v|)        T = -0.5 I ω (1 + |ω|)
+    F = -d m v (1 + |v|)        T = -d I ω (1 + |ω|)
 
+where d is 0.5/s for the robot's links, as the peer sets it, and Bullet's usual 0.04/s for all else.
 Controllers that were tuned there rely on it.
 """
 
@@ -14,48 +14,36 @@ import mujoco
 import numpy as np
 from numba import njit
 
-DAMPING = 0.5
-"""[1/s] of linear and angular velocity."""
+LINK_DAMPING, DAMPING = 0.5, 0.04
+"""[1/s] of linear and angular velocity: of the robot's links, of other bodies."""
 MAX_SPEED = 10.0
 """[rad/s] of a joint."""
 
 
-class LinkDrag:
-    """The drag on all links below a body of a model."""
+class Drag:
+    """The drag on all bodies of a model that can move."""
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, root: str = "base_link"):
-        """root: the body at which the robot begins. The arrays of model and data are seen, not copied."""
-        first = model.body(root).id
-        links = [
-            body
-            for body in range(first, model.nbody)
-            if model.body_rootid[body] == model.body_rootid[first] and model.body_weldid[body]
-        ]
-        # A row a link, from the base outwards: its id, its parent's row, its first joint, how many it has.
-        rows = {body: row for row, body in enumerate(links)}
-        self.links = np.array(
-            [
-                (
-                    body,
-                    rows.get(model.body_parentid[body], -1),
-                    model.body_dofadr[body],
-                    model.body_dofnum[body],
-                )
-                for body in links
-            ],
-            np.int64,
-        ).reshape(-1, 4)
-        """(links, 4)"""
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, robot: str = "base_link"):
+        """robot: the body at which the robot begins. The arrays of model and data are seen, not copied."""
+        root = model.body_rootid[model.body(robot).id]
+        # What is welded to the world has the world's number here.
+        moving = np.flatnonzero(model.body_weldid)
+        # A row a body, from the base outwards: its id, its parent's row, its first joint, how many it has.
+        rows = {body: row for row, body in enumerate(moving)}
+        parents = [rows.get(parent, -1) for parent in model.body_parentid[moving]]
+        bodies = np.stack([moving, parents, model.body_dofadr[moving], model.body_dofnum[moving]], axis=1)
         self.arrays = (
-            self.links,
+            np.ascontiguousarray(bodies, np.int64),
+            np.where(model.body_rootid[moving] == root, LINK_DAMPING, DAMPING),
+            model.body_rootid,
             model.body_mass,
             model.body_inertia,
             data.xipos,
             data.ximat,
             data.cvel,
-            data.subtree_com[model.body_rootid[first]],
+            data.subtree_com,
             data.cdof,
-            np.empty((len(links), 6)),
+            np.empty((len(moving), 6)),
         )
         """What `add_drag` takes, but for where it adds."""
         self._out = data.qfrc_passive
@@ -66,19 +54,23 @@ class LinkDrag:
 
 
 @njit(
-    "void(i8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1],"
-    " f8[::1])",
+    "void(i8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1],"
+    " f8[:,::1], f8[:,::1], f8[::1])",
     cache=True,
 )
-def add_drag(links, masses, inertias, positions, axes, velocities, centre, joint_axes, wrenches, out):
-    """Adds the links' drag as torques of the joints to out (nv,).
+def add_drag(
+    bodies, dampings, roots, masses, inertias, positions, axes, velocities, centres, joint_axes, wrenches, out
+):
+    """Adds the bodies' drag as forces of the joints to out (nv,).
 
-    positions (nbody, 3) and axes (nbody, 9) of the bodies' inertias; velocities (nbody, 6) and joint_axes
-    (nv, 6): turn, then shift, at the centre (3,) of the tree; wrenches (links, 6): room to work in.
+    bodies (n, 4) as `Drag` makes them, with their dampings (n,); roots (nbody,) of the trees; positions
+    (nbody, 3) and axes (nbody, 9) of the bodies' inertias; velocities (nbody, 6) and joint_axes (nv, 6):
+    turn, then shift, at the centre of the tree, that of its root in centres (nbody, 3); wrenches (n, 6): room
+    to work in.
     """
-    for row in range(len(links)):
-        body = links[row, 0]
-        velocity, wrench = velocities[body], wrenches[row]
+    for row in range(len(bodies)):
+        body, damping = bodies[row, 0], dampings[row]
+        velocity, wrench, centre = velocities[body], wrenches[row], centres[roots[body]]
         wx, wy, wz = velocity[0], velocity[1], velocity[2]
         rx = positions[body, 0] - centre[0]
         ry = positions[body, 1] - centre[1]
@@ -86,9 +78,9 @@ def add_drag(links, masses, inertias, positions, axes, velocities, centre, joint
         vx = velocity[3] + wy * rz - wz * ry
         vy = velocity[4] + wz * rx - wx * rz
         vz = velocity[5] + wx * ry - wy * rx
-        force = -DAMPING * masses[body] * (1.0 + np.sqrt(vx * vx + vy * vy + vz * vz))
+        force = -damping * masses[body] * (1.0 + np.sqrt(vx * vx + vy * vy + vz * vz))
         fx, fy, fz = force * vx, force * vy, force * vz
-        turn = -DAMPING * (1.0 + np.sqrt(wx * wx + wy * wy + wz * wz))
+        turn = -damping * (1.0 + np.sqrt(wx * wx + wy * wy + wz * wz))
         wrench[0] = ry * fz - rz * fy
         wrench[1] = rz * fx - rx * fz
         wrench[2] = rx * fy - ry * fx
@@ -99,10 +91,10 @@ def add_drag(links, masses, inertias, positions, axes, velocities, centre, joint
             wrench[1] += about * y
             wrench[2] += about * z
         wrench[3], wrench[4], wrench[5] = fx, fy, fz
-    for row in range(len(links) - 1, -1, -1):
-        parent, first = links[row, 1], links[row, 2]
+    for row in range(len(bodies) - 1, -1, -1):
+        parent, first = bodies[row, 1], bodies[row, 2]
         wrench = wrenches[row]
-        for joint in range(first, first + links[row, 3]):
+        for joint in range(first, first + bodies[row, 3]):
             for i in range(6):
                 out[joint] += joint_axes[joint, i] * wrench[i]
         if parent >= 0:

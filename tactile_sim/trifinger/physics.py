@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tactile_sim.engines.mujoco import first_bad
 from tactile_sim.errors import EngineError
-from tactile_sim.trifinger.drag import LinkDrag, add_drag, limit_speed
+from tactile_sim.trifinger.drag import Drag, add_drag, limit_speed
 from tactile_sim.trifinger.robot import TIP_SENSOR, joint_names, tip_link_names
 from tactile_sim.trifinger.rules import Rules, apply_rules
 
@@ -76,7 +76,7 @@ class FingerPhysics:
         self._motors = data.qfrc_applied[self.dofs]
         self._passive = data.qfrc_passive
         self._warnings = data.warning.number
-        self._drag = LinkDrag(model, data) if self._link_drag else None
+        self._drag = Drag(model, data) if self._link_drag else None
         self._motors[:] = self.torque
         mujoco.mj_forward(model, data)
 
@@ -136,14 +136,19 @@ class FingerPhysics:
 
 @njit(
     "void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1],"
-    "i8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1])",
+    "i8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1],"
+    "f8[:,::1], f8[::1])",
     cache=True,
 )
 def _act(
     desired, gains, positions, velocities, applied, motors,
-    links, masses, inertias, centres, axes, moves, centre, joint_axes, wrenches, passive,
+    bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes, wrenches,
+    passive,
 ):  # fmt: skip
     """The rules and the drag in one call: these are short, and calls are not."""
     apply_rules(desired, gains, positions, velocities, applied)
     motors[:] = applied[0]
-    add_drag(links, masses, inertias, centres, axes, moves, centre, joint_axes, wrenches, passive)
+    add_drag(
+        bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes,
+        wrenches, passive,
+    )  # fmt: skip

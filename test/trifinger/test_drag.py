@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger.drag import LinkDrag, limit_speed
+from tactile_sim.trifinger.drag import Drag, limit_speed
 
 MASS, LENGTH, INERTIA = 0.3, 0.2, 0.004
 MODEL = mujoco.MjModel.from_xml_string(f"""
@@ -34,13 +34,13 @@ def drag(velocities):
     data = mujoco.MjData(MODEL)
     data.qvel[: len(velocities)] = velocities
     mujoco.mj_step1(MODEL, data)
-    LinkDrag(MODEL, data).apply()
+    Drag(MODEL, data).apply()
     return data.qfrc_passive
 
 
-def law(size, velocity):
+def law(size, velocity, damping=0.5):
     """Of a mass or a moment of inertia."""
-    return -0.5 * size * velocity * (1 + abs(velocity))
+    return -damping * size * velocity * (1 + abs(velocity))
 
 
 def test_a_turning_link_is_braked_at_its_centre_and_about_it():
@@ -55,8 +55,13 @@ def test_drag_turns_round_with_the_motion():
     np.testing.assert_allclose(drag([-2.0, 5.0]), -drag([2.0, -5.0]), atol=1e-15)
 
 
-def test_what_is_not_the_robot_moves_freely():
-    assert not drag([0, 0, 1, 2, 3, 4, 5, 6])[2:].any()
+def test_what_is_not_the_robot_is_braked_as_bullet_does_by_itself():
+    ball, speed, spin = MODEL.body(4), np.linalg.norm([1, 2, 3]), np.linalg.norm([4, 5, 6])
+    expected = [law(ball.mass[0], speed, 0.04) / speed * v for v in (1, 2, 3)]
+    expected += [law(ball.inertia[0], spin, 0.04) / spin * w for w in (4, 5, 6)]
+    braked = drag([0, 0, 1, 2, 3, 4, 5, 6])
+    assert braked[2:] == pytest.approx(expected, rel=1e-12)
+    assert not braked[:2].any()
 
 
 def test_a_joint_that_went_too_fast_is_where_the_greatest_speed_had_brought_it():

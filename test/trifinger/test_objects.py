@@ -85,6 +85,31 @@ def test_an_object_spins_about_its_middle_which_flies_a_parabola(make):
     assert thing.get_state()[0] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("make", "pose"),
+    [
+        (
+            lambda number: collision_objects.ColoredCubeV2((0, 0, 2), UPRIGHT, number),
+            [0.57934695, 0.28967347, 2.0058291, 0.48227373, -0.32151582, 0.80378955, -0.13402235],
+        ),
+        (
+            lambda number: collision_objects.Cuboid(
+                (0, 0, 2), UPRIGHT, (0.01, 0.04, 0.02), 0.08, pybullet_client_id=number
+            ),
+            [0.57934695, 0.28967347, 2.0058291, 0.97201183, -0.1436309, 0.1801885, -0.045774224],
+        ),
+    ],
+)
+def test_what_is_thrown_flies_and_tumbles_as_in_pybullet(finger, make, pose):
+    """Poses after 0.6 s, recorded from trifinger_simulation 2.0.0."""
+    thing = make(finger._pybullet_client_id)
+    thrown(finger, thing, (1, 0.5, 3), (3, -2, 5))
+    step(finger, 600)
+    position, orientation = map(np.array, thing.get_state())
+    assert position == pytest.approx(pose[:3], abs=1e-7)
+    assert orientation * np.sign(orientation @ pose[3:]) == pytest.approx(pose[3:], abs=1e-7)
+
+
 def test_an_object_without_mass_stands_still(finger):
     wall = collision_objects.Cuboid(
         (0, 0, 0.3), UPRIGHT, (0.1, 0.1, 0.01), 0, pybullet_client_id=finger._pybullet_client_id

@@ -229,7 +229,7 @@ def test_things_can_be_added_before_and_while_the_robot_is_there():
 
         return edit
 
-    finger = SimFinger("fingerpro", furnish=add("first", -0.1))
+    finger = SimFinger("fingerpro", link_drag=False, furnish=add("first", -0.1))
     finger.append_desired_action(finger.Action(torque=[0.1, 0.1, 0.1]))
     before = finger.get_observation(1)
     finger.edit_scene(add("second", 0.1))
