@@ -98,8 +98,9 @@ class Feelers:
         self.body_index = np.repeat(np.arange(len(placed)), np.diff(self.offsets))
         self._body_ids = np.array([body.body_id for body in placed], np.int64)
         self.model = model
-        self._prepare(tolerances, covers)
-        self._compile(model)
+        if len(self.lengths):
+            self._prepare(tolerances, covers)
+            self._compile(model)
 
     def _prepare(self, tolerances: Sequence[float], covers: list[np.ndarray]) -> None:
         """What `reading.read` takes."""
@@ -149,6 +150,8 @@ class Feelers:
                 mj_step leaves those of the step before; mj_kinematics brings them up to date.
         """
         out = self.lengths.copy()
+        if not len(out):
+            return out  # nor are kernels compiled for nobody
         reading.read(
             data.geom_xpos, data.geom_xmat, data.xpos, data.xmat,
             self._table, self._covering, self._boxes, self._bundles, self._links, self._columns, self._order,
@@ -162,6 +165,8 @@ class Feelers:
         body_positions (nbody, 3) [m] and body_rotations (nbody, 3, 3): the pose of each body in the world.
         """
         starts, directions = np.empty_like(self.positions), np.empty_like(self.normals)
+        if not len(starts):
+            return starts, directions
         reading.place_in_world(
             self.positions, self.normals, self.offsets, self._body_ids, body_positions, body_rotations,
             starts, directions,
