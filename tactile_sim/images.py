@@ -74,11 +74,11 @@ class _ForceImage:
         return SkinImage(self._simulation.engine.model, self._simulation.skin, self._index)
 
     @cached_property
-    def _scale(self) -> float:
-        chosen = self._simulation.settings.markers.taxel_scale
-        return chosen or taxel_scale(self._simulation.engine.model)
+    def _usual_scale(self) -> float:
+        return taxel_scale(self._simulation.engine.model)
 
     def __call__(self, snapshot: Snapshot) -> np.ndarray:
         body = self._simulation.skin.bodies[self._index]
         readings = snapshot.taxels32[body.start : body.stop]
-        return self._map.image(np.linalg.norm(readings, axis=1), self._scale)
+        scale = self._simulation.settings.markers.taxel_scale or self._usual_scale
+        return self._map.image(np.linalg.norm(readings, axis=1), scale)

@@ -210,6 +210,7 @@ class Runner:
         snapshot = self.simulation.observe()
         if self._broke():
             return
+        self.simulation.tell(snapshot)
         if self.simulation.step == self._shown:
             self.output.greet(snapshot)
         else:
@@ -222,7 +223,7 @@ class Runner:
         simulation = self.simulation
         step = simulation.step
         heard = self.output.heard()
-        remembers = simulation.sampling or simulation.sensor.remembers
+        remembers = simulation.remembers
         wanted = heard | {"tactile"} if remembers else heard
         due = self._schedule.due(step, wanted)
         streams = set() if step == self._shown else heard if self._show_next else due & heard

@@ -96,6 +96,8 @@ class Simulation:
         self.sensor = Sensor(
             self.skin, settings.skin.sensor, self.engine.timestep, settings.seed, settings.source
         )
+        self.told: np.ndarray | None = None
+        """(taxels, channels) float32 what was last told, where that depends on instants before; else None."""
         self.step = 0
         self.taken = 0
         """Steps since the reset."""
@@ -153,10 +155,20 @@ class Simulation:
         self.step += n
         self.taken += n
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what is told of an instant depends on instants before."""
+        return self.sampling is not None or self.sensor.remembers
+
+    def tell(self, snapshot: Snapshot) -> None:
+        """Keeps what is told of an instant for who cannot find it from the state alone."""
+        self.told = snapshot.taxels32 if self.remembers else None
+
     def remember(self, snapshot: Snapshot, sent: bool) -> None:
         """Keeps what has memory; ``sent``: whether the tactile messages of this instant are due."""
+        if sent:
+            self.tell(snapshot)
         if sent and self.sensor.remembers:
-            _ = snapshot.taxels
             self.sensor.keep()
         if self.sampling:
             if sent:
@@ -192,6 +204,7 @@ class Simulation:
         self.commander.release()
         self.thrower.restart()
         self.sensor.restart()
+        self.told = None
         if self.sampling:
             self.sampling.clear()
         self._started()
@@ -249,6 +262,7 @@ class Simulation:
         before, self.settings = self.settings, settings
         if settings.skin.touch_function != before.skin.touch_function:
             self.sensor.forget()
+            self.told = None
             if self.sampling:
                 self.sampling.clear()
 

@@ -116,6 +116,7 @@ class MarkerSettings:
         Number(least=0),
         "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
         "0: chosen by what the bodies weigh",
+        live=True,
     )
 
 

@@ -39,6 +39,10 @@ class Engine(Protocol):
         """The ``<contact>`` sensors among them."""
 
     @property
+    def desired(self) -> np.ndarray:
+        """What acts beside the controls in ``data``, to be read and set in place; empty for most engines."""
+
+    @property
     def time(self) -> float:
         """Time since the last reset [s]."""
 

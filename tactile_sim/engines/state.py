@@ -42,6 +42,11 @@ class State(MujocoSensors):
         """Ids of the bodies with a free joint."""
 
     @property
+    def desired(self) -> np.ndarray:
+        """Nothing acts beside the controls in ``data``."""
+        return np.empty(0)
+
+    @property
     def time(self) -> float:
         """Time since the last reset [s]."""
         return self.data.time

@@ -50,6 +50,11 @@ class TrifingerEngine(MujocoEngine):
         self.physics.restart()
 
     @property
+    def desired(self) -> np.ndarray:
+        """(4, n) the action, as in `tactile_sim.trifinger.rules.Rules`."""
+        return self.physics.rules.desired
+
+    @property
     def push_sensors(self) -> np.ndarray:
         """(fingers,) what the robot's own sensors in its tips read: no newtons."""
         return push_sensors(self.finger_type, self.physics.tip_normal_forces)

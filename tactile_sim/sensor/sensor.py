@@ -137,6 +137,15 @@ class Sensor:
         """Lets what is told of a reading count as zero from now on, on all bodies."""
         self._tare.take(self._before_tare(step, reading))
 
+    @property
+    def zero(self) -> np.ndarray | None:
+        """(taxels, channels) what counts as zero, before it is taken off; None: nothing was tared."""
+        return self._tare.zero
+
+    @zero.setter
+    def zero(self, values: np.ndarray | None) -> None:
+        self._tare.zero = values
+
     def restart(self) -> None:
         """From here on steps and random numbers begin anew, and nothing is remembered but the tare."""
         for stage in self._stages:

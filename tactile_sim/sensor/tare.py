@@ -19,7 +19,7 @@ class Tare(Stage):
             for body, block in zip(plan.bodies, plan.blocks, strict=True)
         ]
         self._waiting = self._planned
-        self._zero: np.ndarray | None = None
+        self.zero: np.ndarray | None = None
         """(taxels, channels)"""
 
     @property
@@ -30,10 +30,10 @@ class Tare(Stage):
     @property
     def idle(self) -> bool:
         """Whether it changes nothing."""
-        return self._zero is None and not self._waiting
+        return self.zero is None and not self._waiting
 
     def act(self, values: np.ndarray, step: int) -> None:
-        zero = self._zero
+        zero = self.zero
         self._left = [(at, taxels) for at, taxels in self._waiting if step < at]
         if len(self._left) < len(self._waiting):
             zero = np.zeros_like(values) if zero is None else zero.copy()
@@ -45,12 +45,12 @@ class Tare(Stage):
         self._next = zero
 
     def keep(self) -> None:
-        self._zero, self._waiting = self._next, self._left
+        self.zero, self._waiting = self._next, self._left
 
     def take(self, values: np.ndarray) -> None:
         """Lets values (taxels, channels), as the stages before left them, count as zero from now on."""
-        self._zero = values
+        self.zero = values
 
     def forget(self) -> None:
         """Puts everything back as at the start: readings are of another kind now."""
-        self._zero, self._waiting = None, self._planned
+        self.zero, self._waiting = None, self._planned

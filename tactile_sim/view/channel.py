@@ -22,7 +22,8 @@ _TRIES = 3
 def layout(world: World, state_size: int = 0) -> np.dtype:
     """One moment as it lies in memory; units and frames as in `Moment`, `Snapshot` and `Contacts`.
 
-    Where it has a state, the fields from ``positions`` on are for `tactile_sim.view.mirror` to find.
+    Where it has a state, the fields from ``positions`` on are for `tactile_sim.view.mirror` to find; but
+    the readings only unless they are ``told``. ``zero``: what is tared, taxel-major.
     """
     bodies, skins = len(world.bodies), len(world.skin_bodies)
     return np.dtype(
@@ -31,11 +32,15 @@ def layout(world: World, state_size: int = 0) -> np.dtype:
             ("paused", "?"),
             ("fault", "S300"),
             ("force_scale", "f8"),
+            ("taxel_scale", "f8"),
             ("state", "f8", (state_size,)),
             ("step", "i8"),
             ("taken", "i8"),
             ("touch_function", "S32"),
             ("response_function", "S32"),
+            ("tared", "?"),
+            ("zero", "f8", (_CHANNELS * len(world.taxel_positions) if state_size else 0,)),
+            ("told", "?"),
             ("positions", "f8", (bodies, 3)),
             ("quaternions", "f8", (bodies, 4)),
             ("unit", "S8"),
@@ -55,14 +60,17 @@ def put(
     *,
     readings: np.ndarray | None = None,
     contacts: np.ndarray | None = None,
+    zero: np.ndarray | None = None,
     **others: Any,
 ) -> None:
     """Sets the fields of a record that are given; the others stay as they are.
 
-    readings: (n, 1 or 3) of the taxels; contacts: (c, WIDTH) ``Contacts.values``.
+    readings, zero: (n, 1 or 3) of the taxels; contacts: (c, WIDTH) ``Contacts.values``.
     """
     for field, value in others.items():
         record[field] = value
+    if zero is not None:
+        record["zero"][: zero.size] = zero.reshape(-1)
     if readings is not None:
         record["channels"] = readings.shape[1]
         record["readings"][: readings.size] = readings.reshape(-1)

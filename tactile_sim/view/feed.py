@@ -6,7 +6,6 @@ import time
 from concurrent.futures import Future
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from tactile_sim.errors import TactileSimError
@@ -15,7 +14,7 @@ from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import live_world
 from tactile_sim.view.link import INTERVAL, Link
-from tactile_sim.view.mirror import STATE, state_size
+from tactile_sim.view.mirror import read_state, state_size
 from tactile_sim.view.pictures import Pictures
 
 REQUESTS = ("pause", "step", "reset", "throw", "push", "set_control", "set_real_time_factor")
@@ -44,6 +43,10 @@ class ViewFeed:
         """When the next moment may be written [s of wall time]."""
         self._shown: tuple[int, bool, str | None] | None = None
         """Step, whether time stood, and fault of the last moment; None: something else has changed since."""
+        self._told: np.ndarray | None = None
+        self._zero: np.ndarray | None = None
+        """Readings that were told and what was tared at the last moment."""
+        self._settings = simulation.settings
 
     @staticmethod
     def open(simulation: Simulation, host: str, port: int) -> ViewFeed:
@@ -71,25 +74,38 @@ class ViewFeed:
         """Tells how things stand, if a browser is there that has not seen it, and not too often."""
         if not self._channel.clients or (now := time.monotonic()) < self._due:
             return
-        present = self._simulation.step, self._runner.paused, self._runner.fault
-        if present != self._shown:
+        simulation = self._simulation
+        present = simulation.step, self._runner.paused, self._runner.fault
+        told = simulation.told is not self._told or simulation.settings is not self._settings
+        if told or present != self._shown:
             # The loop looks now and then: what comes late does not put off the next.
             self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
             self._shown = present
             self._write(*present)
 
     def _keep(self) -> None:
-        mujoco.mj_getState(self._simulation.engine.model, self._simulation.engine.data, self._state, STATE)
+        self._simulation.prepare()
+        read_state(self._simulation, self._state)
 
     def _write(self, step: int, paused: bool, fault: str | None) -> None:
-        simulation, settings = self._simulation, self._simulation.settings
+        simulation = self._simulation
+        self._settings = settings = simulation.settings
         if not fault:
             self._keep()
+        self._told, readings = simulation.told, {}
+        if simulation.remembers and self._told is not None:
+            readings["readings"] = self._told
+        elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:
+            self._zero = readings["zero"] = zero
         self._link.write(
+            **readings,
+            told="readings" in readings,
+            tared=simulation.sensor.zero is not None,
             time=simulation.time,
             paused=paused,
             fault=(fault or "").encode(),
             force_scale=settings.markers.force_scale,
+            taxel_scale=settings.markers.taxel_scale,
             state=self._state,
             step=step,
             taken=simulation.taken,

@@ -33,7 +33,6 @@ def of_simulation(simulation: Simulation, pictures: tuple[Picture, ...] = ()) ->
     return dataclasses.replace(
         world,
         real_time_factor=settings.real_time_factor,
-        taxel_scale=settings.markers.taxel_scale or world.taxel_scale,
         feeler_bodies=np.array([body.body_id for body in feelers.bodies], int)[feelers.body_index],
         feeler_positions=feelers.positions,
         feeler_normals=feelers.normals,

@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.config import Settings
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
+from tactile_sim.snapshot import Snapshot
 from tactile_sim.view.channel import put
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -18,13 +19,29 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 def state_size(simulation: Simulation) -> int:
     """How many numbers a state has."""
-    return mujoco.mj_stateSize(simulation.engine.model, STATE)
+    return mujoco.mj_stateSize(simulation.engine.model, STATE) + simulation.engine.desired.size
+
+
+def read_state(simulation: Simulation, state: np.ndarray) -> None:
+    """Reads what is told of a simulation's instant, (state_size,): MuJoCo's state, and what is desired."""
+    engine = simulation.engine
+    own = state[: len(state) - engine.desired.size]
+    mujoco.mj_getState(engine.model, engine.data, own, STATE)
+    state[len(own) :] = engine.desired.ravel()
+
+
+def set_state(simulation: Simulation, state: np.ndarray) -> None:
+    """Puts a simulation into what `read_state` read of another one of the same scene."""
+    engine = simulation.engine
+    own = state[: len(state) - engine.desired.size]
+    mujoco.mj_setState(engine.model, engine.data, own, STATE)
+    engine.desired[:] = state[len(own) :].reshape(engine.desired.shape)
 
 
 class Mirror:
     """Computes what is seen of a state, so that the physics need not: poses, contacts, readings, feelers.
 
-    Stages of sensors that remember act on what is shown, at the pace of that; a tare is not known here.
+    Readings that depend on instants before are told, and not found here.
     """
 
     def __init__(self, settings: Settings):
@@ -35,7 +52,7 @@ class Mirror:
         """Computes the other fields of a record, as in `tactile_sim.view.channel`, from its state."""
         simulation = self.simulation
         engine = simulation.engine
-        mujoco.mj_setState(engine.model, engine.data, record["state"], STATE)
+        set_state(simulation, record["state"])
         simulation.step, simulation.taken = int(record["step"]), int(record["taken"])
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
         skin = simulation.settings.skin
@@ -43,15 +60,22 @@ class Mirror:
             skin = dataclasses.replace(skin, touch_function=touch, response_function=response)
             simulation.update(dataclasses.replace(self._settings, skin=skin))
         snapshot = simulation.observe()
-        simulation.remember(snapshot, True)
+        if not record["told"]:
+            put(record, readings=self._readings(record, snapshot))
         put(
             record,
             positions=engine.body_positions,
             quaternions=engine.body_quaternions,
             unit=TOUCH_FUNCTIONS[touch].unit.encode(),
-            readings=snapshot.taxels32,
             wrenches=snapshot.wrenches,
             contacts=snapshot.contacts.values,
             feelers=snapshot.feelers,
             controls=engine.data.ctrl,
         )
+
+    def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
+        """(taxels, channels) of a snapshot, with the tare of the real one."""
+        function = TOUCH_FUNCTIONS[self.simulation.settings.skin.touch_function]
+        zero = record["zero"][: len(self.simulation.skin.positions) * function.channels]
+        self.simulation.sensor.zero = zero.reshape(-1, function.channels) if record["tared"] else None
+        return snapshot.taxels32

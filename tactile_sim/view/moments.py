@@ -49,13 +49,14 @@ class Moments:
         channels = int(record["channels"])
         readings = record["readings"][: channels * len(self._world.taxel_positions)]
         taxels = np.linalg.norm(readings.reshape(-1, channels), axis=1)
-        feelers, scale = record["feelers"], self._world.taxel_scale
+        feelers, scale = record["feelers"], float(record["taxel_scale"]) or self._world.taxel_scale
         return Moment(
             time=float(record["time"]),
             body_positions=record["positions"],
             body_quaternions=quaternions,
             taxels=taxels,
             unit=bytes(record["unit"]).rstrip(b"\0").decode(),
+            taxel_scale=scale,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
             contacts=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             arrows=arrows,

@@ -36,14 +36,15 @@ class Panel:
         self._controls = controls
         self._due = 0.0
         self._paused = False
-        self._unit = "N"
+        self._scale = (world.taxel_scale, "N")
+        """What colours of taxels mean: the end of the scale, and its unit."""
         self._state = gui.add_html(_line("waiting for the first moment"))
         self._fault = gui.add_html("", visible=False)
         self._answer = gui.add_html("", visible=False)
         if controls is not None:
             self._add_controls(controls)
         if len(world.taxel_positions):
-            self._legend = gui.add_html(legend(world.taxel_scale, self._unit))
+            self._legend = gui.add_html(legend(*self._scale))
         self._plot = ForcePlot(gui, world) if len(world.skin_bodies) else None
         self._actuators = Actuators(gui, world, controls) if controls and world.actuators else None
         self._images = self._add_images()
@@ -117,9 +118,10 @@ class Panel:
         self._paused = moment.paused
         self._fault.content = _line(escape(moment.fault), "#ff6b6b")
         self._fault.visible = bool(moment.fault)
-        if moment.unit != self._unit and len(self._world.taxel_positions):
-            self._unit = moment.unit
-            self._legend.content = legend(self._world.taxel_scale, moment.unit)
+        scale = (moment.taxel_scale or self._world.taxel_scale, moment.unit)
+        if scale != self._scale and len(self._world.taxel_positions):
+            self._scale = scale
+            self._legend.content = legend(*scale)
 
     def tell(self, text: str) -> None:
         """Shows an answer until the next."""

@@ -98,7 +98,7 @@ class Scene:
     def draw(self, moment: Moment) -> None:
         """Shows how bodies lie and what they feel."""
         self._pose(moment)
-        self._color(moment.taxels)
+        self._color(moment.taxels, moment.taxel_scale or self._world.taxel_scale)
         if len(moment.feelers) == len(self._world.feeler_lengths) > 0:
             self._comb(moment.feelers)
 
@@ -111,10 +111,10 @@ class Scene:
                 frame.position = poses[body, :3]
                 frame.wxyz = poses[body, 3:]
 
-    def _color(self, taxels: np.ndarray) -> None:
+    def _color(self, taxels: np.ndarray, scale: float) -> None:
         if len(taxels) != len(self._colors):
             taxels = np.zeros(len(self._colors))
-        fresh = colors(taxels, self._world.taxel_scale)
+        fresh = colors(taxels, scale)
         changes = np.concatenate([[0], np.cumsum((fresh != self._colors).any(axis=1))])
         for k in np.flatnonzero(changes[self._stops] > changes[self._starts]).tolist():
             self._clouds[k].colors = fresh[self._starts[k] : self._stops[k]]

@@ -103,6 +103,8 @@ class Moment:
     taxels: np.ndarray = _none(0)
     """(n,) magnitude of each reading."""
     unit: str = "N"
+    taxel_scale: float = 0.0
+    """The reading at the end of the colour scale, where it was chosen; 0: as the world has it."""
     forces: np.ndarray = _none(0, 3)
     """(s, 3) net force on each body with skin, in the world [N]."""
     contacts: np.ndarray = _none(0, 3)

@@ -247,6 +247,40 @@ def test_what_cannot_be_is_refused_in_the_browser_and_time_goes_on(running, requ
     wait_until(lambda: far.runner.simulation.step > before)
 
 
+def test_readings_that_remember_are_shown_as_they_are_told_also_after_a_reset(running):
+    delay = {"box": {"delay": {"time": 0.1}}}
+    skin = {"scales": {"box": 0.05}, "sensor": delay, "sampling": "peak"}
+    far = running(real_time_factor=0.0, skin=skin)
+    far.channel.clients = 1
+    wait_until(lambda: far.runner.simulation.time > 1.0)
+    do(far, lambda: far.runner.pause(True))
+    wait_until(lambda: far.latest().paused)
+    told = far.runner.simulation.told
+    assert far.latest().taxels == pytest.approx(np.linalg.norm(told, axis=1))
+    assert told.any()
+    far.ask("reset", None)
+    wait_until(lambda: not far.latest().taxels.any())  # a tenth of a second late
+
+
+def test_what_is_tared_is_shown_as_zero(running):
+    far = running(real_time_factor=0.0)
+    wait_until(lambda: far.runner.simulation.time > 2.0)
+    far.runner.call(lambda: far.runner.pause(True)).result(10)
+    far.channel.clients = 1
+    assert far.latest().taxels.max() > 0.1
+    do(far, lambda: far.runner.interfere(far.runner.simulation.take_tare))
+    wait_until(lambda: far.latest().taxels.max() < 1e-4)
+
+
+def test_settings_that_change_while_time_stands_are_seen(running):
+    far = running(start_paused=True)
+    far.channel.clients = 1
+    wait_until(lambda: far.written)
+    changed = far.runner.simulation.settings.replace("markers.taxel_scale", 7.0)
+    do(far, lambda: far.runner.update(changed))
+    wait_until(lambda: far.latest().taxel_scale == 7.0)
+
+
 def test_only_what_is_offered_can_be_asked_for(running):
     far = running(start_paused=True)
     far.ask("_interfere", 1)
