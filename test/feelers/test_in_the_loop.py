@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tactile_sim import config
 from tactile_sim.errors import TactileSimError
@@ -102,6 +103,42 @@ def test_the_picture_of_forces_is_coloured_where_the_cube_stands(falling):
     changed = (free != loaded).any(axis=2)
     # The floor touches one of six faces, at its four corners at least.
     assert 0 < changed.sum() <= (free != free[0, 0]).any(axis=2).sum() / 6 * 1.1
+
+
+TWO_MAPS = """
+<mujoco>
+  <asset>
+    <mesh name="tile" inertia="shell" vertex="0 0 0 .1 0 0 .1 .1 0 0 .1 0" face="0 1 2 0 2 3"
+      texcoord="0 1 1 1 1 0 0 0"/>
+  </asset>
+  <worldbody>
+    <geom name="ceiling" type="box" size="1 1 .1" pos="0 0 1.12"/>
+    <body name="paw" pos="0 0 1">
+      <geom name="left pad" type="mesh" mesh="tile" contype="0" conaffinity="0"/>
+      <geom name="right" type="mesh" mesh="tile" pos=".2 0 .01" contype="0" conaffinity="0"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_each_of_several_maps_of_a_body_is_an_image_and_all_are_one(tmp_path):
+    Image.fromarray(np.full((4, 6), 255, np.uint8)).save(tmp_path / "left pad.png")
+    Image.fromarray(np.full((2, 3), 255, np.uint8)).save(tmp_path / "right.png")
+    paw = simulation(
+        tmp_path, TWO_MAPS, contacts="all", feelers={"paw": {"image": "{geom}.png", "length": 0.05}}
+    )
+    pictures = {image.name: image.make(paw.observe()) for image in tactile_images(paw)}
+    assert set(pictures) == {"image", "left_pad/image", "right/image"}
+    # The ceiling is 20 mm above one tile and 10 mm above the other: 60 and 80 % of the hairs are covered.
+    assert (pictures["left_pad/image"] == np.full((4, 6), 153)).all()
+    assert (pictures["right/image"] == np.full((2, 3), 204)).all()
+    whole = pictures["image"]
+    assert whole.shape == (6, 6)
+    assert (whole[:4] == 153).all() and (whole[4:, :3] == 204).all() and not whole[4:, 3:].any()
+    [body] = paw.feelers.bodies
+    free = paw.observe().feelers
+    assert whole.ravel()[body.placed.pixels] == pytest.approx(255 * (1 - free / 0.05), abs=0.5)
 
 
 def test_a_skin_alone_has_the_picture_of_its_forces(tmp_path):

@@ -7,12 +7,13 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import Ros, stamp, wait_for  # noqa: E402
+from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
 from tactile_sim.srv import Step  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from tactile_sim import bag  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 HALF, HEIGHT, LENGTH, GRAVITY, TIMESTEP = 0.1, 0.2, 0.05, 9.81, 0.002
@@ -112,3 +113,30 @@ def test_the_lines_stand_on_the_body_and_change_their_colour_with_cover(heard):
         assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)
         colours |= {tuple(message.markers.color[k]) for k in lines}
     assert len(colours) >= 3  # free, on the way, covered
+
+
+def test_a_bag_of_the_worm_holds_its_hairs_and_images_at_their_rates(ros: Ros):
+    maps = {
+        f"worm_{part}": {"image": f"assets/worm_{part}.png", "length": 0.03} for part in ("lower", "upper")
+    }
+    rates = {"feelers": 50.0, "images": 25.0}
+    config = ros.config(scene="worm.xml", contacts="all", feelers=maps, rates=rates)
+    process = ros.start("run", config, "--duration", "0.5", "--record", "bag")
+    assert process.wait(4 * PATIENCE) == 0
+    topics = bag.read(ros.folder / "bag")
+    for body in maps:
+        readings, images = topics[f"/tactile/{body}/feelers"], topics[f"/tactile/{body}/image"]
+        layout = topics[f"/tactile/{body}/feelers_layout"]
+        count = layout.lengths.shape[1]
+        assert layout.positions.shape == layout.normals.shape == (1, count, 3)
+        assert layout.uv.shape == (1, count, 2) and layout.pixels.shape == (1, count)
+        assert readings.data.shape == (len(readings), count, 1)
+        assert set(readings.quantity) == {"feeler"} and set(readings.unit) == {"m"}
+        for topic, rate in ((readings, rates["feelers"]), (images, rates["images"])):
+            assert set(np.diff(topic.stamps).tolist()) == {round(1e9 / rate)}
+            assert len(topic) >= 0.5 * rate
+        # Where both are of one instant, the image shows how far the hairs are covered.
+        _, there, here = np.intersect1d(readings.stamps, images.stamps, return_indices=True)
+        shown = images.data.reshape(len(images), -1)[here][:, layout.pixels[0]]
+        covered = 255 * (1 - readings.data[there, :, 0] / layout.lengths[0])
+        assert len(there) >= 10 and shown == pytest.approx(covered, abs=0.51)
