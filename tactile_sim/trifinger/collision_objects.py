@@ -1,19 +1,52 @@
 """Objects that the fingers can push, lift and throw, as programs for ``trifinger_simulation`` make them.
 
 Each belongs to a simulation, by default to the first that was made, and joins it at once: the model is
-compiled anew, the state stays. It is there as long as the simulation.
+compiled anew, the state stays. When the object has gone, it leaves the simulation before the next step.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Sequence
 
 import mujoco
 
 from tactile_sim.trifinger import objects, worlds
+from tactile_sim.trifinger.errors import InvalidValueError
 
 _numbers = itertools.count()
+
+
+def import_mesh(
+    mesh_file_path: str | os.PathLike[str],
+    position: Sequence[float],
+    orientation: Sequence[float] = (0, 0, 0, 1),
+    is_concave: bool = False,
+    color_rgba: Sequence[float] | None = None,
+    pybullet_client_id: int = 0,
+) -> int:
+    """Adds a mesh that stands still and stays; the id that its body has then.
+
+    Args:
+        mesh_file_path: STL, OBJ or MSH, in metres.
+        position, orientation: (3,) [m] and quaternion (x, y, z, w).
+        is_concave: has to be False: the convex hull of the mesh is what collides.
+        color_rgba: red, green, blue and alpha, 0 to 1; grey without.
+        pybullet_client_id: the number of its simulation.
+
+    Raises:
+        ValueError: a concave mesh was asked for, or there is no such simulation.
+        SceneError: the file cannot be read or is no mesh.
+    """
+    if is_concave:
+        raise InvalidValueError(
+            f"{mesh_file_path}: meshes collide by their hulls; import convex parts with is_concave=False"
+        )
+    simulation, name = worlds.find(pybullet_client_id), f"mesh_{next(_numbers)}"
+    path = os.path.abspath(mesh_file_path)
+    simulation.edit_scene(lambda spec: objects.add_mesh(spec, name, path, position, orientation, color_rgba))
+    return int(simulation.physics.model.body(name).id)
 
 
 class BaseCollisionObject:
@@ -25,13 +58,14 @@ class BaseCollisionObject:
         self.name = name
 
     def _join(self, add: Callable[[mujoco.MjSpec], object]) -> None:
-        self._simulation.edit_scene(add)
+        worlds.join(self._simulation, self, [self.name], add)
 
     def set_state(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Puts it somewhere, at rest: position (3,) [m], orientation a quaternion (x, y, z, w)."""
         physics = self._simulation.physics
-        objects.set_pose(physics.model, physics.data, self.name, position, orientation)
-        physics.restart()
+        with self._simulation.stepping:
+            objects.set_pose(physics.model, physics.data, self.name, position, orientation)
+            physics.restart()
 
     def get_state(self) -> tuple[list[float], list[float]]:
         """Its position [m] and its orientation (x, y, z, w)."""

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.trifinger import arena
 from tactile_sim.trifinger.robot import STIFF
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
@@ -21,6 +22,7 @@ DIE_MASS = 0.012
 DIE_COLOR = (10 / 255, 125 / 255, 207 / 255, 1.0)
 FRICTION = (1.0, 0.001, 0.0001)
 """Sliding and, where two things of one contact have it, spinning [m] and rolling [m]."""
+GREY = (0.5, 0.5, 0.5, 1.0)
 FACES = {
     (1, 0, 0): (0.76, 0.19, 0.0),
     (-1, 0, 0): (0.66, 0.36, 0.65),
@@ -57,7 +59,7 @@ def add_cube(
     body.inertia = [CUBE_INERTIA] * 3
     # Left out, MuJoCo would put the centre of mass as far from the body's origin as that is from the world's.
     body.ipos, body.iquat = (0, 0, 0), (1, 0, 0, 0)
-    geom = _add_box(body, name, (half,) * 3, (0.5, 0.5, 0.5, 1.0))
+    geom = _add_box(body, name, (half,) * 3, GREY)
     geom.group = _COLLIDING_ONLY
     for normal, color in FACES.items():
         axis = np.abs(normal)
@@ -91,10 +93,35 @@ def add_box(
         color: red, green, blue and alpha, 0 to 1; grey without.
     """
     body = _add_body(spec, name, position, orientation)
-    geom = _add_box(body, name, half_extents, (0.5, 0.5, 0.5, 1.0) if color is None else color)
+    geom = _add_box(body, name, half_extents, GREY if color is None else color)
     if mass:
         body.add_freejoint(name=name)
         geom.mass = mass
+    return name
+
+
+def add_mesh(
+    spec: mujoco.MjSpec,
+    name: str,
+    file: str,
+    position: Sequence[float],
+    orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+    color: Sequence[float] | None = None,
+) -> str:
+    """Adds a mesh that stands still, of which the hull collides; its name.
+
+    file: absolute path of an STL, OBJ or MSH; other arguments as in :func:`add_box`.
+    """
+    spec.add_mesh(name=name, file=file)
+    _add_body(spec, name, position, orientation).add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_MESH,
+        meshname=name,
+        friction=(arena.BORDER_FRICTION, 0.005, 0.0001),
+        priority=arena.BORDER_PRIORITY,
+        solref=STIFF,
+        rgba=GREY if color is None else color,
+    )
     return name
 
 
@@ -105,6 +132,12 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
         add_box(spec, f"die_{index}", half, DIE_MASS, position, color=DIE_COLOR)
         for index, position in enumerate(positions)
     ]
+
+
+def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
+    """Red, green, blue and alpha, 0 to 1, of a colour such as ``0xFF8800`` and an alpha of 0 to 255."""
+    red, green, blue = color.to_bytes(3, "big")
+    return red / 255, green / 255, blue / 255, alpha / 255
 
 
 def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.ndarray, np.ndarray]:

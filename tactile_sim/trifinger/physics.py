@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from tactile_sim.engines.mujoco import first_bad
-from tactile_sim.errors import EngineError
+from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.trifinger.drag import Drag, add_drag, limit_speed
 from tactile_sim.trifinger.robot import TIP_SENSOR, joint_names, tip_link_names
 from tactile_sim.trifinger.rules import Rules, apply_rules
@@ -49,10 +49,17 @@ class FingerPhysics:
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Changes the world while it is there: all that remains stays as it is.
 
-        edit: called with ``spec``. ``model``, ``data`` and what is seen in them are other objects then.
+        edit: called with a copy of ``spec``. ``spec``, ``model``, ``data`` and what is seen in them are other
+        objects then. Raises SceneError for what cannot be; nothing has changed then.
         """
-        edit(self.spec)
-        self._see(*self.spec.recompile(self.model, self.data))
+        spec = self.spec.copy()
+        edit(spec)
+        try:
+            seen = spec.recompile(self.model, self.data)
+        except ValueError as error:
+            raise SceneError(f"the scene cannot be changed so: {' '.join(str(error).split())}") from error
+        self.spec = spec
+        self._see(*seen)
 
     def _see(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         # MuJoCo would start over by itself at a NaN, unnoticed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import mujoco
@@ -22,6 +22,7 @@ from tactile_sim.trifinger.finger_types_data import (
     get_number_of_fingers,
 )
 from tactile_sim.trifinger.kinematics import Kinematics
+from tactile_sim.trifinger.objects import int_to_rgba as int_to_rgba  # which programs look for here
 from tactile_sim.trifinger.observation import Observation, push_sensors
 from tactile_sim.trifinger.physics import FingerPhysics
 from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
@@ -81,15 +82,14 @@ class SimFinger:
         self._spacings = check_spacings(spacings)
         self._skin: Skin | None = None
         self._t = -1
-        self.stepping = Lock()
-        """Held while the state changes: for who looks from another thread."""
+        self.stepping = RLock()
+        """Held while the state changes or is felt: for who looks from another thread."""
+        self._gone: list[str] = []  # bodies to be taken away before the next step, see `worlds.join`
         self._view: visualization.FingerView | None = None
         self._pybullet_client_id = worlds.register(self)
         self.reset_finger_positions_and_velocities(get_initial_joint_positions(finger_type))
         if enable_visualization:
             self._view = visualization.FingerView(self)
-
-    # -- gains -----------------------------------------------------------------------------------------------
 
     @property
     def position_gains(self) -> np.ndarray:
@@ -128,8 +128,6 @@ class SimFinger:
         self.physics.rules.gains[3] = torque
         self._max_motor_torque = torque
 
-    # -- acting and observing --------------------------------------------------------------------------------
-
     def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:
         """An action for this robot: torques (n_joints,) [N m], by default 0; positions (n_joints,) [rad], by
         default NaN, no position control."""
@@ -148,10 +146,12 @@ class SimFinger:
             ValueError: the action does not fit the robot, or has a torque that is NaN; nothing happens then.
             EngineError: the physics became unstable.
         """
+        if self._gone:
+            self.edit_scene(lambda _: None)
         physics = self.physics
         physics.rules.desire(action.torque, action.position, action.position_kp, action.position_kd)
         self._action_type = type(action)
-        self._before = physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces.copy()
+        self._before = self._state()
         with self.stepping:
             physics.step()
         self._t += 1
@@ -168,7 +168,7 @@ class SimFinger:
             ValueError: any other time index.
         """
         self._check_time_index(t, upcoming=True)
-        return self._observe(*self._before) if t == self._t else self._observe_now()
+        return self._observe(*(self._before if t == self._t else self._state()))
 
     def get_desired_action(self, t: int) -> Any:
         """The action of time index t, that of the last action, as it was asked for; else ValueError."""
@@ -215,9 +215,7 @@ class SimFinger:
                 raise InvalidValueError(f"{what}: the robot needs {n} finite numbers, not {values}")
         with self.stepping:
             self.physics.set(joint_positions, velocities)
-        return self._observe_now()
-
-    # -- touch -----------------------------------------------------------------------------------------------
+        return self._observe(*self._state())
 
     def contacts(self) -> Contacts:
         """All contacts that carried a force in the last step."""
@@ -245,31 +243,40 @@ class SimFinger:
         Functions are named as in `tactile_sim.skin`; ConfigError for an unknown name.
         """
         data = self.physics.data
-        return self.skin.feel(
-            self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch_function, response_function
-        )
-
-    # -- the world -------------------------------------------------------------------------------------------
+        with self.stepping:  # the skin has one room to compute in
+            return self.skin.feel(
+                self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch_function, response_function
+            )
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Adds things to the world, or takes some away, while all else stays as it is.
 
-        edit: called with the spec. ``physics.model`` and ``physics.data`` are other objects afterwards.
+        edit: called with the spec. ``physics.spec``, ``physics.model`` and ``physics.data`` are other objects
+        afterwards. Raises SceneError for what cannot be; all stays as it is then.
         """
+
+        def change(spec: mujoco.MjSpec) -> None:
+            for name in self._gone:
+                if (body := spec.body(name)) is not None:
+                    spec.delete(body)
+            edit(spec)
+
         shown = self._view is not None
         self.close()
-        self.physics.edit(edit)
-        self._skin = None
-        if shown:
-            self._view = visualization.FingerView(self)
+        try:
+            with self.stepping:
+                self.physics.edit(change)
+                self._gone.clear()
+                self._skin = None
+        finally:
+            if shown:
+                self._view = visualization.FingerView(self)
 
     def close(self) -> None:
         """Ends the view in the browser, where there is one; it ends with the robot in any case."""
         if self._view is not None:
             self._view.close()
             self._view = None
-
-    # -- within ----------------------------------------------------------------------------------------------
 
     def _check_time_index(self, t: int, upcoming: bool = False) -> None:
         if t < 0:
@@ -284,9 +291,10 @@ class SimFinger:
         action.position_kp, action.position_kd = kp.copy(), kd.copy()
         return action
 
-    def _observe_now(self) -> Observation:
+    def _state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Joint positions, velocities and normal forces on the tips, as they are now."""
         physics = self.physics
-        return self._observe(physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces)
+        return physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces.copy()
 
     def _observe(self, position: np.ndarray, velocity: np.ndarray, tip_forces: np.ndarray) -> Observation:
         observation = Observation()

@@ -1,21 +1,22 @@
 """Marks that are seen and touch nothing: goals of tips and objects, as programs for ``trifinger_simulation``
 make them.
 
-Each belongs to a simulation, by default to the first that was made, and joins it at once, as the objects of
-``collision_objects`` do; it is seen in pictures and views.
+Each belongs to a simulation, by default to the first that was made, joins it at once and leaves it when it
+has gone, as the objects of ``collision_objects`` do; it is seen in pictures and views.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.trifinger import worlds
+from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.objects import wxyz
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
 _COLORS = ((1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 1))
 _UPRIGHT = (0, 0, 0, 1)
 _numbers = itertools.count()
+
+BOX = 3
+"""PyBullet's ``GEOM_BOX``."""
+SHAPES = {
+    2: (mujoco.mjtGeom.mjGEOM_SPHERE, ("radius",)),
+    BOX: (mujoco.mjtGeom.mjGEOM_BOX, ("halfExtents",)),
+    4: (mujoco.mjtGeom.mjGEOM_CYLINDER, ("radius", "length")),
+    7: (mujoco.mjtGeom.mjGEOM_CAPSULE, ("radius", "length")),
+}
+"""By PyBullet's numbers ``GEOM_SPHERE``, ...: MuJoCo's, and what says how large one is."""
 
 
 class Marker:
@@ -45,11 +56,13 @@ class Marker:
         """
         self._simulation = worlds.find(physicsClientId)
         self.names = [f"mark_{next(_numbers)}" for _ in range(number_of_goals)]
-        self._simulation.edit_scene(lambda spec: self._add(spec, goal_size, initial_position))
+        names, size = self.names, (goal_size, 0, 0)
 
-    def _add(self, spec: mujoco.MjSpec, radius: float, position: Sequence[float]) -> None:
-        for name, color in zip(self.names, itertools.cycle(_COLORS), strict=False):
-            _add(spec, name, mujoco.mjtGeom.mjGEOM_SPHERE, (radius, 0, 0), position, _UPRIGHT, color)
+        def add(spec: mujoco.MjSpec) -> None:
+            for name, color in zip(names, itertools.cycle(_COLORS), strict=False):
+                _add(spec, name, mujoco.mjtGeom.mjGEOM_SPHERE, size, initial_position, _UPRIGHT, color)
+
+        worlds.join(self._simulation, self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
         """Puts the balls at positions (3,) [m], one each."""
@@ -57,7 +70,57 @@ class Marker:
             _move(self._simulation, name, position, _UPRIGHT)
 
 
-class CuboidMarker:
+class ObjectMarker:
+    """A ball, a box, a cylinder or a capsule."""
+
+    def __init__(
+        self,
+        shape_type: int,
+        position: ArrayLike,
+        orientation: ArrayLike,
+        color: Sequence[float] = (0, 1, 0, 0.5),
+        pybullet_client_id: int = 0,
+        **kwargs: Any,
+    ):
+        """Arguments:
+
+        shape_type: PyBullet's number of the shape, a key of `SHAPES`.
+        position, orientation: (3,) [m] and quaternion (x, y, z, w).
+        color: red, green, blue and alpha, 0 to 1.
+        pybullet_client_id: the number of its simulation.
+        kwargs: its size [m]: ``halfExtents`` (3,) of a box, ``radius`` of the others, and ``length`` of a
+            cylinder, or of a capsule without its caps.
+
+        Raises:
+            ValueError: no such shape, or another size.
+        """
+        if shape_type not in SHAPES:
+            raise InvalidValueError(f"no shape_type {shape_type!r}; there are: {', '.join(map(str, SHAPES))}")
+        shape, sizes = SHAPES[shape_type]
+        if set(kwargs) != set(sizes):
+            raise InvalidValueError(
+                f"shape_type {shape_type} takes {' and '.join(sizes)}, not {', '.join(kwargs) or 'nothing'}"
+            )
+        size = np.zeros(3)
+        if "halfExtents" in kwargs:
+            size[:] = kwargs["halfExtents"]
+        else:
+            size[:2] = kwargs["radius"], kwargs.get("length", 0.0) / 2
+        self._simulation = worlds.find(pybullet_client_id)
+        self.name = name = f"mark_{next(_numbers)}"
+        worlds.join(
+            self._simulation,
+            self,
+            [name],
+            lambda spec: _add(spec, name, shape, size, position, orientation, color),
+        )
+
+    def set_state(self, position: ArrayLike, orientation: ArrayLike) -> None:
+        """Puts it somewhere: position (3,) [m], orientation a quaternion (x, y, z, w)."""
+        _move(self._simulation, self.name, position, orientation)
+
+
+class CuboidMarker(ObjectMarker):
     """A box."""
 
     def __init__(
@@ -68,23 +131,9 @@ class CuboidMarker:
         color: Sequence[float] = (0, 1, 0, 0.5),
         pybullet_client_id: int = 0,
     ):
-        """Arguments:
-
-        size: (3,) its edges [m].
-        position, orientation: (3,) [m] and quaternion (x, y, z, w).
-        color: red, green, blue and alpha, 0 to 1.
-        pybullet_client_id: the number of its simulation.
-        """
-        self._simulation = worlds.find(pybullet_client_id)
-        self.name = f"mark_{next(_numbers)}"
+        """size: (3,) its edges [m]; the rest as of :class:`ObjectMarker`."""
         half = np.asarray(size) / 2
-        self._simulation.edit_scene(
-            lambda spec: _add(spec, self.name, mujoco.mjtGeom.mjGEOM_BOX, half, position, orientation, color)
-        )
-
-    def set_state(self, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Puts it somewhere: position (3,) [m], orientation a quaternion (x, y, z, w)."""
-        _move(self._simulation, self.name, position, orientation)
+        super().__init__(BOX, position, orientation, color, pybullet_client_id, halfExtents=half)
 
 
 class CubeMarker(CuboidMarker):
@@ -118,5 +167,6 @@ def _add(
 def _move(simulation: SimFinger, name: str, position: ArrayLike, orientation: ArrayLike) -> None:
     physics = simulation.physics
     mark = physics.model.body(name).mocapid[0]
-    physics.data.mocap_pos[mark] = position
-    physics.data.mocap_quat[mark] = wxyz(orientation)
+    with simulation.stepping:
+        physics.data.mocap_pos[mark] = position
+        physics.data.mocap_quat[mark] = wxyz(orientation)

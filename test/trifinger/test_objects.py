@@ -5,7 +5,8 @@ import gc
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger import collision_objects, visual_objects
+from tactile_sim.errors import SceneError
+from tactile_sim.trifinger import collision_objects, sim_finger, visual_objects
 from tactile_sim.trifinger.sim_finger import SimFinger
 
 UPRIGHT = (0, 0, 0, 1)
@@ -149,3 +150,80 @@ def test_a_simulation_that_has_gone_is_a_value_error():
     gc.collect()
     with pytest.raises(ValueError, match=f"no simulation has the number {number}"):
         collision_objects.Cube(pybullet_client_id=number)
+
+
+def test_objects_and_marks_leave_with_what_stands_for_them(finger):
+    number = finger._pybullet_client_id
+    stays = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
+    goes = [
+        collision_objects.ColoredCubeV2((-0.05, 0, 0.5), UPRIGHT, number),
+        visual_objects.Marker(3, physicsClientId=number),
+        visual_objects.CubeMarker(0.01, (0, 0, 0.5), UPRIGHT, pybullet_client_id=number),
+    ]
+    bodies = finger.physics.model.nbody
+    step(finger, 1)
+    goes.clear()
+    gc.collect()
+    before, pose = finger.get_observation(1), stays.get_state()
+    step(finger, 1)
+    assert finger.physics.model.nbody == bodies - 5
+    seen = finger.get_observation(1)
+    assert seen.position.tolist() == before.position.tolist()
+    assert seen.velocity.tolist() == before.velocity.tolist()
+    assert stays.get_state()[0][2] == pytest.approx(pose[0][2] - 2 * 9.81e-6, abs=1e-8)  # its second step
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "expected"),
+    [
+        (2, {"radius": 0.01}, [0.01, 0.01, 0.01]),
+        (3, {"halfExtents": (0.01, 0.02, 0.03)}, [0.01, 0.02, 0.03]),
+        (4, {"radius": 0.01, "length": 0.06}, [0.01, 0.01, 0.03]),
+        (7, {"radius": 0.01, "length": 0.06}, [0.01, 0.01, 0.04]),
+    ],
+)
+def test_marks_have_pybullets_shapes_and_sizes(number, size, expected):
+    finger = SimFinger("fingeredu")
+    mark = visual_objects.ObjectMarker(
+        number, (0, 0, 0.3), UPRIGHT, pybullet_client_id=finger._pybullet_client_id, **size
+    )
+    model = finger.physics.model
+    assert model.geom_aabb[model.geom(mark.name).id][3:] == pytest.approx(expected)
+    with pytest.raises(ValueError, match="takes .*, not width"):
+        visual_objects.ObjectMarker(number, (0, 0, 0.3), UPRIGHT, width=1)
+    with pytest.raises(ValueError, match="no shape_type 5"):
+        visual_objects.ObjectMarker(5, (0, 0, 0.3), UPRIGHT)
+
+
+def test_a_mesh_stands_still_and_bears_what_lies_on_it(finger, tmp_path):
+    (tmp_path / "block.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0, 0.05))
+    )
+    number = finger._pybullet_client_id
+    body = collision_objects.import_mesh(
+        tmp_path / "block.obj", (0.5, 0, 0.1), color_rgba=(1, 0, 0, 1), pybullet_client_id=number
+    )
+    cube = collision_objects.Cube((0.5, 0, 0.19), pybullet_client_id=number)
+    step(finger, 300)
+    assert finger.physics.model.body(body).pos.tolist() == [0.5, 0, 0.1]
+    assert cube.get_state()[0] == pytest.approx([0.5, 0, 0.1 + 0.05 + 0.0325], abs=1e-3)
+    with pytest.raises(ValueError, match="collide by their hulls"):
+        collision_objects.import_mesh("bowl.stl", (0, 0, 0), is_concave=True)
+
+
+def test_a_scene_that_cannot_be_changed_so_stays_as_it_is(finger):
+    step(finger, 1)
+    model = finger.physics.model
+    for _ in range(2):
+        with pytest.raises(SceneError, match="cannot be changed so: .*nowhere.stl"):
+            collision_objects.import_mesh(
+                "/nowhere.stl", (0, 0, 0), pybullet_client_id=finger._pybullet_client_id
+            )
+    assert finger.physics.model is model
+    step(finger, 1)
+    collision_objects.Cube(pybullet_client_id=finger._pybullet_client_id)
+
+
+def test_colours_can_be_written_as_one_number():
+    assert sim_finger.int_to_rgba(0xFF0033) == (1.0, 0.0, 0.2, 1.0)
+    assert sim_finger.int_to_rgba(0x0000FF, alpha=0) == (0.0, 0.0, 1.0, 0.0)
