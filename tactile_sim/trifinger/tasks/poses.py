@@ -48,8 +48,8 @@ class Pose:
     """A position (x, y, z) [m] and an orientation, a quaternion (x, y, z, w), in the world."""
 
     def __init__(self, position: ArrayLike = (0, 0, 0), orientation: ArrayLike = _UPRIGHT):
-        self.position = np.array(position)
-        self.orientation = np.array(orientation)
+        self.position = np.array(position, float)
+        self.orientation = np.array(orientation, float)
 
     def to_dict(self) -> dict[str, np.ndarray]:
         """``position`` and ``orientation`` as they are."""
