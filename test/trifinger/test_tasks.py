@@ -184,10 +184,10 @@ def test_a_goal_file_that_lacks_something_is_not_valid(tmp_path, content, what):
         move_cube.validate_goal_file(written(tmp_path, content))
 
 
-TRAJECTORY = [(0, (0, 0, 0.0325)), (4000, (0, 0.05, 0.0325)), (8000, (0.05, 0.05, 0.0325))]
+TRAJECTORY = [(0, (0, 0, 0.0325)), (5000, (0.04, 0, 0.0325)), (20000, (0.04, -0.1, 0.0325))]
 
 
-@pytest.mark.parametrize(("step", "goal"), [(0, 0), (3999, 0), (4000, 1), (8000, 2), (119999, 2)])
+@pytest.mark.parametrize(("step", "goal"), [(0, 0), (4999, 0), (5000, 1), (20000, 2), (119999, 2)])
 def test_a_goal_holds_from_its_step_to_the_next_ones(step, goal):
     assert move_cube_on_trajectory.get_active_goal(TRAJECTORY, step) == TRAJECTORY[goal][1]
     position = (0.0, 0.0, 0.0325)

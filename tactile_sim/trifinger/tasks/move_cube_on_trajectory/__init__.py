@@ -2,7 +2,7 @@
 
 A trajectory is a list of ``(t, position)``: from step t on, the cube's centre shall be at that position [m]::
 
-    [(0, (0, 0, 0.0325)), (4000, (0, 0.05, 0.0325)), (8000, (0.05, 0.05, 0.0325))]
+    [(0, (0, 0, 0.0325)), (5000, (0.04, 0, 0.0325)), (20000, (0.04, -0.1, 0.0325))]
 
 The last goal stays until the episode ends.
 """

@@ -40,11 +40,9 @@ Cell = tuple[int, int]
 Goal = Sequence[Sequence[float]]
 
 _rng = random.Random()
-_SIGNS = np.array(  # of a box's corners: the upper four, the lower four
-    [(1, -1, 1), (1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, -1)]
-)
-FACE_CORNERS = ((0, 1, 2, 3), (4, 5, 1, 0), (5, 6, 2, 1), (7, 6, 2, 3), (4, 7, 3, 0), (4, 5, 6, 7))
-"""Corners of a box's faces, in turn."""
+_SIGNS = np.array(list(itertools.product((-1, 1), repeat=3)))  # of a box's corners, x slowest
+FACE_CORNERS = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
+"""Corners of a box's faces, round each: two across x, two across y, two across z."""
 
 
 class InvalidGoalError(errors.InvalidGoalError):
@@ -67,7 +65,7 @@ def _cell_center_position(cell: Cell) -> tuple[float, float, float]:
 
 def _is_cell_position_inside_arena(position: ArrayLike) -> bool:
     """Whether a die that lies flat at a position is within the circle."""
-    corners = np.asarray(position)[:2] + _SIGNS[:4, :2] * (DIE_WIDTH / 2)
+    corners = np.asarray(position)[:2] + _SIGNS[::2, :2] * (DIE_WIDTH / 2)
     return bool((np.linalg.norm(corners, axis=1) <= ARENA_RADIUS).all())
 
 

@@ -34,7 +34,7 @@ def create_empty_pattern() -> str:
 def create_pattern_template_file(filename: str | PathLike[str]) -> None:
     """Writes a pattern without dice, to be filled in; what stands below an empty line is not read."""
     with open(filename, "w") as file:
-        file.write(f"{create_empty_pattern()}\n\nText after the empty line is ignored.\n")
+        file.write(f"{create_empty_pattern()}\n\nFrom the empty line on, nothing is read.\n")
 
 
 def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float]]:
