@@ -8,7 +8,7 @@ from typing import Any
 from tactile_sim.wire.blanks import Blank, Each, Key, Pick, Slice, Stamp, Value, Whole
 from tactile_sim.wire.encode import Encoder
 from tactile_sim.wire.program import DOUBLES, EACH, KEY, NEEDS, NEXT, PIECE, SINGLES, SLICE, STAMP, WHOLE
-from tactile_sim.wire.types import TIME_TYPES, Sequence, Struct, WireError
+from tactile_sim.wire.types import PRIMITIVES, TIME_TYPES, Sequence, Struct, WireError
 from tactile_sim.wire.values import fields_of
 
 
@@ -46,14 +46,20 @@ class Assembler:
         except WireError as error:
             raise error.inside(path) from None
         for (name, inner, default), value in zip(kind.fields, values, strict=True):
-            place = f"{path}.{name}" if path else name
-            if isinstance(value, Blank):
-                self._close()
-                self._leave(inner, default, value, place)
-            elif isinstance(value, Mapping) and isinstance(inner, Struct):
-                self._read(inner, value, place)
-            else:
-                self._fixed.append((place, Encoder(inner, default), value))
+            self._read_value(inner, default, value, f"{path}.{name}" if path else name)
+
+    def _read_value(self, kind: Any, default: Any, value: Any, path: str) -> None:
+        if isinstance(value, Blank):
+            self._close()
+            self._leave(kind, default, value, path)
+        elif isinstance(value, Mapping) and isinstance(kind, Struct):
+            self._read(kind, value, path)
+        elif isinstance(value, list) and _has_blanks(value) and isinstance(kind, Sequence):
+            self._fixed.append((path, Encoder(PRIMITIVES["uint32"], 0), len(value)))
+            for index, element in enumerate(value):
+                self._read_value(kind.element, None, element, f"{path}[{index}]")
+        else:
+            self._fixed.append((path, Encoder(kind, default), value))
 
     def _leave(self, kind: Any, default: Any, blank: Blank, path: str) -> None:
         match blank:
@@ -173,6 +179,11 @@ class Assembler:
                 raise WireError(f"columns count from 0, got {column}", path)
         if not self._in_each:
             self._least_rows = 1
+
+
+def _has_blanks(value: Any) -> bool:
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return isinstance(value, Blank) or any(map(_has_blanks, inside))
 
 
 def _require(fits: bool, blank: Blank, wanted: str, path: str) -> None:

@@ -24,6 +24,7 @@ _NO_POINTS, _NO_DATA = np.zeros((0, 0)), np.zeros(0, np.uint8)
 class Form:
     """A message type with the values of its fields, blanks among them; what is left out has its default.
 
+    A list with blanks in its elements is a sequence of just so many.
     A field or blank that does not fit is a :class:`WireError`. Not for two threads at once.
     """
 

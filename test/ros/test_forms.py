@@ -111,6 +111,22 @@ def test_markers_are_those_of_the_encoder(count, frame):
     same(MarkerArray, form.fill(NOW, keys[:1], points=points), {"markers": markers[:1]})
 
 
+@EVERY_COUNT
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_list_with_blanks_is_a_sequence_of_just_so_many(count, text):
+    marker = {
+        "ns": Pick(0, TEXTS), "points": [Value(0), [1.0, 2.0, 3.0], {"z": Value(3)}], "text": text,
+        "mesh_file": {"data": bytes(3)},
+    }  # fmt: skip
+    form = cdr.form(MarkerArray, {"markers": Each(marker)})
+    keys, values = picks(count, 1, len(TEXTS)), numbers(count, 4)
+    markers = [
+        marker | {"ns": TEXTS[key], "points": [row[:3], [1.0, 2.0, 3.0], {"z": row[3]}]}
+        for (key,), row in zip(keys.tolist(), values, strict=True)
+    ]
+    same(MarkerArray, form.fill(NOW, keys, values), {"markers": markers})
+
+
 @pytest.mark.parametrize("size", range(10))
 def test_point_clouds_are_those_of_the_encoder_and_a_boolean_stands_behind_their_bytes(size):
     fields = [{"name": "x", "datatype": 7, "count": 1}, {"name": "intensity", "offset": 4}]
