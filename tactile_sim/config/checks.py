@@ -114,11 +114,17 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts."""
+    """A list of texts; ``words``: which there are, any if none."""
+
+    words: tuple[str, ...] = ()
 
     def __call__(self, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
-            raise ValueError(f"needs a list of names, such as [first, second], but is {shown(value)}")
+            example = ", ".join(self.words[:2]) or "first, second"
+            raise ValueError(f"needs a list of names, such as [{example}], but is {shown(value)}")
+        for entry in value:
+            if self.words and entry not in self.words:
+                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
         return tuple(value)
 
 

@@ -177,6 +177,11 @@ class Settings:
     command_timeout: float = _key(
         0.0, Number(least=0, unit="s"), "time without a command until actuators go to rest [s]; 0: never"
     )
+    bridges: tuple[str, ...] = _key(
+        (),
+        Texts(("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")),
+        "other packages in whose messages the touch is sent too, see [Bridges](bridges.md)",
+    )
     skin: SkinSettings = field(default_factory=SkinSettings)
     gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
     """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] by joint name or shell pattern."""

@@ -6,6 +6,7 @@ import gc
 import signal
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 
 import rclpy
@@ -20,7 +21,7 @@ from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.ros import parameters
+from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
@@ -82,6 +83,7 @@ def _spin(
     node: Node, arguments: list[str], duration: float | None, depth: int, web: bool, recorded: float
 ) -> None:
     settings = parameters.read_settings(node, arguments)
+    bridges.require(settings)
     if web:
         address.check(settings.web.host, settings.web.port)
     if node.get_parameter("use_sim_time").value:
@@ -100,6 +102,10 @@ def _spin(
     executor.add_node(node)
     requests = NodeRequests(runner, node, executor)
     Services(node, requests)
+    if find_spec("simulation_interfaces"):
+        from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
+
+        SimulationInterfaces(node, runner, requests)
     _look_for_twins(node)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
 

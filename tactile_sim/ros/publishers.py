@@ -17,6 +17,7 @@ from visualization_msgs.msg import MarkerArray
 
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
 from tactile_sim.output import Status
+from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.feeler_messages import FeelerMessages
@@ -70,6 +71,9 @@ class Publishers:
             outlets.add("images", topic.kind, topic.name, topic.make)
         for topic in finger_topics(simulation):
             outlets.add("joint_states", topic.kind, topic.name, topic.make)
+        bridged = list(bridge_topics(simulation))
+        for bridge in bridged:
+            outlets.add(*bridge)
         for topic in sensors:
             outlets.add("sensors", topic.kind, topic.name, topic.make)
         markers = Markers(simulation, messages.world)
@@ -80,6 +84,8 @@ class Publishers:
         snapshot = simulation.observe()
         for make in (messages.transforms, messages.points, markers):
             make(snapshot)
+        for bridge in bridged:
+            bridge.make(snapshot)
 
     def tell_of(self, runner: Runner) -> None:
         """Whose status the diagnostics tell; to be said before the loop starts."""

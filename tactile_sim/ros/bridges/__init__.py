@@ -1,0 +1,48 @@
+"""What the skin feels in the messages of other packages: each off until the key ``bridges`` names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
+
+from tactile_sim.config import Settings
+from tactile_sim.errors import ConfigError
+from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.simulation import Simulation
+
+BRIDGES = {
+    "tactile_msgs": (
+        "tactile_toolbox",
+        "build the messages of github.com/ubi-agni/tactile_toolbox for ROS 2 as docs/bridges.md shows",
+    ),
+    "ros_gz_interfaces": ("gazebo", "sudo apt install ros-$ROS_DISTRO-ros-gz-interfaces"),
+    "xela_server_ros2": (
+        "xela",
+        "git clone https://github.com/mcsix/xela_server_ros2, colcon build",
+    ),
+}
+"""By the package whose messages it sends: its module here, and how the package is installed."""
+
+
+def require(settings: Settings) -> None:
+    """Raises ConfigError where the package of a bridge that is asked for is not installed."""
+    for package in settings.bridges:
+        _bridge(package, settings)
+
+
+def bridge_topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+    """The topics of all bridges that are asked for."""
+    for package in dict.fromkeys(simulation.settings.bridges):
+        yield from _bridge(package, simulation.settings).topics(simulation)
+
+
+def _bridge(package: str, settings: Settings) -> ModuleType:
+    module, remedy = BRIDGES[package]
+    try:
+        return import_module(f"{__name__}.{module}")
+    except ImportError as error:
+        raise ConfigError(
+            f"{settings.source}: bridges: the package {package!r} is not installed here ({error}): "
+            f"{remedy}, and source its setup.bash"
+        ) from None

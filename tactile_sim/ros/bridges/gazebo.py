@@ -1,0 +1,83 @@
+"""``ros_gz_interfaces/Contacts``, as Gazebo's contact sensor tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from ros_gz_interfaces.msg import Contacts as GazeboContacts
+from ros_gz_interfaces.msg import Entity
+
+from tactile_sim.engines import Contacts
+from tactile_sim.names import topic_token
+from tactile_sim.ros import cdr
+from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+
+POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
+"""First columns of what the form is filled with."""
+
+
+def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+    """``link/<body>/sensor/skin/contact``, the end of the name that Gazebo gives a sensor's topic."""
+    form = _form(simulation)
+    for body in simulation.skin_bodies.tolist():
+        token = topic_token(simulation.names.bodies[body])
+
+        def make(snapshot: Snapshot, body: int = body) -> bytes:
+            return form.fill(snapshot.stamp, *_from_side(snapshot.all_contacts, body))
+
+        yield BridgeTopic("contacts", GazeboContacts, f"link/{token}/sensor/skin/contact", make)
+
+
+def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and values of the contacts of a body, with that body as the first."""
+    mine = (contacts.bodies == body).any(axis=1)
+    second = contacts.bodies[mine, 1] == body
+    keys = np.hstack([contacts.bodies[mine], contacts.geoms[mine]])
+    keys[second] = keys[second][:, [1, 0, 3, 2]]
+    # Gazebo's normal is that of the force on the first body. Ours leads from the first to the second, on
+    # which the wrench acts.
+    sign = np.where(second, 1.0, -1.0)[:, None]
+    wrench = sign * contacts.wrench_world[mine]
+    values = np.hstack(
+        [
+            contacts.position[mine],
+            sign * contacts.frame[mine, 0],
+            -contacts.distance[mine, None],
+            wrench,
+            -wrench,
+        ]
+    )
+    return keys, values
+
+
+def _form(simulation: Simulation) -> cdr.Form:
+    names, model = simulation.names, simulation.engine.model
+    # The last entry stands for -1, a flex.
+    bodies = [*names.bodies, ""]
+    geoms = [f"{bodies[model.geom_bodyid[k]]}::{geom}" for k, geom in enumerate(names.geoms)] + [""]
+    header = {"stamp": cdr.STAMP, "frame_id": simulation.settings.world_frame}
+    sides = [
+        {"id": cdr.Key(column), "name": cdr.Pick(column, geoms), "type": Entity.COLLISION}
+        for column in (2, 3)
+    ]
+    wrench = {
+        "header": header,
+        "body_1_name": {"data": cdr.Pick(0, bodies)},
+        "body_1_id": {"data": cdr.Key(0)},
+        "body_2_name": {"data": cdr.Pick(1, bodies)},
+        "body_2_id": {"data": cdr.Key(1)},
+        "body_1_wrench": cdr.Value(WRENCH),
+        "body_2_wrench": cdr.Value(REACTION),
+    }
+    contact = {
+        "collision1": sides[0],
+        "collision2": sides[1],
+        "positions": [cdr.Value(POSITION)],
+        "normals": [cdr.Value(NORMAL)],
+        "depths": [cdr.Value(DEPTH)],
+        "wrenches": [wrench],
+    }
+    return cdr.form(GazeboContacts, {"header": header, "contacts": cdr.Each(contact)})

@@ -1,0 +1,60 @@
+"""``tactile_msgs``, as the tactile_toolbox of Bielefeld University has them: state and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from tactile_msgs.msg import TactileContacts, TactileState
+
+from tactile_sim.ros import cdr
+from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.simulation import Simulation
+from tactile_sim.snapshot import Snapshot
+from tactile_sim.taxel_forces import TaxelForces
+from tactile_sim.touched import centres_of_touch
+
+
+def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+    """``tactile_states``: a channel a body, what presses on each taxel; ``tactile_contact_states``: a contact
+    for each body that is touched. So its own publisher and merger call and fill them."""
+    yield BridgeTopic("tactile", TactileState, "tactile_states", _states(simulation))
+    yield BridgeTopic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))
+
+
+def _states(simulation: Simulation):
+    forces, parts = TaxelForces(simulation), simulation.skin.bodies
+    names = [simulation.names.bodies[part.body_id] for part in parts]
+
+    def make(snapshot: Snapshot) -> bytes:
+        pressing = forces.pressing(snapshot).astype(np.float32)
+        sensors = [
+            {"name": name, "values": pressing[part.start : part.stop]}
+            for name, part in zip(names, parts, strict=True)
+        ]
+        header = {"stamp": snapshot.stamp, "frame_id": simulation.settings.world_frame}
+        return cdr.encode(TactileState, {"header": header, "sensors": sensors})
+
+    return make
+
+
+def _contacts(simulation: Simulation):
+    engine, bodies = simulation.engine, simulation.skin_bodies
+    contact = {
+        "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, [simulation.frames[body] for body in bodies])},
+        "name": cdr.Pick(0, [simulation.names.bodies[body] for body in bodies]),
+        "position": cdr.Value(0),
+        "normal": cdr.Value(3),
+        "wrench": cdr.Value(6),
+    }
+    form = cdr.form(TactileContacts, {"contacts": cdr.Each(contact)})
+
+    def make(snapshot: Snapshot) -> bytes:
+        weights, centres = centres_of_touch(
+            snapshot.all_contacts, engine.body_positions, engine.body_rotations, bodies
+        )
+        touched = np.flatnonzero(weights)
+        values = np.hstack([centres[touched], snapshot.wrenches[touched]])
+        return form.fill(snapshot.stamp, touched.astype(np.int32)[:, None], values)
+
+    return make

@@ -1,0 +1,17 @@
+"""What a bridge offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tactile_sim.snapshot import Snapshot
+
+
+class BridgeTopic(NamedTuple):
+    """A topic of a stream; ``make`` gives the message of a snapshot."""
+
+    stream: str
+    kind: type
+    name: str
+    make: Callable[[Snapshot], bytes]

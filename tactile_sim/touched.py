@@ -1,0 +1,57 @@
+"""Where, and with how much, each body with skin is touched as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tactile_sim.engines import Contacts
+
+
+def centres_of_touch(
+    contacts: Contacts, positions: np.ndarray, rotations: np.ndarray, bodies: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means over the contacts of each body, weighed by their normal forces.
+
+    Args:
+        contacts: of one instant.
+        positions, rotations: (nbody, 3) and (nbody, 3, 3) of all bodies in the world.
+        bodies: (n,) ids of the bodies that are asked about.
+
+    Returns:
+        (n,) sums of the magnitudes of the normal forces [N], 0 for a body that nothing touches; and (n, 6)
+        mean position [m] and mean outward normal, unit, in the frame of each body, zeros for such a one.
+    """
+    return _centres(contacts.values, contacts.ids, positions, rotations, bodies)
+
+
+POSITION, FRAME, WRENCH, BODIES = Contacts.POSITION, Contacts.FRAME, Contacts.WRENCH, Contacts.BODIES
+
+
+@njit(cache=True)
+def _centres(values, ids, positions, rotations, bodies):
+    weights, centres = np.zeros(len(bodies)), np.zeros((len(bodies), 6))
+    sums = np.zeros(6)
+    for n in range(len(bodies)):
+        body = bodies[n]
+        sums[:] = 0.0
+        for c in range(len(ids)):
+            first = ids[c, BODIES] == body
+            if not (first or ids[c, BODIES + 1] == body):
+                continue
+            weight = abs(values[c, WRENCH])
+            # The contact's normal leads from the first body to the second.
+            outward = weight if first else -weight
+            weights[n] += weight
+            for i in range(3):
+                sums[i] += weight * (values[c, POSITION + i] - positions[body, i])
+                sums[3 + i] += outward * values[c, FRAME + i]
+        if weights[n] == 0.0:
+            continue
+        length = np.sqrt(sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2)
+        for i in range(3):
+            for j in range(3):
+                centres[n, i] += rotations[body, j, i] * sums[j] / weights[n]
+                if length > 0.0:
+                    centres[n, 3 + i] += rotations[body, j, i] * sums[3 + j] / length
+    return weights, centres

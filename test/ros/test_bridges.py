@@ -1,0 +1,167 @@
+"""What other packages' messages tell of the touch: the same as ours of the same stamp."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rostest import Ros, stamp, wait_for  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
+from tactile_sim.srv import Step  # noqa: E402
+
+PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")
+SCENE = """
+<mujoco><option timestep="0.002" cone="elliptic"/><worldbody>
+  <body name="slope" euler="0 8 0">
+    <geom name="board" type="box" size="1 1 .05" pos="0 0 -.05" friction=".7 .01 .001"/></body>
+  <body name="box" pos="0 0 .1005" euler="0 8 0"><freejoint/>
+    <geom name="shell" type="box" size=".1 .1 .1" mass="2" friction=".7 .01 .001"/></body>
+</worldbody></mujoco>"""
+WEIGHT = 2.0 * 9.81
+TILT = np.radians(8)
+
+
+@pytest.fixture(scope="module")
+def touched(tmp_path_factory):
+    """A box at rest on a slope, told by all bridges there are."""
+    ros = Ros(tmp_path_factory.mktemp("touched"))
+    scene = ros.folder / "scene.xml"
+    scene.write_text(SCENE)
+    bridges = [package for package in PACKAGES if find_spec(package)]
+    asked = {"bridges": bridges} if bridges else {}
+    skin = {"scales": {"box": 0.05, "slope": 0.2}}
+    ros.run(scene=str(scene), skin=skin, start_paused=True, **asked)
+    ros.call(Step, "/tactile_sim/step", steps=500)
+    yield ros
+    ros.close()
+
+
+@pytest.fixture
+def at_rest(touched):
+    """Listens to topics and gives what all of them tell of one instant, the last."""
+
+    def hear(**topics):
+        heard = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
+        touched.call(SetBool, "/tactile_sim/pause", data=True)
+        wait_for(lambda: all(heard.values()), f"one of each of {list(topics)}")
+        return [messages[-1] for messages in heard.values()]
+
+    return hear
+
+
+@pytest.fixture
+def layouts(touched):
+    """The layouts of the two bodies."""
+    heard = {
+        body: touched.listen(TactileLayout, f"tactile/{body}/layout", lasting=True)
+        for body in ("box", "slope")
+    }
+    wait_for(lambda: all(heard.values()))
+    return {body: messages[-1] for body, messages in heard.items()}
+
+
+def package(name):
+    return pytest.importorskip(f"{name}.msg", reason=f"{name} is not installed")
+
+
+def test_tactile_states_are_what_presses_on_the_taxels_of_the_arrays(at_rest, layouts):
+    state, box, slope = at_rest(
+        state=(package("tactile_msgs").TactileState, "tactile_states"),
+        box=(TactileArray, "tactile/box/array"),
+        slope=(TactileArray, "tactile/slope/array"),
+    )
+    assert stamp(state) == stamp(box) == stamp(slope)
+    told = dict(zip(state.sensors.name, state.sensors.values, strict=True))
+    for array in (box, slope):
+        layout = layouts[array.body]
+        pressing = -np.sum(np.reshape(array.data, (-1, 3)) * np.reshape(layout.normals, (-1, 3)), axis=1)
+        np.testing.assert_allclose(told[array.body], pressing, atol=1e-5)
+    # The box stands in the middle of the board, whose taxels all look up there.
+    assert sum(told["slope"]) == pytest.approx(WEIGHT * np.cos(TILT), rel=0.01)
+
+
+def test_tactile_contacts_are_the_contacts_of_a_body_taken_together(at_rest):
+    bridged, ours = at_rest(
+        bridged=(package("tactile_msgs").TactileContacts, "tactile_contact_states"),
+        ours=(ContactWrenchArray, "contacts"),
+    )
+    found = bridged.contacts
+    assert found.name == found.header.frame_id == ["slope", "box"]
+    rotation = np.array([[np.cos(TILT), 0, np.sin(TILT)], [0, 1, 0], [-np.sin(TILT), 0, np.cos(TILT)]])
+    on_box = np.sum(ours.contacts.wrench.force, axis=0) * (1 if ours.contacts.body2[0] == "box" else -1)
+    np.testing.assert_allclose(rotation @ found.wrench.force[1], on_box, atol=0.02)
+    np.testing.assert_allclose(rotation @ found.wrench.force[0], -on_box, atol=0.02)
+    np.testing.assert_allclose(found.normal[0], [0, 0, 1], atol=1e-3)
+    np.testing.assert_allclose(found.normal[1], [0, 0, -1], atol=1e-3)
+    # In the middle of the box's lower face, towards its lower edge: gravity pulls at a point above it.
+    assert found.position[1][2] == pytest.approx(-0.1, abs=1e-3)
+    assert found.position[1][0] == pytest.approx(0.1 * np.tan(TILT), rel=0.05)
+
+
+@pytest.mark.parametrize(("body", "other"), [("box", "slope"), ("slope", "box")])
+def test_gazebo_contacts_are_ours_with_the_sensor_first(at_rest, body, other):
+    collisions = {"box": "box::shell", "slope": "slope::board"}
+    kind = package("ros_gz_interfaces").Contacts
+    bridged, ours = at_rest(
+        bridged=(kind, f"link/{body}/sensor/skin/contact"), ours=(ContactWrenchArray, "contacts")
+    )
+    assert stamp(bridged) == stamp(ours)
+    found, contacts = bridged.contacts, ours.contacts
+    assert len(found.collision1.name) == len(contacts.body1) >= 3
+    assert set(found.collision1.name) == {collisions[body]}
+    assert set(found.collision2.name) == {collisions[other]}
+    turned = np.array([1.0 if name == body else -1.0 for name in contacts.body2])[:, None]
+    for k in range(len(contacts.body1)):
+        wrench = found.wrenches[k]
+        np.testing.assert_allclose(wrench.body_1_wrench.force[0], turned[k] * contacts.wrench.force[k])
+        np.testing.assert_allclose(wrench.body_2_wrench.force[0], -turned[k] * contacts.wrench.force[k])
+        assert list(wrench.body_1_name.data) == [body]
+        assert list(wrench.body_2_name.data) == [other]
+        np.testing.assert_allclose(found.normals[k][0], turned[k] * contacts.normal[k])
+        np.testing.assert_allclose(found.positions[k][0], contacts.position[k])
+        assert found.depths[k] == pytest.approx([-contacts.distance[k]])
+    # The normal is that of the force on the sensor: it points up for the box.
+    assert np.sign(found.normals[0][0][2]) == (1 if body == "box" else -1)
+
+
+def test_xela_streams_are_the_arrays_along_the_axes_of_each_pad(at_rest, layouts):
+    stream, box, slope = at_rest(
+        stream=(package("xela_server_ros2").SensStream, "xServTopic"),
+        box=(TactileArray, "tactile/box/array"),
+        slope=(TactileArray, "tactile/slope/array"),
+    )
+    sensors = stream.sensors
+    assert sensors.model == ["slope", "box"]
+    assert list(sensors.sensor_pos) == [1, 2]
+    np.testing.assert_allclose(sensors.time, stamp(box) * 1e-9)
+    for k, array in enumerate((slope, box)):
+        forces = np.reshape(array.data, (-1, 3))
+        normals = np.reshape(layouts[array.body].normals, (-1, 3))
+        told = np.reshape(sensors.forces[k], (-1, 3))
+        np.testing.assert_allclose(told[:, 2], -np.sum(forces * normals, axis=1), atol=1e-5)
+        np.testing.assert_allclose(np.linalg.norm(told, axis=1), np.linalg.norm(forces, axis=1), atol=1e-5)
+        facing_x = np.abs(normals[:, 2]) > 0.999
+        np.testing.assert_allclose(told[facing_x, 0], forces[facing_x, 0], atol=1e-5)
+        raw = np.reshape(sensors.taxels[k], (-1, 3)).astype(float)
+        np.testing.assert_allclose((raw - 32768) * 0.001, told, atol=5.01e-4)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_bridge_whose_package_is_missing_is_one_clear_line(ros, name):
+    ros.environment["PYTHONPATH"] = f"{ros.folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    (ros.folder / name).mkdir()
+    (ros.folder / name / "__init__.py").write_text("raise ImportError('not here')")
+    process = ros.start(
+        "run", ros.config(scene="touch_cube.xml", bridges=[name], skin={"scales": {"cube": 0.05}})
+    )
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    [line] = [line for line in said.splitlines() if "error" in line]
+    assert f"bridges: the package {name!r} is not installed here" in line
+    assert "Traceback" not in said

@@ -1,0 +1,111 @@
+"""Readings as forces, whatever the touch function; bodies touched as a whole; bodies read from beside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+
+from tactile_sim import config
+from tactile_sim.body_states import BodyStates
+from tactile_sim.engines import Contacts
+from tactile_sim.simulation import Simulation
+from tactile_sim.taxel_forces import TaxelForces, pad_axes
+from tactile_sim.touched import centres_of_touch
+
+SCENE = """
+<mujoco><option timestep="0.002" cone="elliptic"/><worldbody>
+  <geom type="plane" size="1 1 .1" friction=".8 .01 .001"/>
+  <body name="ball" pos="0 0 .0998" euler="0 0 90"><freejoint/><geom size=".1" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+"""A quarter turn round z: the body's x is the world's y."""
+
+
+@pytest.fixture
+def ball(tmp_path):
+    def make(engine="mujoco", **skin):
+        (tmp_path / "ball.xml").write_text(SCENE)
+        parameters = {"scene": "ball.xml", "engine": engine, "skin": {"scales": {"ball": 0.03}} | skin}
+        (tmp_path / "ball.yaml").write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}))
+        return Simulation(config.load(tmp_path / "ball.yaml"))
+
+    return make
+
+
+@pytest.fixture
+def sliding(ball):
+    """The ball slides along x: the floor bears and rubs it."""
+
+    def make(touch_function):
+        simulation = ball(touch_function=touch_function)
+        simulation.skip(500)
+        still = np.zeros(3)
+        simulation.set_body_state("ball", np.array([0, 0, 0.0998]), QUARTER, np.array([1.0, 0, 0]), still)
+        return simulation
+
+    return make
+
+
+@pytest.mark.parametrize("touch_function", ["force_vector", "force_vector_global", "slip"])
+def test_forces_on_bodies_are_in_the_bodys_frame_whatever_is_told(sliding, touch_function):
+    simulation = sliding(touch_function)
+    snapshot = simulation.observe()
+    total = TaxelForces(simulation).on_bodies(snapshot).sum(axis=0)
+    contacts = snapshot.contacts
+    world = contacts.wrench_world[:, :3].sum(axis=0)
+    assert world[0] < -0.1 < 0.1 < world[2]
+    np.testing.assert_allclose(total, [world[1], -world[0], world[2]], rtol=1e-5, atol=1e-5)
+
+
+def test_one_channel_presses_along_the_normals(sliding):
+    simulation = sliding("normal")
+    snapshot = simulation.observe()
+    np.testing.assert_allclose(TaxelForces(simulation).pressing(snapshot), snapshot.taxels[:, 0], rtol=1e-6)
+    assert snapshot.taxels.sum() > 1.0
+
+
+def test_pads_have_right_handed_axes_with_z_into_the_skin():
+    normals = np.random.default_rng(1).normal(size=(200, 3))
+    normals[:3] = np.eye(3)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    axes = pad_axes(normals)
+    np.testing.assert_allclose(
+        axes @ axes.transpose(0, 2, 1), np.broadcast_to(np.eye(3), axes.shape), atol=1e-12
+    )
+    np.testing.assert_allclose(np.linalg.det(axes), 1.0)
+    np.testing.assert_allclose(axes[:, 2], -normals)
+    np.testing.assert_allclose(axes[2], [[1, 0, 0], [0, -1, 0], [0, 0, -1]], atol=1e-12)
+    np.testing.assert_allclose(axes[0], [[0, 1, 0], [0, 0, -1], [-1, 0, 0]], atol=1e-12)
+
+
+def test_the_centre_of_touch_lies_where_the_load_is():
+    contacts = Contacts(np.zeros((3, Contacts.WIDTH)), np.zeros((3, Contacts.IDS), np.int32))
+    contacts.bodies[:] = [[0, 1], [1, 2], [0, 2]]
+    contacts.position[:] = [[0, 0, 0], [1, 0, 0], [5, 5, 5]]
+    contacts.frame[:, 0] = [[0, 0, 1], [0, 0, -1], [1, 0, 0]]
+    contacts.wrench[:, 0] = [1.0, 3.0, 2.0]
+    positions = np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 0], [9, 9, 9]])
+    rotations = np.broadcast_to(np.eye(3), (4, 3, 3)).copy()
+    rotations[1] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # its x is the world's y
+    weights, centres = centres_of_touch(contacts, positions, rotations, np.array([1, 3]))
+    np.testing.assert_allclose(weights, [4.0, 0.0])
+    # Its own contacts weigh 1 and 3: at 0.75 along the world's x, which is its -y; both push it up.
+    np.testing.assert_allclose(centres[0], [0, -0.75, -1, 0, 0, -1], atol=1e-12)
+    assert not centres[1].any()
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_bodies_are_read_as_they_were_set_and_reading_changes_nothing(ball, engine):
+    if engine == "motrix":
+        pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
+    simulation = ball(engine)
+    told = [np.array([0.1, 0.2, 0.5]), QUARTER, np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.2, 0.1])]
+    simulation.set_body_state("ball", *told)
+    states, data = BodyStates(simulation.engine), simulation.engine.data
+    before = data.xpos.copy(), data.qacc_warmstart.copy()
+    np.testing.assert_allclose(states.read([1])[0], np.concatenate(told), atol=1e-12)
+    np.testing.assert_array_equal(data.xpos, before[0])
+    np.testing.assert_array_equal(data.qacc_warmstart, before[1])
