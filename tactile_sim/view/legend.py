@@ -19,7 +19,7 @@ def legend(scale: float, unit: str) -> str:
     quantity = "force" if unit == "N" else "reading"
     return (
         '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{quantity} of a taxel [{escape(unit)}]</div>"
+        f"<div>{quantity} of a taxel [{escape(unit)}]; grey: none</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {stops})"></div>'
         '<div style="display: flex; justify-content: space-between">'

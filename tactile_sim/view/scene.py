@@ -24,6 +24,10 @@ THIN = 0.01
 """Thickness of a sheet, in its largest side."""
 STILL = 1e-6
 """Poses that differ by less are not sent again."""
+ASLEEP = np.array([128, 138, 152], np.uint8)
+"""A taxel that feels nothing: so that what is touched stands out."""
+ASLEEP_BELOW = 1e-3
+"""Of the scale."""
 FREE, COVERED = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
 """Colours of feelers: grey and yellow, as in ``markers``."""
 GAMMA = 2.2
@@ -47,7 +51,7 @@ class Scene:
         self._opacities = [mesh.opacity for mesh in self._meshes]
         self._stops = np.cumsum(world.taxel_counts).astype(int)
         self._starts = self._stops - np.asarray(world.taxel_counts, int)
-        self._colors = colors(np.zeros(len(world.taxel_positions)), 1.0)
+        self._colors = _awake(np.zeros(len(world.taxel_positions)), 1.0)
         self._clouds = [self._add_cloud(k) for k in range(len(world.skin_bodies))]
         self._hairs = [self._add_hairs(body) for body in np.unique(_ints(world.feeler_bodies))]
 
@@ -114,7 +118,7 @@ class Scene:
     def _color(self, taxels: np.ndarray, scale: float) -> None:
         if len(taxels) != len(self._colors):
             taxels = np.zeros(len(self._colors))
-        fresh = colors(taxels, scale)
+        fresh = _awake(taxels, scale)
         changes = np.concatenate([[0], np.cumsum((fresh != self._colors).any(axis=1))])
         for k in np.flatnonzero(changes[self._stops] > changes[self._starts]).tolist():
             self._clouds[k].colors = fresh[self._starts[k] : self._stops[k]]
@@ -138,6 +142,11 @@ class Scene:
             cloud.visible = taxels
         for _, lines in self._hairs:
             lines.visible = feelers
+
+
+def _awake(taxels: np.ndarray, scale: float) -> np.ndarray:
+    """(n, 3) uint8, the map's colours for those that feel something."""
+    return np.where((taxels > ASLEEP_BELOW * scale)[:, None], colors(taxels, scale), ASLEEP)
 
 
 def _ground(vertices: np.ndarray) -> bool:

@@ -14,6 +14,7 @@ from tactile_sim.view import address
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.force_marks import ForceMarks
 from tactile_sim.view.layers import Layers
+from tactile_sim.view.own_pages import for_own_pages
 from tactile_sim.view.panel import Panel
 from tactile_sim.view.scene import Scene
 from tactile_sim.view.viewpoint import Viewpoint
@@ -38,7 +39,7 @@ class Viewer:
         Raises CommandError where nothing can listen there.
         """
         address.check(host, port)
-        with redirect_stdout(io.StringIO()):  # viser greets
+        with redirect_stdout(io.StringIO()), for_own_pages(host):  # viser greets
             self.server = ViserServer(host=host, port=port, label=world.title, verbose=False)
         taken = self.server.get_port()
         if port not in (0, taken):  # somebody was quicker

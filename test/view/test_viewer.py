@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 
 import numpy as np
 import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from tactile_sim import CommandError
 from tactile_sim.view import address
@@ -52,6 +55,32 @@ def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one
     with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 is taken by another program; .*--port"):
         view(port=port)
     assert view().address != first.address
+
+
+@pytest.mark.parametrize(
+    ("host", "headers", "status"),
+    [
+        ("127.0.0.1", {}, 200),
+        ("127.0.0.1", {"Origin": "http://{}"}, 200),
+        ("127.0.0.1", {"Host": "localhost:1", "Origin": "http://localhost:1"}, 200),
+        ("127.0.0.1", {"Origin": "http://elsewhere.example"}, 403),
+        ("127.0.0.1", {"Host": "leads-here.example", "Origin": "http://leads-here.example"}, 403),
+        ("0.0.0.0", {"Host": "robot.example", "Origin": "http://robot.example"}, 200),
+    ],
+)
+def test_pages_from_elsewhere_do_not_reach_a_view_of_this_machine_alone(view, host, headers, status):
+    place = view(host=host).address.removeprefix("http://")
+    connection = http.client.HTTPConnection(place)
+    connection.request("GET", "/", headers={name: text.format(place) for name, text in headers.items()})
+    assert connection.getresponse().status == status
+    connection.close()
+
+
+def test_a_page_from_elsewhere_opens_no_websocket(view):
+    place = view().address.replace("http", "ws")
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(place, origin="http://elsewhere.example")
+    connect(place).close()
 
 
 def test_the_port_is_free_again_after_the_view_is_closed(view):
