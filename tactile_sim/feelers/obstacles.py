@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from tactile_sim.feelers.tree import PAD, Tree, build, join
+from tactile_sim.feelers.meshes import Meshes, meshes_of
+from tactile_sim.feelers.tree import PAD
 from tactile_sim.shapes import geom_mesh
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
@@ -21,30 +21,16 @@ GEOM = np.dtype(
         ("centre", np.float64, 3),
         ("half", np.float64, 3),
         ("radius", np.float64),
+        ("mesh", np.int64),
         ("first", np.int64),
-        ("last", np.int64),
-        ("closed", np.int64),
         ("rows", np.int64),
         ("columns", np.int64),
     ],
     align=True,
 )
 """A geom in its own frame [m]: kind, size as MuJoCo has it (of a height field that of its data), the box
-around it (centre, half sizes) and the radius of the ball about its origin; of a mesh the nodes from first to
-last, and whether it has an inside; of a height field the first of its heights, its rows and columns."""
-
-LEAF = 2
-"""Triangles in a leaf of a mesh's tree."""
-
-
-class Meshes(NamedTuple):
-    """The triangles of several meshes, each with a tree of its own."""
-
-    boxes: np.ndarray
-    links: np.ndarray
-    """Those of the trees, one behind another."""
-    triangles: np.ndarray
-    """(t, 9) corners [m] in the order of the trees."""
+around it (centre, half sizes) and the radius of the ball about its origin; of a mesh its row among `Meshes`;
+of a height field the first of its heights, its rows and columns."""
 
 
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
@@ -77,21 +63,14 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
             _fill_hfield(model, data, row)
         else:
             row["half"], row["radius"] = _bounds(row["kind"], row["size"])
-    trees: list[Tree] = []
-    triangles = [np.empty((0, 9))]
-    for those in of_mesh.values():
-        vertices, faces = geom_mesh(model, those[0])
-        corners = vertices[faces].astype(float)
-        tree = build(corners.min(axis=1), corners.max(axis=1), LEAF)
-        triangles.append(corners.reshape(-1, 9)[tree.order])
-        trees.append(tree)
-        geoms["centre"][those], geoms["half"][those] = tree.boxes[0, :3], tree.boxes[0, 3:]
-        geoms["radius"][those] = np.linalg.norm(corners, axis=2).max() + PAD
-        geoms["closed"][those] = _closed(vertices, faces)
-    boxes, links, first = join(trees)
+    meshes = meshes_of(geom_mesh(model, those[0]) for those in of_mesh.values())
     for k, those in enumerate(of_mesh.values()):
-        geoms["first"][those], geoms["last"][those] = first[k], first[k + 1]
-    return geoms, Meshes(boxes, links, np.concatenate(triangles))
+        vertices, faces = geom_mesh(model, those[0])
+        box = meshes.boxes[meshes.table["first"][k]]
+        geoms["centre"][those], geoms["half"][those] = box[:3], box[3:]
+        geoms["radius"][those] = np.linalg.norm(vertices[np.unique(faces)], axis=1).max() + PAD
+        geoms["mesh"][those] = k
+    return geoms, meshes
 
 
 def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
@@ -112,17 +91,10 @@ def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
 def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
     x, y, height, base = model.hfield_size[field]
     row["size"] = x, y, height, base
-    row["centre"], row["half"] = (0, 0, (height - base) / 2), (x, y, (height + base) / 2)
+    row["centre"], row["half"] = (
+        (0, 0, (height - base) / 2),
+        (x, y, (height + base) / 2),
+    )
     row["radius"] = np.linalg.norm([x, y, max(height, base)])
     row["first"] = model.hfield_adr[field]
     row["rows"], row["columns"] = model.hfield_nrow[field], model.hfield_ncol[field]
-
-
-def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
-    """Whether each edge is run along as often one way as the other; vertices at one place are one."""
-    _, same = np.unique(vertices, axis=0, return_inverse=True)
-    corner = same.reshape(-1)[faces].astype(np.int64)
-    start, stop = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
-    low, high = np.minimum(start, stop), np.maximum(start, stop)
-    _, edge = np.unique(low * len(vertices) + high, return_inverse=True)
-    return not np.bincount(edge.reshape(-1), np.sign(stop - start)).any()

@@ -11,25 +11,96 @@ HUGE = 1e200
 """For 1 / 0: a product with 0 is 0."""
 
 
+CROWD = 24
+"""Triangles in a cell; where there are more, they are sought in the tree."""
+NUDGE = 1e-4
+"""How far into the next cell one goes, in cells: to be there in spite of rounding, and well less than by what
+triangles are larger in the grid."""
+
+
 @njit(cache=True, error_model="numpy")
-def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, reach):
+def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts, listed, reach):
     """How far along a ray the first point in a mesh is [m]: 0 where it starts inside, infinity beyond reach.
 
-    An open mesh has no inside: its triangles alone are met.
+    An open mesh has no inside: its triangles alone are met. For rays that `misses` does not tell of: asked
+    before, as few come near.
 
     Args:
         x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
-        mesh: (first node, after the last one, whether it is closed); its nodes are in boxes and links of a
-            `tree.Tree`.
-        triangles: (t, 9) corners of each, in the tree's order.
+        mesh: its row in the table of `meshes.Meshes`, whose other arrays follow. They come one by one:
+            each that is taken out of a tuple is counted, at the cost of a triangle.
         reach: [m]
     """
-    first, last, closed = mesh
-    if _misses(boxes, first, x, y, z, u, v, w, reach):
-        return np.inf
-    if closed and _inside(x, y, z, first, last, boxes, links, triangles):
-        return 0.0
-    return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
+    root = mesh.first
+    iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
+    at, end = _within(boxes, root, x, y, z, iu, iv, iw, reach)
+    outside = at > 0.0
+    side = 1.0 / mesh.step
+    # In cells; what hardly moves across a cell on the whole way never leaves it.
+    p, q, r, du, dv, dw = (
+        (x - mesh.x) * side,
+        (y - mesh.y) * side,
+        (z - mesh.z) * side,
+        u * side,
+        v * side,
+        w * side,
+    )
+    if not abs(p + q + r + du + dv + dw) < HUGE:
+        return np.inf  # of a physics that broke: no number, and so no cell
+    least = NUDGE / (end - at + mesh.step)
+    tu, tv, tw = _pace(du, least), _pace(dv, least), _pace(dw, least)
+    nearest = np.inf
+    o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
+    while at <= end:
+        i, j, k = int(p + at * du), int(q + at * dv), int(r + at * dw)
+        cell = cells[mesh.cell + (i * mesh.rows + j) * mesh.columns + k]
+        steps = 1
+        if cell < 0:
+            steps = ~cell >> 1
+            if not outside and ~cell & 1:
+                return 0.0
+        else:
+            begin, stop = starts[cell], starts[cell + 1]
+            if not outside and mesh.closed and _inside(x, y, z, root, mesh.last, boxes, links, triangles):
+                return 0.0
+            if stop - begin > CROWD:
+                return cross_mesh(
+                    x,
+                    y,
+                    z,
+                    u,
+                    v,
+                    w,
+                    root,
+                    mesh.last,
+                    boxes,
+                    links,
+                    triangles,
+                    reach,
+                    False,
+                )[0]
+            for e in range(begin, stop):
+                met, turn = _crossing(triangles, listed[e], o, a, b, c, sa, sb, sc)
+                if turn != 0 and 0.0 <= met < nearest:
+                    nearest = met
+        outside = True
+        leave = min(_leaves(p, i, steps, tu), _leaves(q, j, steps, tv), _leaves(r, k, steps, tw))
+        at = max(at, leave) + NUDGE * mesh.step
+        if nearest <= at:
+            break
+    return nearest if nearest <= reach else np.inf
+
+
+@njit(cache=True, error_model="numpy")
+def _pace(rate, least):
+    """Metres a cell; HUGE for what is slower than `least` [cells/m]."""
+    return 1.0 / rate if abs(rate) > least else HUGE
+
+
+@njit(cache=True, error_model="numpy")
+def _leaves(start, cell, steps, pace):
+    """Where along a ray it leaves the slab of cells that are less than some steps from its own [m]."""
+    return ((cell + steps if pace > 0.0 else cell - steps + 1) - start) * pace
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,24 +123,22 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
 
     That number is right only if asked to `count`. For a ray that reaches out of a closed mesh it is then not
     0 where it starts inside: also where parts of the mesh overlap, but not in a hollow of it, and even if all
-    triangles face inwards. Arguments as in `first_in_mesh`.
+    triangles face inwards.
+
+    Args:
+        x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
+        first, last: its nodes among boxes and links of `tree.Tree`.
+        triangles: (t, 9) corners of each [m], in the tree's order.
+        reach: [m]
     """
-    # After S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013: the axes are
-    # renamed so that the ray runs mostly along the last one, and sheared so that it runs along it alone.
-    d, o = (u, v, w), (x, y, z)
-    c = 2
-    if abs(u) >= abs(v) and abs(u) >= abs(w):
-        c = 0
-    elif abs(v) >= abs(w):
-        c = 1
-    a, b = (c + 1) % 3, (c + 2) % 3
-    sa, sb, sc = d[a] / d[c], d[b] / d[c], 1.0 / d[c]
+    o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
     iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
     nearest, turns = np.inf, 0
     node = first
     while node < last:
         far = reach if count else min(nearest, reach)
-        if not _meets(boxes, node, x, y, z, iu, iv, iw, far):
+        enter, leave = _within(boxes, node, x, y, z, iu, iv, iw, far)
+        if not enter <= leave:
             node = links[node, SKIP]
             continue
         for t in range(links[node, BEGIN], links[node, END]):
@@ -82,13 +151,17 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
 
 
 @njit(cache=True, error_model="numpy")
-def _misses(boxes, node, x, y, z, u, v, w, reach):
+def misses(boxes, node, x, y, z, u, v, w, reach):
     """Whether a ray and a box are apart, along the axes of the box and those across it and the ray.
 
     Without a division: most rays that come near the whole mesh go past it.
     """
     half = 0.5 * reach
-    x, y, z = x + half * u - boxes[node, 0], y + half * v - boxes[node, 1], z + half * w - boxes[node, 2]
+    x, y, z = (
+        x + half * u - boxes[node, 0],
+        y + half * v - boxes[node, 1],
+        z + half * w - boxes[node, 2],
+    )
     a, b, c = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     p, q, r = abs(u), abs(v), abs(w)
     if abs(x) > a + half * p or abs(y) > b + half * q or abs(z) > c + half * r:
@@ -106,14 +179,31 @@ def _inverse(value):
 
 
 @njit(cache=True, error_model="numpy")
-def _meets(boxes, node, x, y, z, iu, iv, iw, far):
-    """Whether a ray runs through a box before `far`."""
+def _within(boxes, node, x, y, z, iu, iv, iw, far):
+    """From where to where a ray runs through a box before `far` [m]; it misses it where that is nowhere."""
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
     enter, leave = max(middle - half, 0.0), min(middle + half, far)
     middle, half = (boxes[node, 1] - y) * iv, boxes[node, 4] * abs(iv)
     enter, leave = max(middle - half, enter), min(middle + half, leave)
     middle, half = (boxes[node, 2] - z) * iw, boxes[node, 5] * abs(iw)
-    return max(middle - half, enter) <= min(middle + half, leave)
+    return max(middle - half, enter), min(middle + half, leave)
+
+
+@njit(cache=True, error_model="numpy")
+def _shear(u, v, w):
+    """For `_crossing`: names of the axes so that a ray runs mostly along the last one, and how it slopes.
+
+    After S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013: sheared so, it
+    runs along that axis alone.
+    """
+    d = (u, v, w)
+    c = 2
+    if abs(u) >= abs(v) and abs(u) >= abs(w):
+        c = 0
+    elif abs(v) >= abs(w):
+        c = 1
+    a, b = (c + 1) % 3, (c + 2) % 3
+    return a, b, c, d[a] / d[c], d[b] / d[c], 1.0 / d[c]
 
 
 @njit(cache=True, error_model="numpy")
@@ -123,7 +213,11 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     A line through an edge or a corner crosses just one of the triangles there, as one moved aside by next to
     nothing would: each edge gives both its triangles the same answer, with opposite signs.
     """
-    pc, qc, rc = corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c]
+    pc, qc, rc = (
+        corners[t, c] - o[c],
+        corners[t, 3 + c] - o[c],
+        corners[t, 6 + c] - o[c],
+    )
     pa, qa, ra = (
         corners[t, a] - o[a] - sa * pc,
         corners[t, 3 + a] - o[a] - sa * qc,
@@ -152,3 +246,13 @@ def _side(area, pa, pb, qa, qb):
     if pb != qb:
         return 1 if pb > qb else -1
     return 1 if qa > pa else -1
+
+
+@njit(cache=True)
+def contained(boxes, links, triangles, points):
+    """(n,) whether points (n, 3) [m] lie in a closed mesh, whose tree and triangles these are."""
+    out = np.empty(len(points), np.bool_)
+    for n in range(len(points)):
+        x, y, z = points[n]
+        out[n] = _inside(x, y, z, 0, len(boxes), boxes, links, triangles)
+    return out

@@ -6,7 +6,15 @@ import numpy as np
 from numba import njit
 
 from tactile_sim.feelers.bundles import RADIUS, from_line
-from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
+from tactile_sim.feelers.obstacles import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    HFIELD,
+    PLANE,
+    SPHERE,
+)
 from tactile_sim.feelers.rays import (
     through_ball,
     through_box,
@@ -16,7 +24,7 @@ from tactile_sim.feelers.rays import (
     through_plane,
 )
 from tactile_sim.feelers.rays_hfield import first_in_hfield
-from tactile_sim.feelers.rays_mesh import first_in_mesh
+from tactile_sim.feelers.rays_mesh import first_in_mesh, misses
 from tactile_sim.feelers.tree import BEGIN, END, SKIP
 
 BODY = np.dtype(
@@ -78,7 +86,11 @@ def read(
 @njit(cache=True, error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
     """Whether a geom is away from a ball [m]."""
-    x, y, z = centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2]
+    x, y, z = (
+        centre[0] - positions[geom, 0],
+        centre[1] - positions[geom, 1],
+        centre[2] - positions[geom, 2],
+    )
     if shape.kind == PLANE:
         return x * rotations[geom, 2] + y * rotations[geom, 5] + z * rotations[geom, 8] > radius
     reach = radius + shape.radius
@@ -104,7 +116,8 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
     ball = shape.radius * shape.radius
     # As plain numbers: an array made in the loop is counted by whom it is used, at several times the cost.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
-    mesh = (shape.first, shape.last, shape.closed)
+    table, nodes, skips, triangles, cells, starts, listed = meshes
+    mesh = table[shape.mesh]
     end = shape.first + shape.rows * shape.columns
     ground = heights[shape.first : end].reshape((shape.rows, shape.columns))
     while node < last:
@@ -114,7 +127,11 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
         for f in range(links[node, BEGIN], links[node, END]):
             free, inside = out[order[f]], feelers[f, INSIDE]
             reach = inside + free
-            x, y, z = feelers[f, 0] - pose[3, 0], feelers[f, 1] - pose[3, 1], feelers[f, 2] - pose[3, 2]
+            x, y, z = (
+                feelers[f, 0] - pose[3, 0],
+                feelers[f, 1] - pose[3, 1],
+                feelers[f, 2] - pose[3, 2],
+            )
             u, v, w = feelers[f, 3], feelers[f, 4], feelers[f, 5]
             if free <= 0.0 or _passes(x, y, z, u, v, w, reach, ball):
                 continue
@@ -123,8 +140,23 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
             if shape.kind == HFIELD:
                 met = first_in_hfield(x, y, z, u, v, w, size, ground, reach)
             elif shape.kind > BOX:
+                if misses(nodes, mesh.first, x, y, z, u, v, w, reach):
+                    continue
                 met = first_in_mesh(
-                    x, y, z, u, v, w, mesh, meshes.boxes, meshes.links, meshes.triangles, reach
+                    x,
+                    y,
+                    z,
+                    u,
+                    v,
+                    w,
+                    mesh,
+                    nodes,
+                    skips,
+                    triangles,
+                    cells,
+                    starts,
+                    listed,
+                    reach,
                 )
             else:
                 enter, leave = through(shape.kind, x, y, z, u, v, w, size)
@@ -163,7 +195,11 @@ def _turned(pose, x, y, z):
 def _apart(boxes, node, pose, shape):
     """Whether a box of the body's frame and a geom's box are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
-    x, y, z = boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2]
+    x, y, z = (
+        boxes[node, 0] - pose[3, 0],
+        boxes[node, 1] - pose[3, 1],
+        boxes[node, 2] - pose[3, 2],
+    )
     if shape.kind == PLANE:
         extent = abs(pose[2, 0]) * p + abs(pose[2, 1]) * q + abs(pose[2, 2]) * r
         return x * pose[2, 0] + y * pose[2, 1] + z * pose[2, 2] > extent
@@ -191,7 +227,16 @@ def through(kind, x, y, z, u, v, w, size):
 
 
 @njit(cache=True, error_model="numpy")
-def place_in_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
+def place_in_world(
+    positions,
+    normals,
+    offsets,
+    body_ids,
+    body_positions,
+    body_rotations,
+    starts,
+    directions,
+):
     """Writes where feelers stand and where they point, in the world, into starts and directions (n, 3)."""
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]

@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from tactile_sim.feelers.obstacles import BOX, HFIELD, Meshes
+from tactile_sim.feelers.meshes import Meshes
+from tactile_sim.feelers.obstacles import BOX, HFIELD
 from tactile_sim.feelers.rays import through_box
 from tactile_sim.feelers.rays_mesh import cross_mesh
 from tactile_sim.feelers.reading import through
@@ -41,7 +42,16 @@ def thickness(
     for rotation, geom in zip(rotations, own, strict=True):
         mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
     out = np.empty(len(positions))
-    _dig(positions, normals, geoms[own], model.geom_pos[own], rotations, meshes, depths, out)
+    _dig(
+        positions,
+        normals,
+        geoms[own],
+        model.geom_pos[own],
+        rotations,
+        meshes,
+        depths,
+        out,
+    )
     return out
 
 
@@ -54,7 +64,15 @@ def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
             deeper = False
             depth = out[f] + JUST * depths[f]
             for g in range(len(shapes)):
-                rest = _rest(positions[f], normals[f], depth, shapes[g], origins[g], rotations[g], meshes)
+                rest = _rest(
+                    positions[f],
+                    normals[f],
+                    depth,
+                    shapes[g],
+                    origins[g],
+                    rotations[g],
+                    meshes,
+                )
                 if rest > 0.0:
                     out[f], deeper = max(out[f], depth + rest), True
 
@@ -69,15 +87,18 @@ def _rest(position, normal, depth, shape, origin, rotation, meshes):
             p[j] += axis * (position[i] - depth * normal[i] - origin[i])
             d[j] -= axis * normal[i]
     if shape.kind > BOX:
+        mesh = meshes.table[shape.mesh]
         nearest, turns = cross_mesh(
-            p[0], p[1], p[2], d[0], d[1], d[2], shape.first, shape.last,
+            p[0], p[1], p[2], d[0], d[1], d[2], mesh.first, mesh.last,
             meshes.boxes, meshes.links, meshes.triangles, np.inf, True,
         )  # fmt: skip
-        return nearest if nearest < np.inf and (turns != 0 or not shape.closed) else 0.0
+        return nearest if nearest < np.inf and (turns != 0 or not mesh.closed) else 0.0
     if shape.kind == HFIELD:
         for j in range(3):
             p[j] -= shape.centre[j]
-        enter, leave = through_box(p[0], p[1], p[2], d[0], d[1], d[2], shape.half)
+        half = (shape.half[0], shape.half[1], shape.half[2])
+        enter, leave = through_box(p[0], p[1], p[2], d[0], d[1], d[2], half)
     else:
-        enter, leave = through(shape.kind, p[0], p[1], p[2], d[0], d[1], d[2], shape.size)
+        size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
+        enter, leave = through(shape.kind, p[0], p[1], p[2], d[0], d[1], d[2], size)
     return leave if enter <= 0.0 < leave else 0.0
