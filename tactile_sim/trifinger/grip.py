@@ -2,8 +2,8 @@
 
 One finger presses on one side of the cube, the other two beside each other on the opposite side. The tips are
 drawn along their paths by springs (impedance control: torques are the transposed Jacobian times a force at
-the tip), and press with a given force once they touch. This is no planner: the cube has to be about in the
-middle of the arena; it may be turned about the vertical.
+the tip), and press with a given force once they touch. This is no planner: the cube has to be within
+0.03 m of the middle of the arena; it may be turned about the vertical.
 """
 
 from __future__ import annotations

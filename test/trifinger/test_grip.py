@@ -13,13 +13,13 @@ LIFTED, HELD = 4400, 5000
 """Steps until the cube is up, and for which it is held."""
 
 
-@pytest.mark.parametrize("turn", [0, 20])
-def test_the_lifted_cube_stays_held(turn):
+@pytest.mark.parametrize(("turn", "place"), [(0, (0, 0, 0.0325)), (20, (0.02, -0.02, 0.0325))])
+def test_the_lifted_cube_stays_held(turn, place):
     orientation = Rotation.from_euler("z", turn, degrees=True).as_quat()
-    platform = TriFingerPlatform(initial_object_pose=Pose((0, 0, 0.0325), orientation))
+    platform = TriFingerPlatform(initial_object_pose=Pose(place, orientation))
     finger = platform.simfinger
     now = finger.get_observation(0)
-    grip = Grip(finger.kinematics, now.position, (0, 0, 0.0325), orientation, height=0.05, force=2.0)
+    grip = Grip(finger.kinematics, now.position, place, orientation, height=0.05, force=2.0)
     heights, tilts = [], []
     for step in range(LIFTED + HELD):
         torques = grip.torques(step * 0.001, now.position, now.velocity)
