@@ -67,7 +67,7 @@ def _run(argv: Sequence[str]) -> int:
     """Parse the arguments and do what they say. Only the module that is asked for is imported."""
     arguments, ros_arguments = split_ros_arguments(argv)
     names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
-    modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
+    modules = {name: _command(name) for name in names}
     parser = _parser(modules)
     args = parser.parse_args(arguments)
     if ros_arguments:
@@ -75,6 +75,21 @@ def _run(argv: Sequence[str]) -> int:
             parser.error(f"--ros-args: {args.command} is not a ROS node and takes none")
         args.ros_args = ros_arguments
     return int(modules[args.command].main(args))
+
+
+def _command(name: str) -> ModuleType:
+    """The module of a subcommand. Raises CommandError where MuJoCo refuses to be imported."""
+    try:
+        return import_module(f"tactile_sim.commands.{name}")
+    except (AttributeError, RuntimeError) as error:
+        if "MUJOCO_GL" not in os.environ:
+            raise
+        # MuJoCo loads the library for drawing at once, whether anything is drawn or not.
+        chosen = os.environ["MUJOCO_GL"]
+        raise CommandError(
+            f"MuJoCo does not start with MUJOCO_GL={chosen}: {error};"
+            " install the library that it names, or unset it"
+        ) from None
 
 
 def _output_fails() -> bool:

@@ -210,3 +210,16 @@ def test_ros_arguments_end_at_two_dashes():
     arguments = ["run", "a", "--ros-args", "-r", "__ns:=/left", "--", "--duration", "3"]
     assert split_ros_arguments(arguments) == (["run", "a", "--duration", "3"], ["-r", "__ns:=/left"])
     assert split_ros_arguments(["run", "a", "--ros-args", "-p", "b:=c"]) == (["run", "a"], ["-p", "b:=c"])
+
+
+def test_a_library_for_drawing_that_mujoco_cannot_load_is_told_in_a_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "tactile_sim", "check", "touch_cube"],
+        env=os.environ | {"MUJOCO_GL": "no_such_library"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert "MuJoCo does not start with MUJOCO_GL=no_such_library" in line and "unset it" in line

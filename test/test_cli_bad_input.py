@@ -72,6 +72,10 @@ CASES = {
         parameters("engine: trifinger"),
         "scene: the engine trifinger brings its own; leave the key out, or choose another engine",
     ),
+    "a TriFinger without its engine": (
+        "/**:\n  ros__parameters:\n    trifinger: {type: trifingeredu}\n",
+        "the key 'scene' is missing; for the TriFinger set 'engine: trifinger'",
+    ),
     "a TriFinger that is none": (
         parameters("trifinger: {type: trifingerpo}"),
         "trifinger.type: cannot be 'trifingerpo'; did you mean 'trifingerpro'?",

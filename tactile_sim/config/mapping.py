@@ -44,9 +44,13 @@ def from_mapping(
             )
         values["scene"] = values.get("trifinger.type", TrifingerSettings.type)
     if "scene" not in values:
-        raise ConfigError(
-            f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        fingers = any(name.startswith("trifinger.") for name in values)
+        remedy = (
+            "for the TriFinger set 'engine: trifinger'"
+            if fingers
+            else "name an MJCF or URDF file: 'scene: touch_cube.xml'"
         )
+        raise ConfigError(f"{source}: the key 'scene' is missing; {remedy}")
     return _build(Settings, "", values, base=base, source=source)
 
 

@@ -23,12 +23,14 @@ FINEST = 1e-100
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
 
+    Where nothing is said, the TriFinger's tips and lower links have one.
+
     Raises:
         ConfigError: as `match_scales`; no skin where only its contacts are asked for, two bodies that would
             share a topic.
     """
     where = f"{settings.source}: skin.scales"
-    scales = match_scales(settings.skin.scales, model, names, where)
+    scales = match_scales(settings.skin.scales or _usual(settings), model, names, where)
     if not scales and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
@@ -37,6 +39,15 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
         )
     check_topics([names.bodies[body] for body in scales], where)
     return dict(sorted(scales.items()))
+
+
+def _usual(settings: Settings) -> dict[str, float]:
+    """The spacings of a scene that brings its own."""
+    if settings.engine != "trifinger":
+        return {}
+    from tactile_sim.trifinger.finger_skin import SPACINGS  # which few need
+
+    return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
 
 def match_scales(

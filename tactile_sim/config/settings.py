@@ -159,7 +159,9 @@ class Settings:
     base: Path | None
     source: str
     scene: str = _key(
-        None, Text(filled=True), "MJCF or URDF: shipped name, path, package:// or file:// address"
+        None,
+        Text(filled=True),
+        "MJCF or URDF: shipped name, path, package:// or file:// address; left out with `engine: trifinger`",
     )
     engine: str = _key("mujoco", Choice(("mujoco", "motrix", "trifinger")), "the physics engine")
     real_time_factor: float = _key(

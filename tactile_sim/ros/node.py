@@ -125,6 +125,8 @@ def _spin(
     if feed:
         feed.serve(runner, requests)
         node.get_logger().info(f"web view: {feed.address}")
+    if recorded:
+        node.get_logger().info("waiting until the recorder listens to every topic")
     if recorded and not publishers.await_listeners(recorded):
         node.get_logger().warning(
             f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
