@@ -62,17 +62,7 @@ def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
         closed = _closed(vertices, faces)
         inside = partial(contained, tree.boxes, tree.links, ordered) if closed else _nowhere
         grid = lay(ordered.reshape(-1, 3, 3), inside)
-        rows.append(
-            (
-                0,
-                0,
-                closed,
-                *grid.corner,
-                grid.step,
-                _count(cells),
-                *grid.cells.shape[1:],
-            )
-        )
+        rows.append((0, 0, closed, *grid.corner, grid.step, _count(cells), *grid.cells.shape[1:]))
         cells.append((grid.cells + (grid.cells >= 0) * _count(starts)).ravel())
         starts.append(grid.starts + _count(listed))
         listed.append(grid.listed + _count(triangles))

@@ -91,10 +91,7 @@ def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
 def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
     x, y, height, base = model.hfield_size[field]
     row["size"] = x, y, height, base
-    row["centre"], row["half"] = (
-        (0, 0, (height - base) / 2),
-        (x, y, (height + base) / 2),
-    )
+    row["centre"], row["half"] = ((0, 0, (height - base) / 2), (x, y, (height + base) / 2))
     row["radius"] = np.linalg.norm([x, y, max(height, base)])
     row["first"] = model.hfield_adr[field]
     row["rows"], row["columns"] = model.hfield_nrow[field], model.hfield_ncol[field]

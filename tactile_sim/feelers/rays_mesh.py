@@ -64,21 +64,7 @@ def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts
             if not outside and mesh.closed and _inside(x, y, z, root, mesh.last, boxes, links, triangles):
                 return 0.0
             if stop - begin > CROWD:
-                return cross_mesh(
-                    x,
-                    y,
-                    z,
-                    u,
-                    v,
-                    w,
-                    root,
-                    mesh.last,
-                    boxes,
-                    links,
-                    triangles,
-                    reach,
-                    False,
-                )[0]
+                return cross_mesh(x, y, z, u, v, w, root, mesh.last, boxes, links, triangles, reach, False)[0]
             for e in range(begin, stop):
                 met, turn = _crossing(triangles, listed[e], o, a, b, c, sa, sb, sc)
                 if turn != 0 and 0.0 <= met < nearest:
@@ -157,11 +143,7 @@ def misses(boxes, node, x, y, z, u, v, w, reach):
     Without a division: most rays that come near the whole mesh go past it.
     """
     half = 0.5 * reach
-    x, y, z = (
-        x + half * u - boxes[node, 0],
-        y + half * v - boxes[node, 1],
-        z + half * w - boxes[node, 2],
-    )
+    x, y, z = (x + half * u - boxes[node, 0], y + half * v - boxes[node, 1], z + half * w - boxes[node, 2])
     a, b, c = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     p, q, r = abs(u), abs(v), abs(w)
     if abs(x) > a + half * p or abs(y) > b + half * q or abs(z) > c + half * r:
@@ -213,11 +195,7 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     A line through an edge or a corner crosses just one of the triangles there, as one moved aside by next to
     nothing would: each edge gives both its triangles the same answer, with opposite signs.
     """
-    pc, qc, rc = (
-        corners[t, c] - o[c],
-        corners[t, 3 + c] - o[c],
-        corners[t, 6 + c] - o[c],
-    )
+    pc, qc, rc = (corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c])
     pa, qa, ra = (
         corners[t, a] - o[a] - sa * pc,
         corners[t, 3 + a] - o[a] - sa * qc,

@@ -6,15 +6,7 @@ import numpy as np
 from numba import njit
 
 from tactile_sim.feelers.bundles import RADIUS, from_line
-from tactile_sim.feelers.obstacles import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    ELLIPSOID,
-    HFIELD,
-    PLANE,
-    SPHERE,
-)
+from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
 from tactile_sim.feelers.rays import (
     through_ball,
     through_box,
@@ -86,11 +78,7 @@ def read(
 @njit(cache=True, error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
     """Whether a geom is away from a ball [m]."""
-    x, y, z = (
-        centre[0] - positions[geom, 0],
-        centre[1] - positions[geom, 1],
-        centre[2] - positions[geom, 2],
-    )
+    x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
         return x * rotations[geom, 2] + y * rotations[geom, 5] + z * rotations[geom, 8] > radius
     reach = radius + shape.radius
@@ -127,11 +115,7 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
         for f in range(links[node, BEGIN], links[node, END]):
             free, inside = out[order[f]], feelers[f, INSIDE]
             reach = inside + free
-            x, y, z = (
-                feelers[f, 0] - pose[3, 0],
-                feelers[f, 1] - pose[3, 1],
-                feelers[f, 2] - pose[3, 2],
-            )
+            x, y, z = (feelers[f, 0] - pose[3, 0], feelers[f, 1] - pose[3, 1], feelers[f, 2] - pose[3, 2])
             u, v, w = feelers[f, 3], feelers[f, 4], feelers[f, 5]
             if free <= 0.0 or _passes(x, y, z, u, v, w, reach, ball):
                 continue
@@ -143,20 +127,7 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
                 if misses(nodes, mesh.first, x, y, z, u, v, w, reach):
                     continue
                 met = first_in_mesh(
-                    x,
-                    y,
-                    z,
-                    u,
-                    v,
-                    w,
-                    mesh,
-                    nodes,
-                    skips,
-                    triangles,
-                    cells,
-                    starts,
-                    listed,
-                    reach,
+                    x, y, z, u, v, w, mesh, nodes, skips, triangles, cells, starts, listed, reach
                 )
             else:
                 enter, leave = through(shape.kind, x, y, z, u, v, w, size)
@@ -195,11 +166,7 @@ def _turned(pose, x, y, z):
 def _apart(boxes, node, pose, shape):
     """Whether a box of the body's frame and a geom's box are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
-    x, y, z = (
-        boxes[node, 0] - pose[3, 0],
-        boxes[node, 1] - pose[3, 1],
-        boxes[node, 2] - pose[3, 2],
-    )
+    x, y, z = (boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2])
     if shape.kind == PLANE:
         extent = abs(pose[2, 0]) * p + abs(pose[2, 1]) * q + abs(pose[2, 2]) * r
         return x * pose[2, 0] + y * pose[2, 1] + z * pose[2, 2] > extent
@@ -227,16 +194,7 @@ def through(kind, x, y, z, u, v, w, size):
 
 
 @njit(cache=True, error_model="numpy")
-def place_in_world(
-    positions,
-    normals,
-    offsets,
-    body_ids,
-    body_positions,
-    body_rotations,
-    starts,
-    directions,
-):
+def place_in_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
     """Writes where feelers stand and where they point, in the world, into starts and directions (n, 3)."""
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]

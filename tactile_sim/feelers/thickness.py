@@ -42,16 +42,7 @@ def thickness(
     for rotation, geom in zip(rotations, own, strict=True):
         mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
     out = np.empty(len(positions))
-    _dig(
-        positions,
-        normals,
-        geoms[own],
-        model.geom_pos[own],
-        rotations,
-        meshes,
-        depths,
-        out,
-    )
+    _dig(positions, normals, geoms[own], model.geom_pos[own], rotations, meshes, depths, out)
     return out
 
 
@@ -64,15 +55,7 @@ def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
             deeper = False
             depth = out[f] + JUST * depths[f]
             for g in range(len(shapes)):
-                rest = _rest(
-                    positions[f],
-                    normals[f],
-                    depth,
-                    shapes[g],
-                    origins[g],
-                    rotations[g],
-                    meshes,
-                )
+                rest = _rest(positions[f], normals[f], depth, shapes[g], origins[g], rotations[g], meshes)
                 if rest > 0.0:
                     out[f], deeper = max(out[f], depth + rest), True
 
