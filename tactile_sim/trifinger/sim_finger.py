@@ -52,7 +52,8 @@ class SimFinger:
             time_step: [s]; the gains are made for 0.001.
             enable_visualization: shows the robot in the browser; the address is printed.
             robot_position_offset: (3,) of the robot's base in the world [m].
-            link_drag: whether links feel Bullet's drag, which gains that were tuned there count on.
+            link_drag: whether links, and things in the world, feel Bullet's drag; gains that were tuned there
+                count on it.
             furnish: adds things to the world; called with the spec before it is compiled.
             spacings: between taxels [m], by the link's name without the finger's number.
 
