@@ -111,7 +111,10 @@ class Renderer:
         self._gl.make_current()
         shown = self._model.vis.global_
         shown.offwidth, shown.offheight = size
-        self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        try:
+            self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        except mujoco.FatalError as error:  # glfw without a display, for example
+            raise _cannot_draw(str(error)) from None
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         release = weakref.finalize(self, _free, self._gl, self._context)
         release.atexit = False  # MuJoCo's binding of OpenGL has gone by then
@@ -147,7 +150,11 @@ def _context(width: int, height: int) -> Any:
             return importlib.import_module(f"mujoco.{way}").GLContext(width, height)
         except Exception as error:  # each binding has errors of its own
             problems.append(f"{way}: {' '.join(str(error).split()) or type(error).__name__}")
-    raise RenderingError(
-        "camera images need OpenGL, and none draws without a window here"
-        f" ({'; '.join(problems)}): install libegl1 or libosmesa6, MUJOCO_GL=egl or osmesa chooses one"
+    raise _cannot_draw("; ".join(problems))
+
+
+def _cannot_draw(problem: str) -> RenderingError:
+    return RenderingError(
+        f"camera images need OpenGL, and none draws without a window here ({problem}): install libegl1 or"
+        " libosmesa6, MUJOCO_GL=egl or osmesa chooses one"
     )
