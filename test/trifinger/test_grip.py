@@ -9,7 +9,7 @@ from tactile_sim.trifinger.tasks.move_cube import Pose
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
 WEIGHT = 0.094 * 9.81
-LIFTED, HELD = 4400, 5000
+LIFTED, HELD = 4400, 3000
 """Steps until the cube is up, and for which it is held."""
 
 
