@@ -128,7 +128,8 @@ class View:
         head = [Text(self.title, "bold"), Text(self._status(state))]
         if state.complaint:
             head.append(Text(state.complaint, "yellow"))
-        room = max(1, height - len(head) - len(self.hints) - bool(footer) - 6)
+        hints = self.hints if state.heard else ()  # before, there is nothing to see
+        room = max(1, height - len(head) - len(hints) - bool(footer) - 6)
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("body")
         for heading in HEADINGS:
@@ -145,7 +146,7 @@ class View:
         parts: list[RenderableType] = [*head, Text(), table]
         if rest > 0:
             parts.append(Text(f"... and {rest} more bod{'y' if rest == 1 else 'ies'}", style="dim"))
-        parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in self.hints)]
+        parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in hints)]
         if footer:
             parts.append(Text(footer))
         return Group(*parts)

@@ -150,7 +150,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
-    print(f"{view.title}: starting the node ...", *view.hints, sep="\n", flush=True)
+    print(f"{view.title}: starting the node ...", flush=True)
     due = math.inf
 
     def show(monitor: Monitor, last: bool) -> None:
@@ -158,6 +158,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
         now = time.monotonic()
         if due == math.inf and monitor.state.heard:
             due = now + PLAIN_REFRESH
+            print(*view.hints, sep="\n", flush=True)  # only now is there something to see
         if last or now >= due:
             due = now + PLAIN_REFRESH
             print(view.plain(monitor.state), flush=True)
