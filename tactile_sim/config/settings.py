@@ -139,7 +139,7 @@ class TrifingerSettings:
     )
     object: str = _key("cube", Choice(("cube", "none")), "what lies on its table")
     link_drag: bool = _key(
-        True, Flag(), "whether links and objects feel the drag that they have in PyBullet, for which gains were tuned"
+        True, Flag(), "whether links and objects feel the drag of PyBullet, for which gains were tuned"
     )
     grasp: bool = _key(False, Flag(), "built-in motion: three fingers take the cube, lift it and hold it")
 
