@@ -69,8 +69,9 @@ class ForcePlot:
         forces = np.array([force for _, force in self._past])
         self._choose(forces.max(axis=0))
         self._stretch(forces.max(initial=0.0))
-        lines = (forces[:, body] for body in self._lines)
-        self._plot.data = (times - times[-1], *lines)
+        # The axis is as long as the data, and so the same from the first moment on.
+        lines = (np.concatenate([[np.nan], forces[:, body]]) for body in self._lines)
+        self._plot.data = (np.concatenate([[-SPAN], times - times[-1]]), *lines)
 
     def _choose(self, largest: np.ndarray) -> None:
         """A body that feels twice what the least of those drawn feels takes its place."""
@@ -92,4 +93,4 @@ class ForcePlot:
 
     @staticmethod
     def _scales(top: float) -> dict[str, uplot.Scale]:
-        return {"x": {"time": False, "range": (-SPAN, 0.0)}, "y": {"range": (0.0, top)}}
+        return {"x": {"time": False}, "y": {"range": (0.0, top)}}

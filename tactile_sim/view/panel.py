@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -21,6 +22,8 @@ WIDTH = 240
 """Small images are enlarged to about so many pixels."""
 FEW = 3
 """So many images at most are seen without being asked for."""
+ENCODING = 0.01
+"""Images that change are renewed in turn, for so long [s] at each refresh while time runs."""
 START = "the start"
 PUSH, THROW = "pushes it", "throws the ball"
 STRONGEST = 50.0
@@ -28,7 +31,7 @@ STRONGEST = 50.0
 
 
 class Panel:
-    """Shows moments, and hands on what is asked of the simulation."""
+    """Shows moments, and hands on what is asked of the simulation. ``images``: the tactile ones."""
 
     def __init__(self, gui: GuiApi, world: World, controls: Controls | None):
         self._gui = gui
@@ -47,7 +50,10 @@ class Panel:
             self._legend = gui.add_html(legend(*self._scale))
         self._plot = ForcePlot(gui, world) if len(world.skin_bodies) else None
         self._actuators = Actuators(gui, world, controls) if controls and world.actuators else None
-        self._images = self._add_images()
+        self.images = self._add_images()
+        self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
+        """What the images show."""
+        self._turn = 0
 
     # -- what is asked ---------------------------------------------------------------------------------------
 
@@ -106,8 +112,7 @@ class Panel:
         self._show_state(moment)
         if self._plot:
             self._plot.draw()
-        for handle, pixels in zip(self._images, moment.pictures, strict=False):
-            _put_image(handle, _shown(pixels))
+        self._show_images(moment.pictures, np.inf if still else ENCODING)
 
     def _show_state(self, moment: Moment) -> None:
         pace = "paused" if moment.paused else f"{moment.real_time_factor:.2f} × real time"
@@ -122,6 +127,16 @@ class Panel:
         if scale != self._scale and len(self._world.taxel_positions):
             self._scale = scale
             self._legend.content = legend(*scale)
+
+    def _show_images(self, pictures: Sequence[np.ndarray], patience: float) -> None:
+        end = time.monotonic() + patience
+        for _ in pictures:
+            if time.monotonic() > end:
+                return
+            k = self._turn = (self._turn + 1) % len(self.images)
+            if not np.array_equal(self._pixels[k], pictures[k]):
+                self._pixels[k] = pictures[k]
+                self.images[k].image = _shown(pictures[k])
 
     def tell(self, text: str) -> None:
         """Shows an answer until the next."""
@@ -152,8 +167,3 @@ def _shown(pixels: np.ndarray) -> np.ndarray:
     colored = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
     size = max(1, WIDTH // max(pixels.shape[1], 1))
     return colored.repeat(size, axis=0).repeat(size, axis=1)
-
-
-def _put_image(handle: GuiImageHandle, pixels: np.ndarray) -> None:
-    if not np.array_equal(handle.image, pixels):
-        handle.image = pixels

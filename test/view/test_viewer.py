@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tactile_sim.view.legend import legend
 from tactile_sim.view.primitives import box
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.viewpoint import DISTANCE, SURROUNDINGS, Viewpoint
-from tactile_sim.view.world import Moment, Shape, World
+from tactile_sim.view.world import Moment, Picture, Shape, World
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
 WORLD = World(
@@ -55,6 +56,21 @@ def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one
     with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 is taken by another program; .*--port"):
         view(port=port)
     assert view().address != first.address
+
+
+def test_many_images_are_renewed_in_turn_and_all_of_them_while_time_stands(view):
+    pictures = tuple(Picture(1, 200, 200) for _ in range(60))
+    viewer = view(replace(WORLD, pictures=pictures))
+
+    def shown():
+        images = viewer.panel.images
+        return sum(int(image.image.any()) for image in images)
+
+    bright = tuple(np.random.default_rng(k).integers(1, 255, (200, 200), np.uint8) for k in range(60))
+    viewer.panel.draw(moment(0.0, pictures=bright))
+    assert 0 < shown() < 60
+    viewer.panel.draw(moment(0.0, pictures=bright, paused=True))
+    assert shown() == 60
 
 
 @pytest.mark.parametrize(
