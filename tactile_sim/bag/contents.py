@@ -11,7 +11,8 @@ from tactile_sim.wire.decode import decoder
 from tactile_sim.wire.sources import of_definition
 
 _LAYOUT = "tactile_sim/msg/TactileLayout"
-_LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
+LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
+"""Types of what nodes tell at any time, also before that of the simulation runs."""
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Contents:
     def _timed(self) -> list[TopicContents]:
         """Those whose times are the bag's: logs may bear the machine's where the others are simulated."""
         filled = [topic for topic in self.topics.values() if topic.count]
-        return [topic for topic in filled if topic.type_name not in _LOGS] or filled
+        return [topic for topic in filled if topic.type_name not in LOGS] or filled
 
 
 def contents(path: Path, progress: Progress | None = None) -> Contents:

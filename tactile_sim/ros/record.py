@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.validate_topic_name import validate_topic_name
 
+from tactile_sim.bag.contents import LOGS
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.commands import counted
 from tactile_sim.errors import BagError, CommandError
@@ -31,15 +33,16 @@ from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 DEPTH = 1000  # messages of a topic that may wait here
 LOOK_EVERY = 0.1  # s between two looks for new topics
 REST = 0.004  # s of sleep when nothing came
-HOLD = 1.0  # s that messages without a stamp wait for the first stamp of all
+HOLD = 1.0  # s that messages wait for the first stamp of all where no topic has stamps
+ROOM = 64 << 20  # bytes of messages that wait so
 
 
 def record(folder: Path, topics: Collection[str] = ()) -> int:
     """Record ``topics``, or all, into the new bag ``folder`` until SIGINT or SIGTERM.
 
     Messages are taken off the subscriptions directly, as bytes: rclpy's executor would spend more on each
-    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none; where
-    no topic has stamps, the time of sending.
+    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none, which for
+    what comes before all stamps is the first one; where no topic has stamps, the time of sending.
 
     Returns:
         0. The bag is complete then.
@@ -144,7 +147,8 @@ class Recorder:
         self._latest = 0
         self._stamped = False  # whether a stamp was seen
         self._early: list[tuple[int, _Topic, bytes]] = []  # came before any stamp
-        self._early_since = 0.0
+        self._early_size = 0
+        self._due = math.inf  # when they wait no longer, if no topic has stamps
 
     def look(self) -> None:
         """Subscribe to what is published and was not before."""
@@ -199,19 +203,33 @@ class Recorder:
                 self._latest = max(self._latest, stamp)
                 self.release()
             elif not self._stamped:
-                self._early_since = self._early_since if self._early else time.monotonic()
-                self._early.append(message)
+                self._hold(message)
                 continue
             self._bag.write(topic.channel, self._latest if stamp is None else stamp, data)
             topic.count += 1
-        if self._early and time.monotonic() - self._early_since > HOLD:
+        if self._early_size > ROOM or (time.monotonic() > self._due and not self._stamps_to_come()):
             self.release()
         return len(taken)
+
+    def _hold(self, message: tuple[int, _Topic, bytes]) -> None:
+        """Let a message wait for the first stamp.
+
+        What a node tells as it starts may come long before its other topics, and waits for these.
+        """
+        _, topic, data = message
+        self._early.append(message)
+        self._early_size += len(data)
+        if not topic.lasting and topic.kind.name not in LOGS:
+            self._due = min(self._due, time.monotonic() + HOLD)
+
+    def _stamps_to_come(self) -> bool:
+        return any(counts_before_stamp(topic.kind) is not None for topic in self._topics.values())
 
     def release(self) -> None:
         """Write the messages that wait for a stamp."""
         early, self._early = self._early, []
-        stamped = any(counts_before_stamp(topic.kind) is not None for topic in self._topics.values())
+        self._early_size, self._due = 0, math.inf
+        stamped = self._stamps_to_come()
         for sent, topic, data in early:
             self._bag.write(topic.channel, self._latest if stamped else sent, data)
             topic.count += 1

@@ -32,6 +32,8 @@ INSTANTS = {
 }
 """Types whose messages are the bag's instants, the best first."""
 _STAY = {"tactile_sim/msg/TactileLayout"}
+_SHOWN = {*INSTANTS, *_STAY, "sensor_msgs/msg/Image", "visualization_msgs/msg/MarkerArray"}
+"""Types of what is shown. Others, such as logs, may bear times of another clock than the simulation's."""
 _STAYING_TOPICS = ("/tf_static", "/scene_markers")
 
 
@@ -47,7 +49,7 @@ class BagIndex:
     """Attributes: ``types`` of topics by name; ``first`` message of each; ``staying``: those that hold from
     their time on, such as layouts; ``peaks``: the largest readings of each tactile topic now and then, and
     its unit; ``instants`` (n,) log times [ns] of the messages to step by; ``start`` and ``stop``, log times
-    [ns]; ``damage``: what is wrong with the bag, or None.
+    [ns] of what is shown; ``damage``: what is wrong with the bag, or None.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -73,16 +75,17 @@ class BagIndex:
         self.instants = self._choose_instants()
 
     def _note(self, file: int, offset: int, message: Stored) -> None:
-        topic, time = message.channel.topic, message.log_time
+        topic, time, kind = message.channel.topic, message.log_time, message.schema.name
+        if topic not in self.types:
+            self.types[topic] = kind
+            self.first[topic] = self._keep(message)
+            if kind in INSTANTS:
+                self._times[topic] = array("q")
+        if kind not in _SHOWN:
+            return
         self.start, self.stop = min(self.start, time), max(self.stop, time)
         if not self._places or self._places[-1][1:] != (file, offset):
             self._places.append(Place(time, file, offset))
-        if topic not in self.types:
-            self.types[topic] = message.schema.name
-            self.first[topic] = self._keep(message)
-            if message.schema.name in INSTANTS:
-                self._times[topic] = array("q")
-        kind = message.schema.name
         if kind in _STAY or topic.endswith(_STAYING_TOPICS):
             self.staying.append(self._keep(message))
         if topic in self._times:
@@ -118,13 +121,14 @@ class BagIndex:
         return self.decode(copied)
 
     def messages(self, time: int) -> Iterator[Stored]:
-        """The messages from a log time [ns] on, and a few before it."""
+        """The messages of what is shown from a log time [ns] on, and a few before it."""
         if not self._places:
             return
         place = self._places[max(0, bisect_right(self._reached, time) - 1)]
         for file in range(place.file, len(self._scans)):
             scan = self._scans[file]
-            yield from scan.after(place.offset) if file == place.file else iter(scan)
+            messages = scan.after(place.offset) if file == place.file else iter(scan)
+            yield from (message for message in messages if message.schema.name in _SHOWN)
 
     def poses(self) -> Poses:
         """The frames that never move."""

@@ -12,6 +12,7 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
 
+from rcl_interfaces.msg import ParameterEvent  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -160,6 +161,28 @@ def test_where_nothing_has_a_stamp_the_time_of_sending_is_the_log_time(ros, tmp_
     ros.output(process)
     [sent] = bag.read(tmp_path / "b")["words"].log_times
     assert before - 10 * MS <= sent <= time.time_ns()
+
+
+def test_what_comes_before_the_first_stamp_bears_it_however_long_that_takes(ros, tmp_path):
+    events = ros.node.create_publisher(ParameterEvent, "events", 10)
+    process = recording(ros, tmp_path / "b", "events", "words", "clock")
+    wait_for(events.get_subscription_count)
+    events.publish(ParameterEvent(node="early"))
+    time.sleep(1.2)  # longer than a recorder waits that does not know of stamps to come
+    words = ros.node.create_publisher(String, "words", 10)
+    clocks = ros.node.create_publisher(Clock, "clock", 10)
+    wait_for(lambda: words.get_subscription_count() and clocks.get_subscription_count())
+    words.publish(String(data="paused"))
+    time.sleep(1.2)
+    clocks.publish(cdr.encode(Clock, {"clock": 7 * MS}))
+    time.sleep(0.1)
+    ros.output(process)
+    read = bag.read(tmp_path / "b")
+    assert {name: topic.log_times.tolist() for name, topic in read.items()} == {
+        "/events": [7 * MS],
+        "/words": [7 * MS],
+        "/clock": [7 * MS],
+    }
 
 
 def test_a_full_disk_is_told_with_exit_code_2_and_leaves_a_whole_bag(ros, tmp_path):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from falling import GRID, HALF, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
+from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
 from scipy.spatial.transform import Rotation
 
 from tactile_sim import BagError
@@ -81,6 +81,21 @@ def test_after_a_jump_to_and_fro_an_instant_is_the_same(make_bag):
     again = moments.at(20 * STEP)
     assert (first.taxels == again.taxels).all() and first.taxels.any()
     assert (first.body_positions == again.body_positions).all()
+
+
+def test_logs_with_times_of_the_wall_neither_stretch_the_bag_nor_stop_it(make_bag, tmp_path):
+    making = Making(tmp_path / "walls")
+    making.put("/chatter", "std_msgs/String", 1_795_308_959 * 10**9, {"data": "ready"})
+    Cube().write(making)
+    making.bag.close()
+    _, plain = opened(make_bag())
+    index = BagIndex(making.bag.folder)
+    assert (index.start, index.stop) == (0, (COUNT - 1) * STEP)
+    moments = BagMoments(index, see(index))
+    for instant in (30, 5):
+        there, expected = moments.at(instant * STEP), plain.at(instant * STEP)
+        assert (there.body_positions == expected.body_positions).all()
+        assert (there.taxels == expected.taxels).all()
 
 
 def test_arrays_of_bodies_show_what_the_whole_frame_shows(make_bag, tmp_path):
