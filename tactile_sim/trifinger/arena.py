@@ -37,6 +37,12 @@ COLORS = {
 TABLE_FRICTION, BORDER_FRICTION = 1.0, 0.5
 BORDER_PRIORITY = 1
 """So that its friction counts against objects: MuJoCo would take the larger one."""
+BORDER_SOLREF = (0.004, 2.0)
+"""Time constant [s] and damping ratio of what hits the border: stiff, and without a rebound."""
+RESTING_SOLREF = (0.01, 1.0)
+RESTING_SOLIMP = (0.7, 0.95, 0.001, 0.5, 2.0)
+"""Solref and solimp of objects, table and floor against each other. They are soft at the first touch: what
+slides on a stiff contact is lifted by MuJoCo's cone of friction, fast enough to fly over the border."""
 
 
 def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
@@ -49,6 +55,8 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         pos=(0, 0, FLOOR),
         size=(1, 1, 0.1),
+        solref=RESTING_SOLREF,
+        solimp=RESTING_SOLIMP,
         rgba=(0.4, 0.4, 0.4, 1),
     )
     spec.worldbody.add_geom(
@@ -57,6 +65,8 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         pos=(0, 0, -half[2]),
         size=half,
         friction=(TABLE_FRICTION, 0.005, 0.0001),
+        solref=RESTING_SOLREF,
+        solimp=RESTING_SOLIMP,
         rgba=table,
     )
     _add_border(spec, BORDERS[kind], border)
@@ -83,6 +93,7 @@ def _add_border(
                 size=(THICKNESS / 2, width, slope),
                 friction=(BORDER_FRICTION, 0.005, 0.0001),
                 priority=BORDER_PRIORITY,
+                solref=BORDER_SOLREF,
                 rgba=color,
             )
             number += 1

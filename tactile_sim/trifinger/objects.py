@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.trifinger import arena
-from tactile_sim.trifinger.robot import STIFF
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
 
@@ -119,7 +118,7 @@ def add_mesh(
         meshname=name,
         friction=(arena.BORDER_FRICTION, 0.005, 0.0001),
         priority=arena.BORDER_PRIORITY,
-        solref=STIFF,
+        solref=arena.BORDER_SOLREF,
         rgba=GREY if color is None else color,
     )
     return name
@@ -184,7 +183,8 @@ def _add_box(
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=half_extents,
         friction=FRICTION,
-        solref=STIFF,
+        solref=arena.RESTING_SOLREF,
+        solimp=arena.RESTING_SOLIMP,
         rgba=color,
     )
 

@@ -24,7 +24,7 @@ TIP_REACH = 0.1
 TIME_STEP = 0.001
 """[s] for which the robots' gains are made."""
 STIFF = (0.004, 1.0)
-"""Solref of contacts: time constant [s] and damping ratio, with which a grip holds."""
+"""Solref of the links' contacts: time constant [s] and damping ratio, with which a grip holds."""
 STOP = (0.002, 1.0)
 """Solref of joint stops, the stiffest that steps of 1 ms allow."""
 IMPRATIO = 100.0
@@ -86,9 +86,9 @@ def load_spec(
         for name in OVERLAPPING:
             if spec.body(name + finger):
                 spec.add_exclude(bodyname1=name + finger, bodyname2=LINKS[0] + finger)
+    _solve_firmly(spec, time_step)
     if stage:
         arena.add_stage(spec, finger_type)
-    _solve_firmly(spec, time_step)
     return spec
 
 

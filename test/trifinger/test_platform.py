@@ -46,8 +46,30 @@ def test_the_cube_lies_on_the_table_with_its_weight():
     run(platform, 300)
     np.testing.assert_allclose(force_on(platform, "cube"), (0, 0, WEIGHT), atol=1e-4 * WEIGHT)
     position, orientation = platform.cube.get_state()
-    np.testing.assert_allclose(position, (0, 0, 0.0325), atol=1e-4)
+    np.testing.assert_allclose(position, (0, 0, 0.0325), atol=2e-4)
     np.testing.assert_allclose(orientation, (0, 0, 0, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("height", "speeds"),
+    [(0.1, (3.0, 4.0)), (0.0335, (4.0, 6.0, 8.0, 12.0))],
+    ids=["above", "along the table"],
+)
+def test_the_border_holds_a_cube_that_is_thrown(height, speeds):
+    """In PyBullet the cube stays within, too, at all of these speeds but the last."""
+    platform = TriFingerPlatform()
+    run(platform, 1)
+    physics = platform.simfinger.physics
+    [dof] = physics.model.joint("cube").dofadr
+    for speed in speeds:
+        for angle in np.radians(np.arange(0, 360, 15)):
+            platform.cube.set_state((0, 0, height), (0, 0, 0, 1))
+            physics.data.qvel[dof : dof + 2] = speed * np.cos(angle), speed * np.sin(angle)
+            physics.restart()
+            for _ in range(300):
+                physics.step()
+            x, y, z = platform.cube.get_state()[0]
+            assert z > 0.02 and np.hypot(x, y) < 0.24, (speed, np.degrees(angle))
 
 
 def test_the_cube_starts_where_it_is_told_and_can_be_put_elsewhere():
@@ -73,7 +95,7 @@ def test_25_dice_lie_on_the_table_untracked():
     platform = TriFingerPlatform(object_type=ObjectType.DICE)
     assert len(platform.dice) == 25
     t = run(platform, 300)
-    assert all(die.get_state()[0][2] == pytest.approx(0.011, abs=1e-4) for die in platform.dice)
+    assert all(die.get_state()[0][2] == pytest.approx(0.011, abs=2e-4) for die in platform.dice)
     assert not hasattr(platform.get_camera_observation(t), "object_pose")
 
 
