@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
 
 from tactile_sim.config import TrifingerSettings
 from tactile_sim.errors import ConfigError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 from tactile_sim.trifinger.objects import add_cube
 from tactile_sim.trifinger.robot import load_spec
+
+EYE, LOOKS_AT = (0.03, -0.42, 0.50), (0.0, 0.0, 0.07)
+"""The camera for who looks on, and what it looks at [m]: over the border, down on the cube."""
 
 
 def workplace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
@@ -24,6 +29,9 @@ def workplace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
             f" object: {settings.object}; leave it out, or choose type: trifingerpro and object: cube"
         )
     spec = load_spec(settings.type)
+    back = np.subtract(EYE, LOOKS_AT)
+    turn, _ = Rotation.align_vectors([back, (0.0, 0.0, 1.0)], [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)], [1e6, 1.0])
+    spec.worldbody.add_camera(name="main", pos=EYE, quat=np.roll(turn.as_quat(), 1))
     if settings.object == "cube":
         add_cube(spec)
     return spec
