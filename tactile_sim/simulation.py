@@ -13,7 +13,7 @@ from tactile_sim.control import make_commander, make_motion
 from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
-from tactile_sim.feelers.placement import place
+from tactile_sim.feelers.placement import place_all
 from tactile_sim.names import Names
 from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import configured_scene
@@ -66,17 +66,13 @@ class Simulation:
         self.sensing[self.skin_bodies] = True
         self.feelers = Feelers(
             model,
-            [
-                place(
-                    model,
-                    body,
-                    image=Path(own.image) if own.image else None,
-                    spacing=own.spacing,
-                    length=own.length,
-                    where=where,
-                )
-                for body, (where, own) in feelers.items()
-            ],
+            place_all(
+                model,
+                (
+                    (body, Path(own.image) if own.image else None, own.spacing, own.length, where)
+                    for body, (where, own) in feelers.items()
+                ),
+            ),
             tolerance=[own.tolerance for _, own in feelers.values()],
             children=[own.children for _, own in feelers.values()],
         )

@@ -31,13 +31,14 @@ class FeelerSettings:
     image: str | None = _key(
         Text(filled=True),
         "where they stand, on the UV map of the body: white of full length, grey shorter, black none; "
-        "beside the file, absolute, `package://` or `file://`; `{geom}` in it stands for a geom's name",
+        "beside the file, absolute, `package://` or `file://`; where several geoms have a map, each has an "
+        'image by its name: `"skin_{geom}.png"`, quoted',
         None,
     )
     spacing: float | None = _key(
         Number(above=0, unit="m"), "or, without an image: evenly, so far apart [m]", None
     )
-    length: float = _key(Number(above=0, unit="m"), "of the longest ones [m]", 0.1)
+    length: float = _key(Number(above=0, most=1e6, unit="m"), "of the longest ones [m]", 0.1)
     tolerance: float = _key(
         Number(least=0, most=1), "how far inside the body they begin, as a part of their length", 0.2
     )
@@ -70,11 +71,22 @@ def resolve_feelers(
             have = "has both image and spacing" if feelers.image else "has neither image nor spacing"
             raise ConfigError(f"{place}: {have}; give one: image: map.png, or spacing: 0.01")
         if feelers.image is not None:
-            image = str(_find_image(feelers.image, settings.base, f"{place}.image: "))
+            image = str(_image(feelers.image, settings.base, f"{place}.image: "))
             feelers = dataclasses.replace(feelers, image=image)
         made[body] = (place, feelers)
     check_topics([names.bodies[body] for body in {*made, *skin_bodies}], where)
     return made
+
+
+def _image(name: str, base: Path | None, where: str) -> Path:
+    """The file of an image, which need not be there."""
+    told = repr(name if len(name) <= 60 else f"{name[:60]}...")
+    if not name.isprintable():
+        raise ConfigError(f"{where}{told} has characters that nobody can see; give the name of a file")
+    try:
+        return _find_image(name, base, where)
+    except OSError as error:
+        raise ConfigError(f"{where}{told}: {error.strerror}; give the name of a file") from None
 
 
 def _find_image(name: str, base: Path | None, where: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -33,24 +34,27 @@ def brightness(image: Path | np.ndarray) -> np.ndarray:
 def _of_file(path: Path) -> np.ndarray:
     from PIL import Image, ImageOps  # only where feelers are painted
 
+    told = str(path) if str(path).isprintable() else repr(str(path))
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise ConfigError(f"{told} cannot be read as an image: it is no file; give a PNG file")
         with Image.open(path) as image:
             width, height = image.size
             if width * height > MOST_PIXELS:
-                raise _too_large(str(path), width, height)
+                raise _too_large(told, width, height)
             image.load()
             # A photograph may be stored lying on its side.
             upright = ImageOps.exif_transpose(image)
     except FileNotFoundError:
-        raise ConfigError(f"there is no image {path}{similar_file(path)}") from None
+        raise ConfigError(f"there is no image {told}{_hint(path)}") from None
     except ConfigError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise ConfigError(f"{path} cannot be read as an image: {_one_line(error)}; give a PNG file") from None
+        raise ConfigError(f"{told} cannot be read as an image: {_one_line(error)}; give a PNG file") from None
     if upright.mode in SIXTEEN_BIT:
         return np.clip(np.asarray(upright, float) / 65535.0, 0.0, 1.0)
     if upright.mode == "F":
-        return _of_array(np.asarray(upright), str(path))
+        return _of_array(np.asarray(upright), told)
     colours = upright.convert("RGBA")
     grey = np.asarray(colours.convert("RGB").convert("L"), float)
     return grey * np.asarray(colours.getchannel("A")) / 255.0**2
@@ -82,8 +86,16 @@ def _of_array(image: np.ndarray, name: str = "the array") -> np.ndarray:
 def _too_large(name: str, width: int, height: int) -> ConfigError:
     side = int(np.sqrt(MOST_PIXELS))
     return ConfigError(
-        f"{name} has {width} x {height} pixels; {side} x {side} is the most, and 1024 x 1024 plenty"
+        f"{name} has {width} x {height} pixels; {side} x {side} is the most that is read, and each white one "
+        "is a feeler: scale it down, to 1000 x 1000 or less"
     )
+
+
+def _hint(path: Path) -> str:
+    """What might have been meant instead of a file that is not there."""
+    if re.search(r"\{.*\}", path.name):
+        return "; only {geom} stands for something, the name of a geom"
+    return similar_file(path)
 
 
 def _one_line(error: Exception) -> str:

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.feelers.maps import own_map, painted_map
-from tactile_sim.feelers.painted import MOST_PIXELS, brightness
+from tactile_sim.feelers.covered import MOST_FEELERS, Covered, bearing, in_body, left
+from tactile_sim.feelers.evenly import Met, spread
+from tactile_sim.feelers.maps import painted_map
+from tactile_sim.feelers.painted import brightness
 from tactile_sim.feelers.placed import Part, Placed
-from tactile_sim.feelers.uv_map import Spots, UvMap, mesh_uv, pixels_of
+from tactile_sim.feelers.uv_map import Spots, UvMap, mesh_uv
 from tactile_sim.names import Names
-from tactile_sim.skin.placement.merge import colliding_geoms
-from tactile_sim.skin.placement.shapes import Shape
 
 LENGTH = 0.1
 """Of a white feeler [m], where none is given."""
-MOST_FEELERS = 1_000_000
-"""That are spread over a body."""
-AHEAD = 1e-3
-"""How far out of the surface a feeler must be free of other geoms of its body, in spacings."""
-FINER = 0.95
-"""Step by which pixels are made smaller until each has one feeler."""
-
-
-class _Covered(NamedTuple):
-    """The feelers of one geom."""
-
-    geom: int
-    width: int
-    height: int
-    pixels: np.ndarray
-    """(n,) row · width + column in the geom's own image, ascending."""
-    spots: Spots
-    """In the body's frame."""
-    levels: np.ndarray
-    """(n,) share of the full length."""
+LONGEST = 1e6
+"""Of all lengths [m]."""
 
 
 def place(
@@ -52,6 +33,8 @@ def place(
     spacing: float | None = None,
     length: float = LENGTH,
     where: str = "feelers",
+    most: int = MOST_FEELERS,
+    met: Met | None = None,
 ) -> Placed:
     """The feelers of a body.
 
@@ -61,27 +44,45 @@ def place(
             primitive. ``{geom}`` in the path stands for a geom's name, with ``_`` for each ``/``: an image
             for each.
         spacing: without an image, the distance between neighbours [m]: evenly over the geoms that collide.
-        length: of a white feeler [m].
+        length: of a white feeler [m], at most `LONGEST`.
         where: names the setting, for errors.
+        most: how many there may be; fewer than `MOST_FEELERS` where other bodies have the rest of them.
+        met: keeps what shapes have in common from one call to the next.
 
     Raises:
         ConfigError, SceneError: what cannot be done, in a line that begins with ``where``.
     """
     with _named(where):
-        if not 0 < length < np.inf:
-            raise ConfigError(f"{length!r} is no length; give metres")
+        if not 0 < length <= LONGEST:
+            raise ConfigError(f"{length!r} is no length; give metres, {LONGEST:g} at most")
         if image is None:
             if spacing is None or not 0 < spacing < np.inf:
                 raise ConfigError(f"there is no image and {spacing!r} is no spacing; give one of them [m]")
-            covered = _spread(model, body_id, spacing)
+            covered = spread(model, body_id, spacing, most, met or Met())
         elif spacing is not None:
             raise ConfigError("an image says where feelers are: leave out either the image or the spacing")
         else:
-            covered = _paint(model, body_id, image)
+            covered = _paint(model, body_id, image, most)
         return _assemble(model, body_id, covered, length, spacing)
 
 
-def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray) -> list[_Covered]:
+def place_all(
+    model: mujoco.MjModel, wanted: Iterable[tuple[int, Path | None, float | None, float, str]]
+) -> list[Placed]:
+    """The feelers of several bodies: ``body_id, image, spacing, length, where`` of each, as for `place`.
+
+    Raises as `place` does, also where all bodies together would have more than `MOST_FEELERS`.
+    """
+    placed: list[Placed] = []
+    met, rest = Met(), MOST_FEELERS
+    for body, image, spacing, length, where in wanted:
+        one = place(model, body, image=image, spacing=spacing, length=length, where=where, most=rest, met=met)
+        rest -= len(one.positions)
+        placed.append(one)
+    return placed
+
+
+def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray, most: int) -> list[Covered]:
     """The feelers painted on each of a body's geoms."""
     geoms = _painted_geoms(model, body)
     names = Names(model)
@@ -90,9 +91,9 @@ def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray) -> list[_
         listed = ", ".join(repr(names.geoms[geom]) for geom in geoms)
         raise ConfigError(
             f"body {names.bodies[body]!r} has {len(geoms)} geoms to paint ({listed}); give an image for "
-            "each, with {geom} in the path"
+            'each, with {geom} in the path: "skin_{geom}.png"'
         )
-    covered = []
+    covered: list[Covered] = []
     for geom in geoms:
         # Found first: without a map, no image helps.
         found = painted_map(model, geom)
@@ -100,8 +101,8 @@ def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray) -> list[_
         picture = image if isinstance(image, np.ndarray) else Path(str(image).replace("{geom}", name))
         levels = brightness(picture)
         wanted = levels > 0
-        pixels, spots = found.surface(wanted)
         told = "the array" if isinstance(picture, np.ndarray) else str(picture)
+        pixels, spots = _on_map(found, wanted, most - sum(len(part.pixels) for part in covered), told)
         if len(pixels) == 0 and wanted.any():
             raise ConfigError(
                 f"none of the {wanted.sum()} white pixels of {told} lies on the map of geom "
@@ -109,10 +110,32 @@ def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray) -> list[_
             )
         height, width = levels.shape
         spots = in_body(model, geom, spots)
-        covered.append(_Covered(geom, width, height, pixels, spots, levels.ravel()[pixels]))
+        covered.append(Covered(geom, width, height, pixels, spots, levels.ravel()[pixels]))
     if not sum(len(part.pixels) for part in covered):
         raise ConfigError(f"the image for body {names.bodies[body]!r} is black all over: paint white pixels")
     return covered
+
+
+def _on_map(found: UvMap, wanted: np.ndarray, most: int, told: str) -> tuple[np.ndarray, Spots]:
+    """`UvMap.surface` bit by bit, so that too many feelers are refused before all of them are there."""
+    white = np.flatnonzero(wanted)
+    if len(white) <= most:
+        return found.surface(wanted)
+    pixels, spots, count = [], [], 0
+    for begin in range(0, len(white), MOST_FEELERS):
+        some = np.zeros(wanted.size, bool)
+        some[white[begin : begin + MOST_FEELERS]] = True
+        seen, places = found.surface(some.reshape(wanted.shape))
+        count += len(seen)
+        if count > most:
+            raise ConfigError(
+                f"{told} of {wanted.shape[1]} x {wanted.shape[0]} pixels paints too many feelers, more than "
+                f"{left(most)}; make it smaller (half as wide and high has a quarter of them) or paint less "
+                "of it"
+            )
+        pixels.append(seen)
+        spots.append(places)
+    return np.concatenate(pixels), Spots(*(np.concatenate(each) for each in zip(*spots, strict=True)))
 
 
 def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
@@ -120,90 +143,11 @@ def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
     geoms = [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
     meshes = [geom for geom in geoms if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH]
     mapped = [geom for geom in meshes if mesh_uv(model, int(model.geom_dataid[geom])) is not None]
-    return mapped or _bearing(model, body)
-
-
-def _bearing(model: mujoco.MjModel, body: int) -> list[int]:
-    """The geoms of a body that collide, or, where none does, all."""
-    geoms = colliding_geoms(model, body).tolist()
-    geoms = geoms or [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
-    if not geoms:
-        raise SceneError(f"body {Names(model).bodies[body]!r} has no geom to bear feelers; give it one")
-    return geoms
-
-
-def _spread(model: mujoco.MjModel, body: int, spacing: float) -> list[_Covered]:
-    """Feelers evenly over a body's geoms, but not inside of another one."""
-    geoms = _bearing(model, body)
-    maps = [own_map(model, geom) for geom in geoms]
-    number = sum(found.area for found in maps) / max(spacing, 1e-100) ** 2
-    if number > MOST_FEELERS:
-        enough = float(f"{1.06 * spacing * np.sqrt(number / MOST_FEELERS):.2g}")
-        raise ConfigError(
-            f"a spacing of {spacing:g} m makes too many feelers, about {number:.1e}, at most "
-            f"{MOST_FEELERS:,}; make it {enough:g} m or more"
-        )
-    covered = [_fit(model, geom, found, spacing) for geom, found in zip(geoms, maps, strict=True)]
-    solids = {int(geom): Shape.of_geom(model, geom) for geom in colliding_geoms(model, body)}
-    return [_seen(part, solids, spacing) for part in covered]
-
-
-def _fit(model: mujoco.MjModel, geom: int, found: UvMap, spacing: float) -> _Covered:
-    """Feelers evenly over one geom, and the image that they fit in."""
-    spots = found.spread(spacing)
-    grid = _grid(found, spots, spacing)
-    if grid is None:
-        # Its UV coordinates are too crowded somewhere.
-        found = own_map(model, geom, laid_out=True)
-        spots = found.spread(spacing)
-        grid = _grid(found, spots, spacing)
-    if grid is None:
-        raise SceneError(
-            f"the map of geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; "
-            "give a larger spacing"
-        )
-    pixels = pixels_of(spots.uv, *grid)
-    order = np.argsort(pixels)
-    spots = in_body(model, geom, Spots(*(values[order] for values in spots)))
-    return _Covered(geom, *grid, pixels[order], spots, np.ones(len(order)))
-
-
-def _grid(found: UvMap, spots: Spots, spacing: float) -> tuple[int, int] | None:
-    """Width and height of the coarsest image in which each place has a pixel of its own."""
-    pixel = spacing
-    most = min(MOST_PIXELS, 64 * len(spots.uv) + 4096)
-    while True:
-        # As many as fit, where the map is a whole number of pixels but for rounding.
-        width, height = np.maximum(np.ceil(found.size / pixel - 1e-6), 1)
-        if width * height > most:
-            return None
-        if len(np.unique(pixels_of(spots.uv, int(width), int(height)))) == len(spots.uv):
-            return int(width), int(height)
-        pixel *= FINER
-
-
-def in_body(model: mujoco.MjModel, geom: int, spots: Spots) -> Spots:
-    """Places in a geom's frame, in its body's."""
-    rotation = np.empty(9)
-    mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
-    turned = rotation.reshape(3, 3).T
-    return Spots(spots.uv, spots.positions @ turned + model.geom_pos[geom], spots.normals @ turned)
-
-
-def _seen(part: _Covered, solids: Mapping[int, Shape], spacing: float) -> _Covered:
-    """Those feelers of a geom that neither begin in another solid of the body nor point into one there."""
-    kept = np.ones(len(part.pixels), bool)
-    ahead = part.spots.positions + AHEAD * spacing * part.spots.normals
-    for geom, solid in solids.items():
-        if geom != part.geom:
-            for points in (part.spots.positions, ahead):
-                kept &= solid.depth(points) <= AHEAD / 2 * spacing
-    spots = Spots(*(values[kept] for values in part.spots))
-    return part._replace(pixels=part.pixels[kept], spots=spots, levels=part.levels[kept])
+    return mapped or bearing(model, body)
 
 
 def _assemble(
-    model: mujoco.MjModel, body: int, covered: list[_Covered], length: float, spacing: float | None
+    model: mujoco.MjModel, body: int, covered: list[Covered], length: float, spacing: float | None
 ) -> Placed:
     tops = np.cumsum([0, *(part.height for part in covered)])
     width, height = max(part.width for part in covered), int(tops[-1])

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from tactile_sim import colors
+from tactile_sim.feelers.covered import in_body
 from tactile_sim.feelers.maps import can_have_map, own_map
-from tactile_sim.feelers.placement import in_body
 from tactile_sim.skin import Skin
 
 BACKGROUND = 56

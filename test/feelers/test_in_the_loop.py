@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from PIL import Image
 
 from tactile_sim import config
 from tactile_sim.errors import TactileSimError
+from tactile_sim.feelers import place
 from tactile_sim.images import tactile_images
 from tactile_sim.simulation import Simulation
 
@@ -150,6 +152,7 @@ def test_feelers_alone_need_no_skin(tmp_path):
     alone = simulation(tmp_path, feelers={"cu*": {"spacing": 0.05, "length": 0.1}})
     assert len(alone.observe().feelers) == len(alone.feelers.positions) > 0
     assert len(alone.observe().taxels) == 0
+    assert [image.name for image in tactile_images(alone)] == ["image"]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +161,11 @@ def test_feelers_alone_need_no_skin(tmp_path):
         ({"image": "none.png"}, "none.png"),
         ({"spacing": 1e-5}, "too many"),
         ({"image": "package://no_such_package/a.png"}, "no package 'no_such_package'"),
+        ({"image": "skin_{body}.png"}, "only {geom} stands for something"),
+        ({"image": "a" * 300 + ".png"}, "too long"),
+        ({"image": "a\0b.png"}, "nobody can see"),
+        ({"image": "a\nb.png"}, "nobody can see"),
+        ({"spacing": 0.02, "length": 1e300}, "needs a finite number above 0 and at most 1e+06"),
     ],
 )
 def test_bad_feelers_are_refused_by_key_and_file(tmp_path, entry, message):
@@ -165,6 +173,48 @@ def test_bad_feelers_are_refused_by_key_and_file(tmp_path, entry, message):
         simulation(tmp_path, feelers={"cube": entry})
     assert str(refused.value).startswith("my.yaml: feelers.cube")
     assert message in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def white(folder: Path, side: int) -> str:
+    Image.new("1", (side, side), 1).save(folder / "white.png")
+    return "white.png"
+
+
+def test_an_image_of_too_many_feelers_is_refused(tmp_path):
+    # The cross covers half of the image of a cube.
+    with pytest.raises(TactileSimError, match=r"feelers.cube: .*1500 x 1500 pixels paints too many feelers"):
+        simulation(tmp_path, feelers={"cube": {"image": white(tmp_path, 1500)}})
+
+
+@pytest.mark.parametrize("second", [{"spacing": 0.0007}, {"image": "white.png"}])
+def test_all_bodies_share_the_number_of_feelers_that_there_may_be(tmp_path, second):
+    scene = SCENE.replace(
+        "</worldbody>", '<body name="other" pos="1 0 1"><geom type="box" size=".1 .1 .1"/></body></worldbody>'
+    )
+    # Each alone may be: 1024² / 2 = 524,288.
+    feelers = {"cube": {"image": white(tmp_path, 1024)}, "other": second}
+    with pytest.raises(TactileSimError, match=r"feelers.other: .*the 475,\d+ that are left of 1,000,000"):
+        simulation(tmp_path, scene, feelers=feelers)
+
+
+def test_white_beside_the_map_does_not_count_as_feelers(tmp_path):
+    # 1200² = 1.44 million white pixels, of which the cross of a cube has half.
+    placed = place(mujoco.MjModel.from_xml_string(SCENE), 1, image=np.ones((1200, 1200), bool))
+    assert len(placed.positions) == 1200**2 // 2
+    assert (np.diff(placed.pixels.astype(int)) > 0).all()
+
+
+def test_bodies_of_one_shape_have_the_same_feelers_each_in_its_place(tmp_path):
+    ball = '<geom type="sphere" size=".05" pos="{} 0 0"/>'
+    bodies = "".join(f'<body name="ball{k}" pos="{k} 0 1">{ball.format(k / 10)}</body>' for k in range(3))
+    scene = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+    feelers = simulation(
+        tmp_path, scene, contacts="all", feelers={"ball*": {"spacing": 0.01, "length": 0.02}}
+    ).feelers
+    first, *others = (feelers.positions[body.start : body.stop] for body in feelers.bodies)
+    for k, positions in enumerate(others, 1):
+        assert positions == pytest.approx(first + [k / 10, 0, 0], abs=1e-12)
 
 
 def test_two_bodies_that_would_share_the_topics_of_their_feelers_are_refused(tmp_path):

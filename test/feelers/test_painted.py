@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -75,6 +77,19 @@ def test_a_file_cut_off_in_the_middle_is_named(tmp_path):
 def test_a_folder_is_no_image(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read as an image"):
         brightness(tmp_path)
+
+
+def test_a_pipe_is_no_image_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "map.png")
+    with pytest.raises(ConfigError, match="map.png cannot be read as an image: it is no file"):
+        brightness(tmp_path / "map.png")
+
+
+@pytest.mark.parametrize("name", ["a\0b.png", "a\nb.png", "a" * 300 + ".png"])
+def test_what_is_no_name_of_a_file_is_told_in_one_line(tmp_path, name):
+    with pytest.raises(ConfigError) as refused:
+        brightness(tmp_path / name)
+    assert str(refused.value).isprintable()
 
 
 def test_a_huge_image_is_refused_before_it_is_read(tmp_path):
