@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tactile_sim.bag.extra import require
 from tactile_sim.errors import BagError
 
 CODECS = {"libx264": {"crf": "20", "preset": "fast"}, "libopenh264": {"b": "4M"}, "mpeg4": {"qscale": "3"}}
 """The first one that is there, with its options."""
 
 
-def require_av() -> None:
-    """Raise a BagError where PyAV is missing."""
-    if find_spec("av") is None:
-        raise BagError("--video needs PyAV, which is not installed: pip install av")
+def require_video(out: Path) -> None:
+    """Raise a BagError where PyAV is missing or broken, or the name is another file's than a video's."""
+    if out.suffix.lower() != ".mp4":
+        raise BagError(f"--video writes MP4: {out} has to end in .mp4")
+    require("--video", "av", "PyAV", "av")
 
 
 class Encoder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tactile_sim.errors import BagError
@@ -14,6 +14,30 @@ def refuse_existing(out: Path, force: bool) -> None:
     """Raise a BagError where there is something already that may not be replaced."""
     if out.exists() and not force:
         raise BagError(f"{out} is already there: name another with --out, or replace it with --force")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BagError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+@contextmanager
+def fresh_folder(out: Path) -> Iterator[None]:
+    """Makes a folder for the block to write into; what it made and nothing came into goes again.
+
+    Raises:
+        BagError: it cannot be made.
+    """
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        _make(out)
+        yield
+    finally:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 @contextmanager

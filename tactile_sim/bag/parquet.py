@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.fresh import fresh
+from tactile_sim.bag.extra import require
+from tactile_sim.bag.fresh import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.bag.reader import rows_of
@@ -29,9 +29,8 @@ BATCH = 128
 
 
 def require_pyarrow() -> None:
-    """Raise a BagError where pyarrow is missing."""
-    if find_spec("pyarrow") is None:
-        raise BagError("Parquet needs pyarrow, which is not installed: pip install pyarrow")
+    """Raise a BagError where pyarrow is missing or broken."""
+    require("Parquet", "pyarrow.parquet", "pyarrow", "pyarrow")
 
 
 def export(
@@ -55,12 +54,8 @@ def export(
             raise BagError(
                 f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}"
             )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BagError(f"cannot make the folder {out}: {error.strerror}") from None
     files = {topic: out / f"{topic.strip('/').replace('/', '.')}.parquet" for topic in sorted(sizes)}
-    with ExitStack() as stack:
+    with fresh_folder(out), ExitStack() as stack:
         tables = {
             topic: _Table(stack.enter_context(fresh(file)), topic, sizes[topic], stack)
             for topic, file in files.items()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import warnings
 from pathlib import Path
 
-from tactile_sim.commands import counted, new_parser
+from tactile_sim.commands import counted, leaving_nothing_half, new_parser
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -108,12 +107,11 @@ def _repair(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from tactile_sim.bag.fresh import refuse_existing
 
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # half a file is not left behind
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
     out = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + end)
     refuse_existing(out, args.force)
-    damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
+    with leaving_nothing_half():
+        damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
     if damage:
         print(f"damaged: {damage}; what lies before is exported")
     return 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
 import sys
 from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim.commands import counted, new_parser
+from tactile_sim.commands import counted, leaving_nothing_half, new_parser
 from tactile_sim.errors import BagError
 
 if TYPE_CHECKING:
@@ -82,9 +81,11 @@ def main(args: argparse.Namespace) -> int:
         and find_library("EGL")
     ):
         os.environ["MUJOCO_GL"] = "egl"  # MuJoCo looks at it as it is imported
+    from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.contents import contents
+    from tactile_sim.bag.fresh import refuse_existing
     from tactile_sim.commands.progress import progress
 
     unknown = [name for name in args.figures if name not in FIGURES]
@@ -92,16 +93,18 @@ def main(args: argparse.Namespace) -> int:
         raise BagError(f"there is no figure {unknown[0]!r}; there are: {', '.join(FIGURES)}")
     if not args.start < args.stop:
         raise BagError(f"--from {args.start:g} is not before --to {args.stop:g}")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # half a file is not left behind
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if args.video:
+        require_video(args.video)
+        refuse_existing(args.video, args.force)
     with progress("looking through") as told:
         found = contents(args.bag, told)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
     span = Span(args.start, args.stop)
-    if args.figures or not args.video:
-        _draw(args, robot, span)
-    if args.video:
-        _film(args, robot, span)
+    with leaving_nothing_half():
+        if args.figures or not args.video:
+            _draw(args, robot, span)
+        if args.video:
+            _film(args, robot, span)
     if found.damage:
         print(f"damaged: {found.damage}; what lies before is drawn", file=sys.stderr)
     return 0
@@ -112,21 +115,17 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import FIGURES as DRAW
     from tactile_sim.analysis.figures import Lacking
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import fresh, refuse_existing
+    from tactile_sim.bag.fresh import fresh, fresh_folder, refuse_existing
     from tactile_sim.commands.progress import progress
 
     folder = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + "_plots")
     files = {name: folder / f"{name}.{args.format}" for name in args.figures or FIGURES}
     for file in files.values():
         refuse_existing(file, args.force)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BagError(f"cannot make the folder {folder}: {error.strerror}") from None
     with progress("reading") as told:
         recording = Recording(args.bag, robot, span, told)
     bodies = recording.bodies(args.body)
-    with progress("drawing") as told, paper.style():
+    with fresh_folder(folder), progress("drawing") as told, paper.style():
         for number, (name, file) in enumerate(files.items()):
             told(number, len(files))
             try:
@@ -143,14 +142,12 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis.encode import require_av, video
+    from tactile_sim.analysis.encode import video
     from tactile_sim.analysis.film import HEIGHT, WIDTH, Film
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import fresh, refuse_existing
+    from tactile_sim.bag.fresh import fresh
     from tactile_sim.commands.progress import progress
 
-    require_av()
-    refuse_existing(args.video, args.force)
     with progress("reading") as told:
         recording = Recording(args.bag, robot, span, told)
     film = Film(recording, recording.bodies(args.body), args.fps)

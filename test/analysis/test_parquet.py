@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -85,10 +90,44 @@ def test_nothing_is_replaced_unless_forced_and_nothing_is_left_of_what_fails(fal
     assert not (tmp_path / "no").exists()
 
 
-def test_without_pyarrow_the_line_to_install_it_is_told(fall, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
-    assert main(["bag", "export", str(fall), "--format", "parquet", "-o", str(tmp_path / "x")]) == 2
-    assert capsys.readouterr().err.endswith("not installed: pip install pyarrow\n")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("raise ModuleNotFoundError('no pyarrow', name='pyarrow')", "not installed: pip install pyarrow\n"),
+        (
+            "raise ImportError('libarrow.so:\\n no such file')",
+            "pyarrow, which is broken (libarrow.so: no such file): pip install --force-reinstall pyarrow\n",
+        ),
+    ],
+)
+def test_without_pyarrow_or_with_a_broken_one_the_line_to_install_it_is_told(fall, tmp_path, text, told):
+    (tmp_path / "lib/pyarrow").mkdir(parents=True)
+    (tmp_path / "lib/pyarrow/__init__.py").write_text(text)
+    path = os.pathsep.join([str(tmp_path / "lib"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "tactile_sim", "bag", "export", fall, "--format", "parquet"]
+        + ["-o", tmp_path / "out"],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(told) and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_leaves_no_folder(fall, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tactile_sim", "bag", "export", fall, "--format", "parquet"]
+        + ["-o", tmp_path / "new/out"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 2 and "File too large" in done.stderr and done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from falling import COUNT, LANDING, STEP, Cube
 
-from tactile_sim.analysis import encode
 from tactile_sim.analysis.film import HEIGHT, SCENE, WIDTH
 from tactile_sim.cli import main
 
@@ -68,7 +67,7 @@ def test_tactile_images_are_shown_where_the_bag_has_them(make_bag, tmp_path):
 
 
 def test_without_pyav_the_line_to_install_it_is_told(fall, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(encode, "find_spec", lambda name: None)
-    assert main(["plot", str(fall), "--video", str(tmp_path / "x.mp4")]) == 2
+    monkeypatch.setitem(sys.modules, "av", None)
+    assert main(["plot", str(fall), "forces", "-o", str(tmp_path), "--video", str(tmp_path / "x.mp4")]) == 2
     assert capsys.readouterr().err.endswith("not installed: pip install av\n")
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,30 @@
+"""Libraries that only some commands need, and that need not be there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tactile_sim.errors import BagError
+
+
+def require(what: str, module: str, name: str, package: str) -> None:
+    """Import a module, called ``name``, from a package of pip's; tell how to get it where that fails.
+
+    It is imported because one that is found may be broken.
+
+    Raises:
+        BagError: ``what`` needs it, and it is missing or broken.
+    """
+    try:
+        import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise BagError(_broken(what, name, package, error)) from None
+        raise BagError(f"{what} needs {name}, which is not installed: pip install {package}") from None
+    except ImportError as error:
+        raise BagError(_broken(what, name, package, error)) from None
+
+
+def _broken(what: str, name: str, package: str, error: ImportError) -> str:
+    reason = " ".join(str(error).split())
+    return f"{what} needs {name}, which is broken ({reason}): pip install --force-reinstall {package}"
