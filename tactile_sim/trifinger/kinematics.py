@@ -11,7 +11,9 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.robot_files import read_robot
+from tactile_sim.trifinger.values import numbers
 
 STEP = 0.1
 """Part of the whole way that one iteration of the inverse kinematics goes."""
@@ -21,7 +23,7 @@ class Kinematics:
     """Kinematics of a robot of independent fingers.
 
     All positions are in the frame of the robot's base. Joint positions [rad] are flat: finger by finger, from
-    the base outwards.
+    the base outwards. Values that cannot be, NaN or another number of them, are a ValueError.
     """
 
     def __init__(self, finger_urdf_path: str | os.PathLike[str], tip_link_names: Iterable[str]):
@@ -42,8 +44,24 @@ class Kinematics:
         positions = [self.data.xpos[tip].copy() for tip in self.tip_link_ids]
         if joint_velocities is None:
             return positions
-        velocities = np.asarray(joint_velocities, float)
+        velocities = numbers("joint_velocities", joint_velocities, self.model.nv)
         return positions, [self._jacobian(tip) @ velocities for tip in self.tip_link_ids]
+
+    def jacobian(self, finger_idx: int, joint_positions: ArrayLike) -> np.ndarray:
+        """How a tip moves with the joints.
+
+        With it a force f (3,) of the tip [N] is the joint torques ``jacobian(...).T @ f`` [N m].
+
+        Args:
+            finger_idx: which finger.
+            joint_positions: (n_joints,) of the robot [rad].
+
+        Returns:
+            (3, n_joints): ∂ position of the tip / ∂ joint positions [m/rad]; 0 at joints of other fingers.
+        """
+        tip = self._tip(finger_idx)
+        self._pose(joint_positions)
+        return self._jacobian(tip)
 
     def inverse_kinematics_one_finger(
         self,
@@ -66,8 +84,9 @@ class Kinematics:
             Joint positions of the robot, and from where the tip was in the last iteration, the way (3,) to
             the target [m].
         """
-        joints, target = np.array(joint_angles_guess, float), np.asarray(tip_target_position, float)
-        tip = self.tip_link_ids[finger_idx]
+        joints = numbers("joint_angles_guess", joint_angles_guess, self.model.nq)
+        target = numbers("tip_target_position", tip_target_position, 3)
+        tip = self._tip(finger_idx)
         way = np.full(3, np.nan)
         for _ in range(max_iterations):
             self._pose(joints)
@@ -81,14 +100,15 @@ class Kinematics:
 
     def inverse_kinematics(
         self,
-        tip_target_positions: Iterable[ArrayLike],
+        tip_target_positions: Sequence[ArrayLike] | np.ndarray,
         joint_angles_guess: Sequence[float] | np.ndarray,
         tolerance: float = 0.005,
         max_iterations: int = 1000,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
         """The same for all fingers: (3,) a finger; joint positions, and of each tip the way that was left."""
-        joints, ways = np.asarray(joint_angles_guess, float), []
-        for finger, target in enumerate(tip_target_positions):
+        targets = numbers("tip_target_positions", tip_target_positions, len(self.tip_link_ids), 3)
+        joints, ways = numbers("joint_angles_guess", joint_angles_guess, self.model.nq), []
+        for finger, target in enumerate(targets):
             joints, way = self.inverse_kinematics_one_finger(
                 finger, target, joints, tolerance, max_iterations
             )
@@ -96,9 +116,16 @@ class Kinematics:
         return joints, ways
 
     def _pose(self, joint_positions: ArrayLike) -> None:
-        self.data.qpos[:] = joint_positions
+        self.data.qpos[:] = numbers("joint_positions", joint_positions, self.model.nq)
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
+
+    def _tip(self, finger_idx: int) -> int:
+        if finger_idx not in range(len(self.tip_link_ids)):
+            raise InvalidValueError(
+                f"finger_idx: the robot has the fingers 0 to {len(self.tip_link_ids) - 1}, not {finger_idx!r}"
+            )
+        return self.tip_link_ids[finger_idx]
 
     def _jacobian(self, tip: int) -> np.ndarray:
         """(3, n_joints) of a tip's position."""

@@ -1,8 +1,11 @@
 """Forward and inverse kinematics of the fingers."""
 
+import math
+
 import numpy as np
 import pytest
 
+from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions, get_valid_finger_types
 from tactile_sim.trifinger.kinematics import STEP, Kinematics
 from tactile_sim.trifinger.robot import tip_link_names
@@ -53,3 +56,36 @@ def test_each_iteration_goes_a_tenth_of_the_way():
     joints, way = robot.inverse_kinematics_one_finger(0, tip + [1e-4, 0, 0], start, 1e-9, max_iterations=1)
     assert way == pytest.approx([1e-4, 0, 0], abs=1e-12)
     assert robot.forward_kinematics(joints)[0] - tip == pytest.approx([STEP * 1e-4, 0, 0], abs=1e-8)
+
+
+@pytest.mark.parametrize("finger_type", ["trifingerpro", "fingerone"])
+def test_the_jacobian_is_how_tips_move_with_the_joints(finger_type):
+    robot, start = kinematics(finger_type), np.array(get_initial_joint_positions(finger_type), float) + 0.1
+    step = 1e-6
+    for finger in range(len(start) // 3):
+        columns = [
+            (robot.forward_kinematics(start + move)[finger] - robot.forward_kinematics(start - move)[finger])
+            / (2 * step)
+            for move in step * np.eye(len(start))
+        ]
+        # Central differences err by the order of step².
+        assert robot.jacobian(finger, start) == pytest.approx(np.transpose(columns), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda robot: robot.forward_kinematics(None), "joint_positions: 9 finite numbers"),
+        (lambda robot: robot.forward_kinematics([math.nan] * 9), "joint_positions: 9 finite numbers"),
+        (lambda robot: robot.forward_kinematics([0.0] * 9, [0.0] * 3), "joint_velocities: 9 finite"),
+        (lambda robot: robot.inverse_kinematics([[0, 0, 0.1]] * 2, [0.0] * 9), "tip_target_positions: 3 x 3"),
+        (lambda robot: robot.inverse_kinematics([[0, 0, math.nan]] * 3, [0.0] * 9), "tip_target_positions"),
+        (lambda robot: robot.inverse_kinematics_one_finger(0, [0, 0, 0.1], [1j] * 9), "joint_angles_guess"),
+        (lambda robot: robot.jacobian(3, [0.0] * 9), "finger_idx: the robot has the fingers 0 to 2, not 3"),
+        (lambda robot: robot.jacobian([0], [0.0] * 9), "finger_idx"),
+    ],
+)
+def test_values_that_cannot_be_are_value_errors_that_name_them(call, names):
+    with pytest.raises(ValueError, match=names) as caught:
+        call(kinematics("trifingerpro"))
+    assert isinstance(caught.value, TactileSimError)
