@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tactile_sim.trifinger import arena
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
+from tactile_sim.trifinger.values import numbers, quaternion
 
 CUBE_MASS = 0.094
 """[kg]"""
@@ -161,18 +162,20 @@ def set_pose(
     What follows from the state is not computed: ``FingerPhysics.restart`` does that.
     """
     joint = model.body(name).jntadr[0]
+    place, turn = numbers("position", position, 3), wxyz(orientation)
     if joint < 0:
-        model.body(name).pos = position
-        model.body(name).quat = wxyz(orientation)
+        model.body(name).pos = place
+        model.body(name).quat = turn
     else:
-        data.qpos[model.jnt_qposadr[joint] :][:7] = [*position, *wxyz(orientation)]
+        data.qpos[model.jnt_qposadr[joint] :][:7] = [*place, *turn]
         data.qvel[model.jnt_dofadr[joint] :][:6] = 0.0
 
 
 def _add_body(
     spec: mujoco.MjSpec, name: str, position: Sequence[float], orientation: Sequence[float]
 ) -> mujoco.MjsBody:
-    return spec.worldbody.add_body(name=name, pos=position, quat=wxyz(orientation))
+    place, turn = numbers("position", position, 3), wxyz(orientation)
+    return spec.worldbody.add_body(name=name, pos=place, quat=turn)
 
 
 def _add_box(
@@ -190,6 +193,5 @@ def _add_box(
 
 
 def wxyz(orientation: ArrayLike) -> np.ndarray:
-    """MuJoCo's unit quaternion of one whose scalar comes last."""
-    quaternion = np.roll(np.asarray(orientation, dtype=float), 1)
-    return quaternion / np.linalg.norm(quaternion)
+    """MuJoCo's unit quaternion of one whose scalar comes last; ValueError where it is none."""
+    return np.roll(quaternion("orientation", orientation), 1)

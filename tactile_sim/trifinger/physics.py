@@ -137,7 +137,8 @@ class FingerPhysics:
         """Raises EngineError where the physics became unstable."""
         if first_bad(self._warnings.tolist()) is not None:
             raise EngineError(
-                f"the physics became unstable at {self.data.time:g} s; are gains too high for this time step?"
+                f"the physics became unstable at {self.data.time:g} s: gains, forces, speeds or the time step"
+                " are too large; reset the robot, and put objects back by set_state"
             )
 
 

@@ -57,16 +57,27 @@ class Rules:
         """
         desired = np.empty((4, self.n))
         for row, values in enumerate((torque, position, kp, kd)):
-            if np.shape(values) != (self.n,):
-                what = ("torque", "position", "position_kp", "position_kd")[row]
-                raise InvalidValueError(
-                    f"action.{what} has the shape {np.shape(values)}, the robot has {self.n} joints"
-                )
+            if type(values) is not np.ndarray or values.dtype != float or values.shape != (self.n,):
+                values = self._row(row, values)
             desired[row] = values
         if np.isnan(desired[0]).any():
             joint = int(np.isnan(desired[0]).argmax())
             raise InvalidValueError(f"action.torque of joint {joint} is NaN; give 0 where none is wanted")
         self.desired = desired
+
+    def _row(self, row: int, values: ArrayLike) -> np.ndarray:
+        """What is not (n,) floats as such; ValueError where it cannot be."""
+        what = ("torque", "position", "position_kp", "position_kd")[row]
+        array = np.asarray(values)
+        if array.dtype.kind not in "iuf":
+            raise InvalidValueError(
+                f"action.{what} needs {self.n} numbers, one for each joint, not {values!r}"
+            )
+        if array.shape != (self.n,):
+            raise InvalidValueError(
+                f"action.{what} has the shape {array.shape}, the robot has {self.n} joints"
+            )
+        return array.astype(float)
 
     def apply(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """(n,) torques [N m] for what is desired, at joint positions and velocities (n,)."""

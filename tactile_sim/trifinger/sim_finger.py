@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.engines.contacts import Contacts, read_contacts
-from tactile_sim.skin import Skin
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.taxels import choose
 from tactile_sim.trifinger import robot, robot_files, visualization, worlds
 from tactile_sim.trifinger.action import Action
 from tactile_sim.trifinger.errors import InvalidValueError
@@ -26,6 +27,10 @@ from tactile_sim.trifinger.objects import int_to_rgba as int_to_rgba  # which pr
 from tactile_sim.trifinger.observation import Observation, push_sensors
 from tactile_sim.trifinger.physics import FingerPhysics
 from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
+from tactile_sim.trifinger.values import limits, numbers
+
+MAX_TIME_STEP = 1 / 60
+"""[s], as in the peer: beyond it no gains hold."""
 
 
 class SimFinger:
@@ -49,7 +54,7 @@ class SimFinger:
 
         Args:
             finger_type: ``trifingerpro``, ...; `finger_types_data.get_valid_finger_types` lists them.
-            time_step: [s]; the gains are made for 0.001.
+            time_step: [s], at most 1/60; the gains are made for 0.001.
             enable_visualization: shows the robot in the browser; the address is printed.
             robot_position_offset: (3,) of the robot's base in the world [m].
             link_drag: whether links, and things in the world, feel Bullet's drag; gains that were tuned there
@@ -58,14 +63,15 @@ class SimFinger:
             spacings: between taxels [m], by the link's name without the finger's number.
 
         Raises:
-            ValueError: there is no such type, time step or link.
+            ValueError: there is no such type, time step, offset, link or spacing.
             SceneError: the robot's files are not installed; the line that installs them.
             CommandError: nothing can be shown in the browser.
         """
         self.finger_type = check_finger_type(finger_type)
         self.number_of_fingers = get_number_of_fingers(finger_type)
-        if not 0 < time_step < np.inf:
-            raise InvalidValueError(f"time_step is {time_step}; give seconds above 0")
+        if isinstance(time_step, bool) or not 0 < numbers("time_step", time_step) <= MAX_TIME_STEP:
+            raise InvalidValueError(f"time_step is {time_step}; give seconds above 0, at most 1/60")
+        offset = numbers("robot_position_offset", robot_position_offset, 3)
         self.time_step_s = time_step
         self.link_names = robot.link_names(finger_type)
         """Of the moving links, finger by finger from the base outwards; joints have the same order."""
@@ -74,7 +80,7 @@ class SimFinger:
         self.finger_urdf_path = str(robot_files.urdf_file(finger_type))
         self.kinematics = Kinematics(self.finger_urdf_path, self.tip_link_names)
         """In the frame of the robot's base, ``robot_position_offset`` left out."""
-        spec = robot.load_spec(finger_type, base_position=robot_position_offset, time_step=time_step)
+        spec = robot.load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
             furnish(spec)
         self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
@@ -99,7 +105,7 @@ class SimFinger:
 
     @position_gains.setter
     def position_gains(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[0] = gains
+        self.physics.rules.gains[0] = limits("position_gains", gains, self.physics.rules.n)
 
     @property
     def velocity_gains(self) -> np.ndarray:
@@ -108,7 +114,7 @@ class SimFinger:
 
     @velocity_gains.setter
     def velocity_gains(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[1] = gains
+        self.physics.rules.gains[1] = limits("velocity_gains", gains, self.physics.rules.n)
 
     @property
     def safety_kd(self) -> np.ndarray:
@@ -117,7 +123,7 @@ class SimFinger:
 
     @safety_kd.setter
     def safety_kd(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[2] = gains
+        self.physics.rules.gains[2] = limits("safety_kd", gains, self.physics.rules.n)
 
     @property
     def max_motor_torque(self) -> float:
@@ -126,7 +132,10 @@ class SimFinger:
 
     @max_motor_torque.setter
     def max_motor_torque(self, torque: float) -> None:
-        self.physics.rules.gains[3] = torque
+        torques = limits("max_motor_torque", torque, self.physics.rules.n)
+        if (torques < 0).any():
+            raise InvalidValueError(f"max_motor_torque is {torque}; give N m of 0 or more")
+        self.physics.rules.gains[3] = torques
         self._max_motor_torque = torque
 
     def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:
@@ -145,18 +154,22 @@ class SimFinger:
 
         Raises:
             ValueError: the action does not fit the robot, or has a torque that is NaN; nothing happens then.
-            EngineError: the physics became unstable.
+            EngineError: the physics became unstable. The time index stays; a reset mends the state.
         """
         if self._gone:
             self.edit_scene(lambda _: None)
         physics = self.physics
-        physics.rules.desire(action.torque, action.position, action.position_kp, action.position_kd)
-        self._action_type = type(action)
-        self._before = self._state()
+        try:
+            wanted = action.torque, action.position, action.position_kp, action.position_kd
+        except AttributeError:
+            raise InvalidValueError(f"action: one made by Action() is needed, not {action!r}") from None
+        physics.rules.desire(*wanted)
+        before = self._state()
         with self.stepping:
             physics.step()
-        self._t += 1
         physics.check()
+        self._action_type, self._before = type(action), before
+        self._t += 1
         return self._t
 
     def get_observation(self, t: int) -> Observation:
@@ -243,11 +256,11 @@ class SimFinger:
 
         Functions are named as in `tactile_sim.skin`; ConfigError for an unknown name.
         """
+        touch = choose("touch_function", touch_function, TOUCH_FUNCTIONS)
+        response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
         data = self.physics.data
         with self.stepping:  # the skin has one room to compute in
-            return self.skin.feel(
-                self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch_function, response_function
-            )
+            return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Adds things to the world, or takes some away, while all else stays as it is.
@@ -280,7 +293,11 @@ class SimFinger:
             self._view = None
 
     def _check_time_index(self, t: int, upcoming: bool = False) -> None:
-        if t < 0:
+        try:
+            negative = t < 0
+        except TypeError:
+            raise InvalidValueError(f"time index {t!r} is not a whole number") from None
+        if negative:
             raise InvalidValueError(f"time index {t} is less than 0")
         if t != self._t and not (upcoming and t == self._t + 1):
             more = f" or {self._t + 1}" if upcoming else ""

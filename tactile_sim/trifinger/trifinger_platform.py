@@ -25,6 +25,7 @@ from tactile_sim.trifinger.collision_objects import BaseCollisionObject
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.tasks import move_cube, rearrange_dice
+from tactile_sim.trifinger.values import count, numbers, quaternion
 
 __all__ = [
     "CameraObservation",
@@ -84,7 +85,7 @@ class TriFingerPlatform:
             action_log: how many steps :meth:`store_action_log` can write, at most; 0: none.
 
         Raises:
-            ValueError: the joint angles or the time step cannot be.
+            ValueError: the joint angles, the pose, the time step or a number of steps cannot be.
             SceneError: the robot's files are not installed.
         """
         self.camera_rate_fps = 10
@@ -93,7 +94,8 @@ class TriFingerPlatform:
         """Whether pictures are drawn from now on."""
         self.object_type = ObjectType(object_type)
         self._time_step = time_step_s
-        self._camera_delay_steps = camera_delay_steps
+        self._camera_delay_steps = count("camera_delay_steps", camera_delay_steps)
+        log_length = count("action_log", action_log)
         self._next_camera_trigger_t = 0
         self._camera_ready_t: int | None = None
         self._taken: TriCameraObservation | TriCameraObjectObservation | None = None
@@ -106,6 +108,7 @@ class TriFingerPlatform:
             initial_object_pose = move_cube.Pose(
                 self.spaces.object_position.default, self.spaces.object_orientation.default
             )
+        _check_pose("initial_object_pose", initial_object_pose)
         self.simfinger = SimFinger(
             "trifingerpro",
             time_step_s,
@@ -135,7 +138,7 @@ class TriFingerPlatform:
             "initial_robot_position": copy.copy(start),
             "initial_object_pose": copy.copy(initial_object_pose),
         }
-        self._log = ActionLog(action_log)
+        self._log = ActionLog(log_length)
 
     def _furnish(self, spec: mujoco.MjSpec, pose: Any) -> None:
         if self.object_type is ObjectType.COLORED_CUBE:
@@ -149,10 +152,8 @@ class TriFingerPlatform:
 
     def append_desired_action(self, action: Any) -> int:
         """Goes one time step on under an action; see :meth:`SimFinger.append_desired_action`."""
-        taken = self._update_cameras()
+        self._update_cameras()
         t = self.simfinger.append_desired_action(action)
-        if taken is not None:
-            _stamp(taken, self.get_timestamp_ms(t) / 1000)
         seen = self.get_camera_observation(t)
         pose = seen.object_pose if isinstance(seen, TriCameraObjectObservation) else None
         self._log.append(t, action, self.get_robot_observation(t), pose)
@@ -168,13 +169,7 @@ class TriFingerPlatform:
             ValueError: any other time index.
             RenderingError: pictures were asked for, and this machine cannot draw them.
         """
-        current = self.simfinger._t
-        if t < 0:
-            raise InvalidValueError(f"time index {t} is less than 0")
-        if t not in (current, current + 1):
-            raise InvalidValueError(
-                f"time index {t} is neither that of the last action, {current}, nor the next"
-            )
+        self.simfinger._check_time_index(t, upcoming=True)
         if self._seen is None:  # before the first action
             self._seen = self._take()
             _stamp(self._seen, 0.0)
@@ -199,12 +194,12 @@ class TriFingerPlatform:
         with open(filename, "wb") as file:
             pickle.dump(log, file)
 
-    def _update_cameras(self) -> TriCameraObservation | TriCameraObjectObservation | None:
-        """Before a step: takes what is due, shows what is ready. What was taken; its stamp comes later."""
+    def _update_cameras(self) -> None:
+        """Before a step: takes what is due, shows what is ready."""
         t = self.simfinger._t + 1
-        taken = None
         if self._camera_ready_t is None and t >= self._next_camera_trigger_t:
-            taken = self._taken = self._take()
+            self._taken = self._take()
+            _stamp(self._taken, self.get_timestamp_ms(t) / 1000)
             self._next_camera_trigger_t += round(1.0 / self.camera_rate_fps / self._time_step)
             self._camera_ready_t = t + self._camera_delay_steps
             if self._seen is None:
@@ -212,7 +207,6 @@ class TriFingerPlatform:
         if self._camera_ready_t is not None and t >= self._camera_ready_t:
             self._seen = self._taken
             self._camera_ready_t = None
-        return taken
 
     def _take(self) -> TriCameraObservation | TriCameraObjectObservation:
         """The present state, without a stamp."""
@@ -227,6 +221,17 @@ class TriFingerPlatform:
     def _object_pose(self) -> ObjectPose:
         position, orientation = self.cube.get_state()
         return ObjectPose(np.array(position), np.array(orientation))
+
+
+def _check_pose(what: str, pose: Any) -> None:
+    try:
+        position, orientation = pose.position, pose.orientation
+    except AttributeError:
+        raise InvalidValueError(
+            f"{what}: what has a position and an orientation is needed, as move_cube.Pose, not {pose!r}"
+        ) from None
+    numbers(f"{what}.position", position, 3)
+    quaternion(f"{what}.orientation", orientation)
 
 
 def _stamp(observation: TriCameraObservation | TriCameraObjectObservation, seconds: float) -> None:

@@ -91,6 +91,49 @@ def test_the_cube_starts_where_it_is_told_and_can_be_put_elsewhere():
     assert platform.cube.get_state()[0][2] == pytest.approx(height, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"camera_delay_steps": -1}, "camera_delay_steps: a whole number of 0 or more"),
+        ({"camera_delay_steps": None}, "camera_delay_steps"),
+        ({"action_log": -1}, "action_log: a whole number of 0 or more"),
+        ({"action_log": 1.5}, "action_log"),
+        ({"initial_object_pose": {"position": (0, 0, 0.1)}}, "initial_object_pose: .* is needed"),
+        ({"initial_object_pose": Pose((0, 0, np.nan), (0, 0, 0, 1))}, "initial_object_pose.position: 3 fin"),
+        ({"initial_object_pose": Pose((0, 0, 0.1), (0, 0, 0, 0))}, "initial_object_pose.orientation: a quat"),
+    ],
+)
+def test_what_a_platform_cannot_be_made_of_is_a_value_error_that_names_it(arguments, names):
+    with pytest.raises(ValueError, match=names) as caught:
+        TriFingerPlatform(**arguments)
+    assert isinstance(caught.value, TactileSimError)
+
+
+@pytest.mark.parametrize(
+    ("position", "orientation", "names"),
+    [
+        ((0, 0, np.nan), (0, 0, 0, 1), "position: 3 finite numbers"),
+        ((0, 0, 0.1), (0, 0, 0, np.nan), "orientation: 4 finite numbers"),
+        ((0, 0, 0.1), (0, 0, 0, 0), "orientation: a quaternion of zeros"),
+    ],
+)
+def test_a_cube_stays_where_it_is_when_it_is_put_nowhere(position, orientation, names):
+    platform = TriFingerPlatform()
+    before = platform.cube.get_state()
+    with pytest.raises(ValueError, match=names):
+        platform.cube.set_state(position, orientation)
+    assert platform.cube.get_state() == before
+
+
+def test_a_refused_action_changes_nothing_that_cameras_see():
+    platform = TriFingerPlatform()
+    with pytest.raises(ValueError, match="action"):
+        platform.append_desired_action(None)
+    t = run(platform, 150)
+    assert t == 149
+    assert platform.get_camera_observation(t).cameras[0].timestamp == pytest.approx(0.1 - 0.1)
+
+
 def test_25_dice_lie_on_the_table_untracked():
     platform = TriFingerPlatform(object_type=ObjectType.DICE)
     assert len(platform.dice) == 25
