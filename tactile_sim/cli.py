@@ -11,6 +11,7 @@ from importlib import import_module
 from types import ModuleType
 
 from tactile_sim import CommandError, TactileSimError, __version__
+from tactile_sim.commands import Parser
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
 EXAMPLES = """\
@@ -128,7 +129,9 @@ def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tactile_sim {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    subparsers = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands", parser_class=Parser
+    )
     for module in modules.values():
         module.add_parser(subparsers)
     return parser

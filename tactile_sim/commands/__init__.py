@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from tactile_sim.errors import CommandError
 
@@ -17,9 +18,24 @@ CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML
 LAST_DOMAIN = 232  # its ports, from 7400 + 250 * domain on, are the last below 65536 (RTPS 2.5, 9.6.2.3)
 
 
+class Parser(argparse.ArgumentParser):
+    """A subcommand's; where ``intermixed`` is set, its options may stand between positional arguments."""
+
+    intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
+        if not self.intermixed:
+            return super().parse_known_args(args, namespace)
+        self.intermixed = False  # the other one may call this one
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.intermixed = True
+
+
 def new_parser(
-    subparsers: argparse._SubParsersAction, name: str, summary: str, details: str = ""
-) -> argparse.ArgumentParser:
+    subparsers: argparse._SubParsersAction[Parser], name: str, summary: str, details: str = ""
+) -> Parser:
     """Add a subcommand's parser: ``summary`` stands in the list of commands and heads its own help."""
     return subparsers.add_parser(
         name,

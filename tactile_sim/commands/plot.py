@@ -34,6 +34,7 @@ figures:
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "plot", "draw what was felt, from a bag", DETAILS)
+    parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     parser.add_argument(
         "figures", nargs="*", metavar="FIGURE", help="forces, raster, peak, contacts; all by default"

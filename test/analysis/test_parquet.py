@@ -130,6 +130,13 @@ def test_a_full_disk_leaves_no_folder(fall, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_topics_may_follow_options(fall, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--format", "parquet", str(fall), "-o", str(out), "contacts", "tactile/frame"]
+    assert main(["bag", "export", *arguments]) == 0
+    assert sorted(file.name for file in out.iterdir()) == ["contacts.parquet", "tactile.frame.parquet"]
+
+
 def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):
     two = make_bag(
         Cube("/left", bodies=("palm", "thumb"), count=5), Cube("/right", without=["/layout"], count=5)

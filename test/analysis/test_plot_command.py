@@ -58,6 +58,15 @@ def test_an_svg_has_its_labels_as_text_and_is_the_same_each_time(fall, tmp_path,
             assert label in texts[0][name], (name, label)
 
 
+def test_figures_and_options_stand_in_any_order(fall, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["plot", "--format", "svg", str(fall), "--force", "forces", "-o", str(out), "raster"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["forces.svg", "raster.svg"]
+    with pytest.raises(SystemExit, match="2"):
+        main(["plot", "--format", "svg"])
+    assert "required: BAG" in capsys.readouterr().err
+
+
 def refusals(make_bag):
     """Arguments, and what is told of them."""
     words = Making(make_bag.folder("words"))
