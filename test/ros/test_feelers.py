@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -140,3 +144,17 @@ def test_a_bag_of_the_worm_holds_its_hairs_and_images_at_their_rates(ros: Ros):
         shown = images.data.reshape(len(images), -1)[here][:, layout.pixels[0]]
         covered = 255 * (1 - readings.data[there, :, 0] / layout.lengths[0])
         assert len(there) >= 10 and shown == pytest.approx(covered, abs=0.51)
+
+
+def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "feelers.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    [program, *arguments] = command.split()
+    assert program == "tactile_sim"
+    assert ros.start(*arguments).wait(4 * PATIENCE) == 0
+    monkeypatch.chdir(ros.folder)
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], names)
+    # It ends when the cube has landed: what is below is covered, what is above is free.
+    assert names["covered"].min() == pytest.approx(0, abs=1e-6) and names["covered"].max() > 0.9
+    assert names["pictures"].shape[1:] == (60, 80) and names["pictures"].max() > 0.9 * 255
