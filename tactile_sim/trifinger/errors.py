@@ -9,6 +9,10 @@ class InvalidValueError(TactileSimError, ValueError):
     """A value that the TriFinger's interface refuses: a finger type, a time index, a difficulty."""
 
 
+class MissingPackageError(TactileSimError, ImportError):
+    """A package that something needs, and that nothing else here does, is not installed."""
+
+
 class GoalFileError(TactileSimError, RuntimeError):
     """A file from which no goal can be read."""
 

@@ -45,7 +45,7 @@ def check_finger_type(name: str) -> str:
         InvalidValueError: a ``ValueError``; it is not, and which it may be.
     """
     if not isinstance(name, str) or name not in finger_types_data:
-        raise InvalidValueError(f"finger_type: there is no {name!r}{suggest(str(name), finger_types_data)}")
+        raise InvalidValueError(f"no finger type {name!r}{suggest(str(name), finger_types_data)}")
     return name
 
 

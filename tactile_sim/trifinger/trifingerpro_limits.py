@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.trifinger.errors import MissingPackageError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.tasks import move_cube
 
@@ -32,7 +32,7 @@ class Limits:
         """The limits as a ``spaces.Box`` of ``gym``, or where that is not installed, of ``gymnasium``.
 
         Raises:
-            TactileSimError: neither is installed.
+            ImportError: neither is installed.
         """
         for package in ("gym", "gymnasium"):
             try:
@@ -40,7 +40,7 @@ class Limits:
             except ImportError:
                 continue
             return spaces.Box(low=self.low, high=self.high, dtype=np.float64)
-        raise TactileSimError("spaces need gymnasium, which is not installed: pip install gymnasium")
+        raise MissingPackageError("spaces need gymnasium, which is not installed: pip install gymnasium")
 
 
 def _limits(low: object, high: object, default: object) -> Limits:

@@ -1,6 +1,7 @@
 """The platform: its object, the timing of its cameras, its log."""
 
 import pickle
+import sys
 import tracemalloc
 
 import mujoco
@@ -278,3 +279,11 @@ def test_limits_are_those_of_the_robot():
     np.testing.assert_allclose(spaces.object_position.default, (0, 0, 0.0325))
     assert all(limits.low.dtype == np.float32 for limits in vars(spaces).values())
     assert trifingerpro_limits.robot_velocity is spaces.robot_velocity
+
+
+def test_spaces_without_gymnasium_are_an_import_error(monkeypatch):
+    for package in ("gym", "gymnasium"):
+        monkeypatch.setitem(sys.modules, f"{package}.spaces", None)
+    with pytest.raises(ImportError, match="pip install gymnasium") as caught:
+        _ = TriFingerPlatform.spaces.robot_torque.gym
+    assert isinstance(caught.value, TactileSimError)

@@ -52,7 +52,7 @@ def test_an_unknown_type_and_an_impossible_time_step_are_value_errors_and_ours()
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        ({"finger_type": ["fingerpro"]}, "finger_type: there is no"),
+        ({"finger_type": ["fingerpro"]}, "no finger type .'fingerpro'."),
         ({"time_step": 0.02}, "time_step is 0.02; give seconds above 0, at most 1/60"),
         ({"time_step": True}, "time_step is True"),
         ({"time_step": "0.001"}, "time_step: a finite number is needed, not '0.001'"),
