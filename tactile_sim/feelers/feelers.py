@@ -175,7 +175,9 @@ class Feelers:
 
     def _compile(self, model: mujoco.MjModel) -> None:
         """Reads once, so that the kernels are compiled here and not in the middle of a run."""
+        table, self._table = self._table, self._table[:0]  # of nobody: here all bodies are in one place
         self.read(mujoco.MjData(model))
+        self._table = table
         self.world(np.zeros((model.nbody, 3)), np.zeros((model.nbody, 3, 3)))
 
 

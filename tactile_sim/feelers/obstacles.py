@@ -45,8 +45,11 @@ def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
     own = np.zeros(model.nbody, bool)
     own[body] = True
     if not children and body != 0:
-        for below in range(body + 1, model.nbody):  # parents come before their children
-            own[below] = own[model.body_parentid[below]]
+        parents = model.body_parentid
+        below = np.flatnonzero(parents == body)
+        while len(below):
+            own[below] = True
+            below = np.flatnonzero(np.isin(parents, below))
     return np.flatnonzero(touches & ~own[model.geom_bodyid])
 
 
