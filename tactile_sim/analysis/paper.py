@@ -16,8 +16,8 @@ from matplotlib.ticker import FuncFormatter
 from tactile_sim import colors, force_scale
 
 INK = "#333b46"
-NOTHING = "#eef1f5"
-"""Where there is nothing to tell."""
+DARK = "#14171c"
+"""Behind what glows."""
 REST = "#a5adb8"
 """What is told of several together."""
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9e")
@@ -39,6 +39,8 @@ STYLE: dict[Any, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
+FAINTEST = 88
+"""The first colour of the map that stands out from the dark and from skin that feels nothing."""
 DECADES = 1e3
 """From the first colour to the last one."""
 TIME = "simulation time [s]"
@@ -63,8 +65,8 @@ def words(quantity: str) -> str:
 
 
 def color_map() -> ListedColormap:
-    """The map of all pictures of touch."""
-    return ListedColormap(colors.table() / 255, "touch")
+    """The map of all pictures of touch, without its darkest: what is touched lightly is to be seen, too."""
+    return ListedColormap(colors.table()[FAINTEST:] / 255, "touch")
 
 
 def scale(readings: np.ndarray) -> LogNorm:

@@ -18,8 +18,7 @@ SIDES = (("from above", 28.0, -60.0), ("from below", -28.0, -60.0))
 """What a view is called, and where the camera is: elevation and azimuth [degrees]."""
 PLACES = (0.0, 0.02, 0.45, 0.88), (0.45, 0.02, 0.45, 0.88)
 """Of the views on the figure."""
-DARK = "#14171c"
-ASLEEP = np.array([0.27, 0.31, 0.37])
+ASLEEP = np.array([0.165, 0.19, 0.23])
 FLATTEST = 0.3
 """The shortest axis, in lengths of the longest."""
 
@@ -59,7 +58,7 @@ def _axes(ax: Any, points: np.ndarray) -> None:
     drawing.box(ax, middle, size, corners, fill=0.8)
     for axis, name, share in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", size / size.max(), strict=True):
         axis.set_label_text(f"{name} [m]")
-        axis.set_pane_color(DARK)
+        axis.set_pane_color(paper.DARK)
         axis.set_major_locator(MaxNLocator(max(2, round(6 * share)), steps=[1, 2, 5, 10]))
     ax.set_facecolor("white")
     ax.tick_params(labelsize=7, pad=0)
@@ -71,7 +70,7 @@ def _draw(ax: Any, skin: Placed, felt: np.ndarray, colors: np.ndarray, camera: n
     facing = (skin.normals @ camera > 0.0) | ~skin.normals.any(axis=1)  # 0 0 0 faces every way
     order = np.flatnonzero(facing)
     order = order[np.argsort(skin.positions[order] @ camera)]
-    light = np.clip(0.55 + 0.45 * skin.normals @ camera, 0.35, 1.0)[:, None]
+    light = np.clip(0.55 + 0.45 * skin.normals @ camera, 0.7, 1.0)[:, None]
     shown = np.where(felt[:, None], colors, ASLEEP * light)
     size = (0.95 * drawing.dots(ax, skin.spacings)) ** 2
     ax.scatter(*skin.positions[order].T, s=size[order], c=shown[order], linewidths=0, depthshade=False)

@@ -37,7 +37,7 @@ def raster(touch: Touch, bodies: Sequence[int]) -> Figure:
 
     fig = Figure(figsize=(9.0, 5.6), layout="constrained")
     ax = fig.add_subplot()
-    ax.set_facecolor(paper.color_map()(0.0))
+    ax.set_facecolor(paper.DARK)
     ax.imshow(
         np.ma.masked_less_equal(image, 0),
         cmap=paper.color_map(),

@@ -35,7 +35,7 @@ def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
 
     fig = Figure(figsize=(9.0, max(2.2, 1.3 + 0.27 * len(image))), layout="constrained")
     ax = fig.add_subplot()
-    ax.set_facecolor(paper.NOTHING)
+    ax.set_facecolor(paper.DARK)
     start, stop = times[0], max(times[-1], times[0] + 1e-3)
     ax.imshow(
         np.ma.masked_less_equal(image, 0),

@@ -94,6 +94,18 @@ def test_the_timeline_shows_who_touches_from_the_landing_on(fall):
     assert bar.get_ylabel() == "contact force [N]"
 
 
+def test_what_is_felt_faintly_is_brighter_than_where_nothing_is(fall):
+    def brightness(colors):
+        return np.asarray(colors)[..., :3] @ [0.2126, 0.7152, 0.0722]
+
+    recording = recorded(fall)
+    faintest = brightness(paper.shades(np.array([1e-9]), paper.scale(np.array([1.0]))))
+    for name in ("contacts", "raster"):
+        assert brightness(figure(name, recording).axes[0].get_facecolor()) < 0.6 * faintest
+    above = figure("peak", recording).axes[0].collections[0].get_facecolor()  # nothing is felt there
+    assert (brightness(above) < faintest).all()
+
+
 def test_the_peak_is_the_landing_where_the_cube_then_was(fall):
     recording = recorded(fall)
     assert recording.touch.peak.stamp == LANDING * STEP
