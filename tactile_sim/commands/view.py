@@ -11,6 +11,7 @@ from pathlib import Path
 from tactile_sim import config, kernel_cache, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
+from tactile_sim.errors import CommandError, suggest
 from tactile_sim.view import address
 
 
@@ -39,10 +40,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Show it until the user has seen enough or the duration is over; returns 0."""
+    """Show it until the user has seen enough or the duration is over; returns 0, or 1 where the view broke down."""
     path = share.expand_home(args.source)
+    if path.name == "metadata.yaml" and path.is_file():  # of a bag
+        path = path.parent
     if path.suffix == ".mcap" or path.is_dir():
         return _play(path, args)
+    if not path.exists() and path.suffix not in (".yaml", ".yml") and not share.lookup("config", args.source):
+        near = suggest(args.source, share.names("config"))
+        raise CommandError(
+            f"{args.source} is neither a bag nor a file, and no configuration of that name is shipped{near}"
+        )
     return _simulate(args)
 
 
@@ -65,9 +73,11 @@ def _simulate(args: argparse.Namespace) -> int:
     address.check(host, port)
     if kernel_cache.empty:
         print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
+    broken: list[str] = []
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
+    print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
     simulation = Simulation(settings)
     feed = ViewFeed.open(simulation, host, port)
     runner = Runner(simulation, Terminal())
@@ -76,14 +86,20 @@ def _simulate(args: argparse.Namespace) -> int:
         ending.wait(args.duration)
         runner.stop()
 
-    feed.serve(runner)
+    def lost(why: str) -> None:
+        broken.append(why)
+        ending.set()
+
+    feed.serve(runner, lost=lost)
     print(f"web view: {feed.address}", flush=True)
     threading.Thread(target=end_it, daemon=True).start()
     try:
         runner.run()
     finally:
         feed.close()
-    return 0
+    if broken:
+        print(f"tactile_sim: error: the web view broke down ({broken[0]})", file=sys.stderr)
+    return 1 if broken else 0
 
 
 def _port(text: str) -> int:

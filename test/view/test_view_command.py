@@ -112,7 +112,10 @@ def test_a_busy_port_is_refused_in_one_line_with_the_remedy():
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["no_such_thing"], "no_such_thing"),
+        (
+            ["infnt"],
+            "infnt is neither a bag nor a file, and no configuration of that name is shipped; did you",
+        ),
         (["touch_cube", "--port", "70000"], "expected a port from 0 to 65535"),
         (["touch_cube", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
     ],
