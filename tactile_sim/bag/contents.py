@@ -40,6 +40,8 @@ class Contents:
     damage: str | None = None
     skins: dict[str, int] = field(default_factory=dict)
     """Taxels of each body, by the topic of its last layout."""
+    feelers: dict[str, int] = field(default_factory=dict)
+    """The same of feelers."""
 
     @property
     def count(self) -> int:
@@ -76,7 +78,11 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
             topic.size += len(message.data)
             if message.schema.name == _LAYOUT:
                 kind = of_definition(message.schema.name, message.schema.data.decode())
-                found.skins[name] = len(decoder(kind).decode(message.data).areas)
+                layout = decoder(kind).decode(message.data)
+                if len(layout.lengths):
+                    found.feelers[name] = len(layout.lengths)
+                else:
+                    found.skins[name] = len(layout.areas)
         for channel in scan.channels.values():
             found.topics.setdefault(channel.topic, TopicContents(scan.schemas[channel.schema_id].name))
         found.file_size += scan.size
