@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Show it until the user has seen enough or the duration is over; returns 0, or 1 where the view broke down."""
+    """Show it until the user has seen enough or the duration is over; returns 0, or 1 where it broke down."""
     path = share.expand_home(args.source)
     if path.name == "metadata.yaml" and path.is_file():  # of a bag
         path = path.parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -55,15 +56,18 @@ class ViewFeed:
         world = live_world.of_simulation(simulation, pictures.pictures)
         return ViewFeed(simulation, Link(world, host, port, pictures, simulation))
 
-    def serve(self, runner: Runner, requests: Requests | None = None) -> None:
+    def serve(
+        self, runner: Runner, requests: Requests | None = None, lost: Callable[[str], None] | None = None
+    ) -> None:
         """Begins to show what a loop does and to do what browsers ask; before that loop starts.
 
-        requests: who does it; by default the loop alone.
+        requests: who does it; by default the loop alone. lost: told, in a thread of its own, why the view
+        broke down; by default that is a warning and the simulation goes on.
         """
         self._runner = runner
         self._requests = requests or Requests(runner)
         self._keep()
-        self._link.listen(self._obey, self._lost)
+        self._link.listen(self._obey, lost or self._lost)
         runner.watch = self.look
 
     def close(self) -> None:
