@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import warnings
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def _info(args: argparse.Namespace) -> int:
     table = Table(title=str(args.bag), title_justify="left")
     for title in ("topic", "type"):
         table.add_column(title, overflow="fold")
-    for title in ("messages", "Hz", "MB"):
+    for title in ("messages", "Hz", "MB unpacked"):
         table.add_column(title, justify="right")
     for name, topic in sorted(found.topics.items()):
         rate = f"{topic.rate:.1f}" if topic.rate else ""
@@ -67,24 +68,39 @@ def _info(args: argparse.Namespace) -> int:
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
         skins = {name: count for name, count in found.skins.items() if name in robot.layouts}
         where = f"{robot.namespace}: " if robot.namespace else ""
-        console.print(f"{where}{_skin(skins)}", soft_wrap=True)
+        console.print(_wrapped(f"{where}{_skin(skins)}", console.width), soft_wrap=True)
+        own = f"{robot.namespace}/tactile/"
+        feelers = {name: count for name, count in found.feelers.items() if name.startswith(own)}
+        if feelers:
+            console.print(_wrapped(f"{where}{_told('feeler', feelers)}", console.width), soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
         f"{counted(found.count, 'message')}, {seconds:.3f} s from {start:.3f} s on, "
-        f"{found.file_size / 1e6:.2f} MB"
+        f"{found.file_size / 1e6:.2f} MB on the disk"
     )
     if found.damage:
         console.print(f"damaged: {found.damage}; tactile_sim bag repair {args.bag} mends it", style="red")
     return 0
 
 
+def _wrapped(text: str, width: int) -> str:
+    """In lines that do not end at a null, which stands for the blank between a body and its number."""
+    lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
+
+
 def _skin(taxels: dict[str, int]) -> str:
     """What layouts tell, by topic: ``3 taxels on 2 bodies: palm 1, thumb 2``."""
     if not taxels:
         return "no layout tells where its taxels lie"
-    bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in taxels.items()}
-    listed = ", ".join(f"{body} {count}" for body, count in bodies.items())
-    total = counted(sum(bodies.values()), "taxel")
+    return _told("taxel", taxels)
+
+
+def _told(what: str, counts: dict[str, int]) -> str:
+    """How many of something are on which bodies, by topic."""
+    bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
+    listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
+    total = counted(sum(bodies.values()), what)
     return f"{total} on {counted(len(bodies), 'body', 'bodies')}: {listed}"
 
 
