@@ -7,6 +7,7 @@ import logging
 import mujoco
 
 from tactile_sim.engines.state import State
+from tactile_sim.errors import EngineError
 
 # MuJoCo would write its warnings into a file in the working directory.
 mujoco.set_mju_user_warning(logging.getLogger("tactile_sim.mujoco").warning)
@@ -48,7 +49,10 @@ class MujocoEngine(State):
             mujoco.mjtIntegrator.mjINT_IMPLICIT: mujoco.mj_implicit,
             mujoco.mjtIntegrator.mjINT_IMPLICITFAST: mujoco.mj_implicit,
         }[mujoco.mjtIntegrator(model.opt.integrator)]
-        self.reset()
+        try:
+            self.reset()
+        except mujoco.FatalError as error:  # its contacts need more memory than the scene gives them
+            raise EngineError(f"MuJoCo cannot start: {' '.join(str(error).split())}") from None
 
     def step(self, n: int = 1) -> None:
         """Goes n time steps on."""
