@@ -18,6 +18,7 @@ from tactile_sim.srv import Step  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
+from tactile_sim.cli import main  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 HALF, HEIGHT, LENGTH, GRAVITY, TIMESTEP = 0.1, 0.2, 0.05, 9.81, 0.002
@@ -146,7 +147,7 @@ def test_a_bag_of_the_worm_holds_its_hairs_and_images_at_their_rates(ros: Ros):
         assert len(there) >= 10 and shown == pytest.approx(covered, abs=0.51)
 
 
-def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch):
+def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch, capsys):
     page = (Path(__file__).resolve().parents[2] / "docs" / "feelers.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
     [program, *arguments] = command.split()
@@ -158,3 +159,5 @@ def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch):
     # It ends when the cube has landed: what is below is covered, what is above is free.
     assert names["covered"].min() == pytest.approx(0, abs=1e-6) and names["covered"].max() > 0.9
     assert names["pictures"].shape[1:] == (60, 80) and names["pictures"].max() > 0.9 * 255
+    assert main(["bag", "info", "touched"]) == 0
+    assert "\n1944 feelers on 1 body: cube 1944\n" in capsys.readouterr().out
