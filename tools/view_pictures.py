@@ -31,10 +31,9 @@ def plain(page: Page) -> None:
 
 
 def transparent(page: Page) -> None:
-    """Through the bodies, without hairs in the way."""
+    """Through the bodies."""
     page.get_by_text("What is seen").click()
     page.get_by_label("transparent").check()
-    page.get_by_label("feelers").uncheck()
 
 
 PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {

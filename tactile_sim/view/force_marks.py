@@ -6,6 +6,7 @@ import numpy as np
 from viser import ViserServer
 
 from tactile_sim.arrows import NET, NORMAL, TANGENT1, TANGENT2
+from tactile_sim.view.padded import padded
 from tactile_sim.view.world import Moment
 
 COLORS = {NORMAL: (26, 204, 51), TANGENT1: (230, 38, 26), TANGENT2: (38, 89, 255), NET: (255, 204, 26)}
@@ -47,8 +48,8 @@ class ForceMarks:
     def draw(self, moment: Moment) -> None:
         """Shows the forces of a moment; what there is none of, vanishes."""
         if len(moment.arrows):
-            self._arrows.points = _padded(moment.arrows)
-            self._arrows.colors = self._palette[_padded(moment.arrow_kinds.astype(int))]
+            self._arrows.points = padded(moment.arrows)
+            self._arrows.colors = self._palette[padded(moment.arrow_kinds.astype(int))]
         if len(moment.contacts):
             self._points.points = moment.contacts
         self._there = [len(moment.arrows) > 0, len(moment.contacts) > 0]
@@ -63,9 +64,3 @@ class ForceMarks:
         self._arrows.visible, self._points.visible = (
             wanted and there for wanted, there in zip(self._wanted, self._there, strict=True)
         )
-
-
-def _padded(values: np.ndarray) -> np.ndarray:
-    """(n, ...) with the last repeated, up to a power of two: browsers draw anew what changes in number."""
-    size = 1 << (len(values) - 1).bit_length()
-    return np.concatenate([values, np.repeat(values[-1:], size - len(values), axis=0)])

@@ -1,17 +1,18 @@
-"""What of the scene is seen: check boxes in the panel."""
+"""What of the scene is seen: inputs in the panel."""
 
 from __future__ import annotations
 
 from viser import GuiApi
 
 from tactile_sim.view.asked import on_user
+from tactile_sim.view.feeler_lines import CHOICES
 from tactile_sim.view.force_marks import ForceMarks
 from tactile_sim.view.scene import Scene
 from tactile_sim.view.world import World
 
 
 class Layers:
-    """Check boxes for all that can be hidden, and one that lets bodies be seen through."""
+    """Inputs for all that can be hidden, and one that lets bodies be seen through."""
 
     def __init__(self, gui: GuiApi, world: World, scene: Scene, marks: ForceMarks):
         with gui.add_folder("What is seen", expand_by_default=False):
@@ -19,9 +20,9 @@ class Layers:
             taxels = gui.add_checkbox("taxels", True, visible=len(world.taxel_positions) > 0)
             arrows = gui.add_checkbox("force arrows", True)
             contacts = gui.add_checkbox("contact points", True)
-            feelers = gui.add_checkbox("feelers", True, visible=len(world.feeler_positions) > 0)
+            feelers = gui.add_dropdown("feelers", CHOICES, visible=len(world.feeler_positions) > 0)
         on_user(through, scene.see_through)
-        for box in (taxels, feelers):
-            on_user(box, lambda _: scene.show(taxels.value, feelers.value))
+        on_user(taxels, scene.show_taxels)
+        on_user(feelers, scene.feelers.show)
         for box in (arrows, contacts):
             on_user(box, lambda _: marks.show(arrows.value, contacts.value))

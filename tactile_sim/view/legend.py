@@ -6,14 +6,21 @@ from html import escape
 
 import numpy as np
 
-from tactile_sim.colors import table
+from tactile_sim.colors import colors
 
 STOPS = 24
+DARK = 0.2
+"""Of the map, what is left out at its dark end: a skin that is touched lights up."""
+
+
+def skin_colors(levels: np.ndarray) -> np.ndarray:
+    """(n, 3) uint8 of readings that are something, in ends of the scale."""
+    return colors(DARK + (1.0 - DARK) * np.minimum(levels, 1.0), 1.0)
 
 
 def legend(scale: float, unit: str) -> str:
     """HTML of the scale from 0 to ``scale``; beyond its end the colour stays the last one."""
-    chosen = table()[np.linspace(0, 255, STOPS).round().astype(int)]
+    chosen = skin_colors(np.linspace(0.0, 1.0, STOPS))
     stops = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist())
     numbers = [f"{share * scale:.3g}" for share in (0.0, 0.25, 0.5, 0.75)] + [f"≥ {scale:.3g}"]
     quantity = "force" if unit == "N" else "reading"

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import trimesh
-from viser import LineSegmentsHandle, MeshHandle, PointCloudHandle, ViserServer
+from viser import MeshHandle, PointCloudHandle, ViserServer
 
-from tactile_sim.colors import colors
+from tactile_sim.view.feeler_lines import FeelerLines
+from tactile_sim.view.legend import skin_colors
+from tactile_sim.view.lit_taxels import LitTaxels
 from tactile_sim.view.viewpoint import ENDLESS
 from tactile_sim.view.world import Moment, World
 
@@ -28,10 +30,6 @@ ASLEEP = np.array([128, 138, 152], np.uint8)
 """A taxel that feels nothing: so that what is touched stands out."""
 ASLEEP_BELOW = 1e-3
 """Of the scale."""
-FREE, COVERED = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
-"""Colours of feelers: grey and yellow, as in ``markers``."""
-GAMMA = 2.2
-"""Browsers take the colours of lines as amounts of light."""
 Pick = Callable[[int, np.ndarray], None]
 """Told which body was clicked, and the direction (3,) of the view onto it."""
 
@@ -51,9 +49,10 @@ class Scene:
         self._opacities = [mesh.opacity for mesh in self._meshes]
         self._stops = np.cumsum(world.taxel_counts).astype(int)
         self._starts = self._stops - np.asarray(world.taxel_counts, int)
-        self._colors = _awake(np.zeros(len(world.taxel_positions)), 1.0)
+        self._colors = np.tile(ASLEEP, (len(world.taxel_positions), 1))
         self._clouds = [self._add_cloud(k) for k in range(len(world.skin_bodies))]
-        self._hairs = [self._add_hairs(body) for body in np.unique(_ints(world.feeler_bodies))]
+        self._lit = LitTaxels(self._api, world)
+        self.feelers = FeelerLines(self._api, world, self._frames)
 
     def _add_mesh(self, k: int, pick: Pick | None) -> MeshHandle:
         shape = self._world.shapes[k]
@@ -84,27 +83,11 @@ class Scene:
             precision="float32",
         )
 
-    def _add_hairs(self, body: int) -> tuple[np.ndarray, LineSegmentsHandle]:
-        """Which feelers are a body's, and their lines."""
-        world = self._world
-        mine = np.flatnonzero(world.feeler_bodies == body)
-        starts = world.feeler_positions[mine]
-        ends = starts + world.feeler_lengths[mine, None] * world.feeler_normals[mine]
-        lines = self._api.add_line_segments(
-            f"{self._names[body]}/feelers",
-            np.stack([starts, ends], axis=1),
-            np.zeros((len(mine), 2, 3), np.uint8),
-            thickness=1.0,
-            thickness_units="screen",
-        )
-        return mine, lines
-
     def draw(self, moment: Moment) -> None:
         """Shows how bodies lie and what they feel."""
         self._pose(moment)
-        self._color(moment.taxels, moment.taxel_scale or self._world.taxel_scale)
-        if len(moment.feelers) == len(self._world.feeler_lengths) > 0:
-            self._comb(moment.feelers)
+        self._color(moment)
+        self.feelers.draw(moment.feelers)
 
     def _pose(self, moment: Moment) -> None:
         poses = np.concatenate([moment.body_positions, moment.body_quaternions], axis=1)
@@ -115,38 +98,29 @@ class Scene:
                 frame.position = poses[body, :3]
                 frame.wxyz = poses[body, 3:]
 
-    def _color(self, taxels: np.ndarray, scale: float) -> None:
+    def _color(self, moment: Moment) -> None:
+        scale = moment.taxel_scale or self._world.taxel_scale
+        taxels = moment.taxels
         if len(taxels) != len(self._colors):
             taxels = np.zeros(len(self._colors))
-        fresh = _awake(taxels, scale)
+        levels = np.where(taxels > ASLEEP_BELOW * scale, taxels / scale, 0.0)
+        fresh = np.where(levels[:, None] > 0.0, skin_colors(levels), ASLEEP)
         changes = np.concatenate([[0], np.cumsum((fresh != self._colors).any(axis=1))])
         for k in np.flatnonzero(changes[self._stops] > changes[self._starts]).tolist():
             self._clouds[k].colors = fresh[self._starts[k] : self._stops[k]]
         self._colors = fresh
-
-    def _comb(self, free: np.ndarray) -> None:
-        cover = 1.0 - free / self._world.feeler_lengths
-        mixed = FREE + np.clip(cover, 0.0, 1.0)[:, None] * (COVERED - FREE)
-        fresh = (255.0 * mixed**GAMMA).round().astype(np.uint8)
-        for mine, lines in self._hairs:
-            lines.colors = np.repeat(fresh[mine, None], 2, axis=1)
+        self._lit.draw(moment, levels, fresh)
 
     def see_through(self, through: bool) -> None:
         """Shapes become translucent, so that taxels behind and between them are seen; or as they were."""
         for mesh, opacity in zip(self._meshes, self._opacities, strict=True):
             mesh.opacity = TRANSLUCENT * (opacity or 1.0) if through else opacity
 
-    def show(self, taxels: bool, feelers: bool) -> None:
-        """Which of the things that feel are seen."""
+    def show_taxels(self, wanted: bool) -> None:
+        """Whether taxels are seen."""
         for cloud in self._clouds:
-            cloud.visible = taxels
-        for _, lines in self._hairs:
-            lines.visible = feelers
-
-
-def _awake(taxels: np.ndarray, scale: float) -> np.ndarray:
-    """(n, 3) uint8, the map's colours for those that feel something."""
-    return np.where((taxels > ASLEEP_BELOW * scale)[:, None], colors(taxels, scale), ASLEEP)
+            cloud.visible = wanted
+        self._lit.show(wanted)
 
 
 def _ground(vertices: np.ndarray) -> bool:

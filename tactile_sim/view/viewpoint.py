@@ -45,7 +45,7 @@ class Viewpoint:
             _corners(world, moving=False),
         )
         bodies, positions = next((group for group in groups if len(group[0])), groups[-1])
-        points = np.concatenate([_in_world(bodies, positions, moment) for moment in moments])
+        points = np.concatenate([in_world(bodies, positions, moment) for moment in moments])
         points = points[np.isfinite(points).all(axis=1)]
         if not len(points):
             return cls(np.zeros(3), 1.0)
@@ -75,7 +75,7 @@ def _corners(world: World, moving: bool) -> tuple[np.ndarray, np.ndarray]:
     return bodies, np.concatenate([shape.vertices for shape in chosen])
 
 
-def _in_world(bodies: np.ndarray, positions: np.ndarray, moment: Moment) -> np.ndarray:
+def in_world(bodies: np.ndarray, positions: np.ndarray, moment: Moment) -> np.ndarray:
     """(n, 3) points of bodies' frames in the world [m]."""
     w, axis = moment.body_quaternions[bodies, :1], moment.body_quaternions[bodies, 1:]
     turned = 2.0 * np.cross(axis, positions)
