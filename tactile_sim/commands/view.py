@@ -91,7 +91,7 @@ def _simulate(args: argparse.Namespace) -> int:
         ending.set()
 
     feed.serve(runner, lost=lost)
-    print(f"web view: {feed.address}", flush=True)
+    print(address.told(host, feed.address), flush=True)
     threading.Thread(target=end_it, daemon=True).start()
     try:
         runner.run()

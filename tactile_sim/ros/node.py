@@ -124,7 +124,7 @@ def _spin(
     )
     if feed:
         feed.serve(runner, requests)
-        node.get_logger().info(f"web view: {feed.address}")
+        node.get_logger().info(address.told(settings.web.host, feed.address))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")
     if recorded and not publishers.await_listeners(recorded):

@@ -60,3 +60,21 @@ def address(host: str, port: int) -> str:
     """What to type into a browser on this machine."""
     reached = _EVERYWHERE.get(host, host)
     return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"
+
+
+def told(host: str, reached: str) -> str:
+    """A line for who started a view that listens at ``host``: where to open it, and who else can."""
+    if host not in _EVERYWHERE:
+        return f"web view: {reached}"
+    port = reached.rpartition(":")[2]
+    return f"web view: {reached} (open to every network: from elsewhere http://{_outward()}:{port})"
+
+
+def _outward() -> str:
+    """This machine's address on the way to others; without one its name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            way.connect(("192.0.2.1", 9))  # of RFC 5737; nothing is sent, the system only chooses its side
+        except OSError:
+            return socket.gethostname()
+        return str(way.getsockname()[0])

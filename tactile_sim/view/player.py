@@ -13,6 +13,7 @@ from threading import Event
 import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.view import address
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_moments import BagMoments
 from tactile_sim.view.bag_world import see
@@ -89,7 +90,7 @@ def play(path: str | Path, host: str, port: int, duration: float | None = None) 
     try:
         for remark in player.remarks:
             print(f"tactile_sim: {remark}", file=sys.stderr)
-        print(f"web view: {player.viewer.address}", flush=True)
+        print(address.told(host, player.viewer.address), flush=True)
         player.play(stopped, duration)
     finally:
         player.close()

@@ -31,6 +31,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 def running():
     """A view of ``touch_cube``, its address, and the process that serves it."""
     process = start("touch_cube", "--port", "0")
+    assert process.stderr.readline() == "making touch_cube and its skin\n"
     line = process.stdout.readline()
     assert line.startswith("web view: http://127.0.0.1:"), process.communicate()
     yield process, line.split()[-1], server(process.pid)
@@ -78,20 +79,17 @@ def test_a_killed_simulation_leaves_nothing_behind(running):
     wait_until(lambda: is_gone(serving))
 
 
-def test_a_view_that_dies_is_told_in_one_line_and_the_simulation_goes_on(running):
+def test_a_view_that_dies_is_told_in_one_line_and_ends_the_command(running):
     process, _, serving = running
     os.kill(serving, signal.SIGKILL)
-    line = process.stderr.readline()
-    assert line == "tactile_sim: the web view broke down (exit code -9); the simulation goes on\n"
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20) == ("", "")
-    assert process.returncode == 0
+    out, err = process.communicate(timeout=20)
+    assert (out, err) == ("", "tactile_sim: error: the web view broke down (exit code -9)\n")
+    assert process.returncode == 1
 
 
 def test_a_duration_of_wall_time_ends_it():
     process = start("touch_cube", "--port", "0", "--duration", "0.1")
-    assert process.communicate(timeout=START)[1] == ""
+    assert process.communicate(timeout=START)[1] == "making touch_cube and its skin\n"
     assert process.returncode == 0
 
 
