@@ -14,6 +14,8 @@ SPAN = 10.0
 """Seconds of simulation time that are seen."""
 POINTS = 300
 """At most so many in that time."""
+GAP = 0.25
+"""While time stands, moments further apart than this [s] are those of jumps: no line joins them."""
 LINES = 6
 """Bodies with lines of their own, those that feel most."""
 _COLORS = ("#ffcc1a", "#4dabf7", "#ff6b6b", "#51cf66", "#cc5de8", "#ff922b")
@@ -27,13 +29,15 @@ class ForcePlot:
         self._lines = list(range(min(LINES, len(self._names))))
         """Which of the bodies with skin are drawn, each in a place and colour of its own."""
         self._past: deque[tuple[float, np.ndarray]] = deque()
+        self._latest = (0.0, np.zeros(len(self._names)))
+        self._broken = False
         self._top = 0.0
         self._least = world.taxel_scale
         self._plot = gui.add_uplot(
             (np.array([-SPAN, 0.0]), *[np.full(2, np.nan)] * len(self._lines)),
             self._series(),
             axes=(
-                {"label": "time before now [s]", "labelSize": 16, "size": 28},
+                {"label": f"the last {SPAN:g} s, to now", "labelSize": 16, "size": 28},
                 {"label": "force [N]", "labelSize": 16, "size": 46},
             ),
             legend={"live": False},
@@ -45,7 +49,7 @@ class ForcePlot:
 
     def _series(self) -> tuple[uplot.Series, ...]:
         lines: list[uplot.Series] = [
-            {"label": self._names[body], "stroke": color, "width": 1.5, "points": {"show": False}}
+            {"label": self._names[body], "stroke": color, "width": 1.5, "points": {"size": 4}}
             for body, color in zip(self._lines, _COLORS, strict=False)
         ]
         return ({}, *lines)
@@ -56,19 +60,30 @@ class ForcePlot:
             return
         if self._past and moment.time < self._past[-1][0]:
             self._past.clear()
-        if not self._past or moment.time >= self._past[-1][0] + SPAN / POINTS:
-            self._past.append((moment.time, np.linalg.norm(moment.forces, axis=1)))
+        forces = np.linalg.norm(moment.forces, axis=1)
+        self._latest = (moment.time, forces)
+        if self._past and (self._broken or (moment.paused and moment.time > self._past[-1][0] + GAP)):
+            self._past.append((moment.time, np.full(len(self._names), np.nan)))
+            self._past.append(self._latest)
+            self._broken = False
+        elif not self._past or moment.time >= self._past[-1][0] + SPAN / POINTS:
+            self._past.append(self._latest)
         while self._past[0][0] < moment.time - SPAN:
             self._past.popleft()
+
+    def interrupt(self) -> None:
+        """No line leads from what was to what comes next."""
+        self._broken = True
 
     def draw(self) -> None:
         """Plots what is kept."""
         if not self._past:
             return
-        times = np.array([time for time, _ in self._past])
-        forces = np.array([force for _, force in self._past])
-        self._choose(forces.max(axis=0))
-        self._stretch(forces.max(initial=0.0))
+        kept = [*self._past, self._latest]
+        times = np.array([time for time, _ in kept])
+        forces = np.array([force for _, force in kept])
+        self._choose(np.nan_to_num(forces).max(axis=0))
+        self._stretch(np.nan_to_num(forces).max(initial=0.0))
         # The axis is as long as the data, and so the same from the first moment on.
         lines = (np.concatenate([[np.nan], forces[:, body]]) for body in self._lines)
         self._plot.data = (np.concatenate([[-SPAN], times - times[-1]]), *lines)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from html import escape
+from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiApi, GuiImageHandle
+from viser import GuiApi, GuiImageHandle, GuiNumberHandle
 
 from tactile_sim.view.actuators import Actuators
-from tactile_sim.view.asked import on_user
+from tactile_sim.view.asked import on_user, put
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.force_plot import ForcePlot
 from tactile_sim.view.legend import legend
@@ -24,6 +25,10 @@ FEW = 3
 """So many images at most are seen without being asked for."""
 ENCODING = 0.01
 """Images that change are renewed in turn, for so long [s] at each refresh while time runs."""
+FADING = 6.0
+"""An answer is seen for so long [s]; what a bag lacks stays."""
+MOST_STEPS, MOST_PACE = 100_000, 1000.0
+"""What can be asked for."""
 START = "the start"
 PUSH, THROW = "pushes it", "throws the ball"
 STRONGEST = 50.0
@@ -39,6 +44,11 @@ class Panel:
         self._controls = controls
         self._due = 0.0
         self._paused = False
+        self._pace = float(world.real_time_factor)
+        """The one that was asked for last and could be."""
+        self._fading: Timer | None = None
+        """Ends the answer that is seen."""
+        self._telling = Lock()
         self._scale = (world.taxel_scale, "N")
         """What colours of taxels mean: the end of the scale, and its unit."""
         self._state = gui.add_html(_line("waiting for the first moment"))
@@ -61,29 +71,50 @@ class Panel:
         gui = self._gui
         self._pause = gui.add_button("Pause", color="yellow")
         self._pause.on_click(lambda _: controls.pause(not self._paused))
-        steps = gui.add_number("steps at once", 1, min=1, max=100_000, step=1)
+        steps = gui.add_number("steps at once", 1, step=1)
         gui.add_button("Step", hint="While time stands still: so many steps.").on_click(
-            lambda _: controls.step(int(steps.value))
+            lambda _: self._step(controls, steps)
         )
         keyframe = gui.add_dropdown("reset to", (START, *self._world.keyframes))
-        gui.add_button("Reset").on_click(
-            lambda _: controls.reset(None if keyframe.value == START else keyframe.value)
-        )
+        gui.add_button("Reset").on_click(lambda _: self._reset(controls, keyframe.value))
         if self._world.can_throw:
             gui.add_button("Throw a ball").on_click(lambda _: controls.throw())
         pace = gui.add_number(
             "real-time factor",
             float(self._world.real_time_factor),
-            min=0.0,
-            max=1000.0,
             step=0.1,
             hint="1: as fast as the clock on the wall; 0: as fast as possible.",
         )
-        on_user(pace, controls.set_real_time_factor)
+        on_user(pace, lambda factor: self._set_pace(controls, pace, factor))
         end = self._world.taxel_scale
         with gui.add_folder("A click on a body", expand_by_default=False):
             self._click = gui.add_dropdown("a click", (PUSH, THROW) if self._world.can_throw else (PUSH,))
             self._strength = gui.add_slider("with [N]", 0.0, STRONGEST * end, end / 2.0, 10.0 * end)
+
+    def _step(self, controls: Controls, steps: GuiNumberHandle) -> None:
+        """Takes so many steps, if that can be."""
+        self.tell("")
+        if not (MOST_STEPS >= steps.value >= 1 and steps.value == int(steps.value)):
+            self.tell(f"{steps.value:g} steps at once are none: a whole number from 1 to {MOST_STEPS}; 1 now")
+            put(steps, 1)
+        else:
+            controls.step(int(steps.value))
+
+    def _reset(self, controls: Controls, keyframe: str) -> None:
+        if self._plot:
+            self._plot.interrupt()
+        controls.reset(None if keyframe == START else keyframe)
+
+    def _set_pace(self, controls: Controls, pace: GuiNumberHandle, factor: float) -> None:
+        """Sets the pace, if that can be; else the field shows the one that holds."""
+        if MOST_PACE >= factor >= 0.0:
+            self._pace = factor
+            controls.set_real_time_factor(factor)
+        else:
+            self.tell(
+                f"{factor:g} is no real-time factor: from 0 to {MOST_PACE:g}; it is still {self._pace:g}"
+            )
+            put(pace, self._pace)
 
     def pick(self, body: int, direction: np.ndarray) -> None:
         """A body was clicked, seen along ``direction`` (3,)."""
@@ -139,7 +170,18 @@ class Panel:
                 self.images[k].image = _shown(pictures[k])
 
     def tell(self, text: str) -> None:
-        """Shows an answer until the next."""
+        """Shows an answer for a while, or until the next."""
+        with self._telling:
+            if self._fading:
+                self._fading.cancel()
+            self._fading = None
+            self._show_answer(text)
+            if text and self._controls is not None:
+                self._fading = Timer(FADING, self._show_answer, [""])
+                self._fading.daemon = True
+                self._fading.start()
+
+    def _show_answer(self, text: str) -> None:
         self._answer.content = _line(escape(text), "#ffd43b")
         self._answer.visible = bool(text)
 

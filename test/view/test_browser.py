@@ -96,9 +96,9 @@ def picture(page, name):
 
 
 def lit(pixels):
-    """How many pixels are purple or pink, as the lower half of the map is and nothing else in the scenes."""
+    """How many pixels are purple or pink, as the lower half of the scale is, as nothing else is."""
     red, green, blue = np.moveaxis(pixels.astype(int), 2, 0)
-    return int(((red > green + 25) & (blue > green + 15)).sum())
+    return int(((red > green + 25) & (blue > green + 8)).sum())
 
 
 def until(condition):
@@ -125,9 +125,11 @@ def only_taxels(page):
     """Nothing but the skin is seen, through everything else."""
     page.get_by_text("What is seen").click()
     page.get_by_label("transparent").check()
-    for layer in ("force arrows", "contact points", "feelers"):
-        if page.get_by_label(layer).count():
-            page.get_by_label(layer).uncheck()
+    for layer in ("force arrows", "contact points"):
+        page.get_by_label(layer).uncheck()
+    if page.get_by_label("feelers").is_visible():
+        page.get_by_label("feelers").click()
+        page.get_by_role("option", name="none").click()
 
 
 def test_the_skin_of_the_cube_lights_up_as_it_lands_and_the_buttons_are_obeyed(serve, visit):
@@ -171,6 +173,7 @@ def test_a_bag_plays_back(serve, visit, tmp_path):
     page = visit(serve(making.bag.folder))
     until(lambda: seconds(page) == 1.0)  # it plays by itself, to its end
     only_taxels(page)
+    until(lambda: lit(picture(page, "bag_rests")) > 60)
     resting = lit(picture(page, "bag_rests"))
     bar = page.get_by_text("time [s]", exact=True).locator(
         "xpath=ancestor::div[.//input][1]//input[@type='text']"
@@ -263,6 +266,22 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
     press(page, "Reset")
     until(lambda: len(requests) == 3)
     assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.5,)), ("reset", ("high",))]
+
+
+def test_a_number_that_cannot_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.address)
+    viewer.show(still(0.0))
+    for label, value, holds in (("steps at once", "-5", "1"), ("real-time factor", "5000", "1")):
+        field = page.get_by_label(label)
+        field.fill(value)
+        page.keyboard.press("Enter")
+        if label == "steps at once":
+            press(page, "Step")
+        said(page, f"{value} ")
+        until(lambda field=field, holds=holds: field.input_value() == holds)
+    assert requests == []
+    page.get_by_text("is no real-time factor").wait_for(state="hidden")  # answers go by themselves
 
 
 def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):

@@ -133,6 +133,15 @@ def test_the_address_is_one_to_type_on_this_machine(host, reached):
     assert address.address(host, 8080) == f"http://{reached}:8080"
 
 
+def test_who_serves_every_network_is_told_so_with_an_address_for_others():
+    assert address.told("127.0.0.1", "http://127.0.0.1:8080") == "web view: http://127.0.0.1:8080"
+    line = address.told("0.0.0.0", "http://127.0.0.1:8080")
+    assert line.startswith("web view: http://127.0.0.1:8080 (open to every network: from elsewhere http://")
+    elsewhere = line.rpartition("http://")[2].removesuffix(":8080)")
+    with socket.socket() as probe:
+        probe.bind((elsewhere, 0))  # it is one of this machine
+
+
 def test_without_a_browser_the_first_moment_alone_is_drawn(view):
     viewer = view()
     viewer.show(moment(1.0))
@@ -185,3 +194,48 @@ def test_the_legend_names_the_unit_and_the_end_of_the_scale():
     assert "force of a taxel [N]" in legend(20.0, "N")
     assert "≥ 20" in legend(20.0, "N")
     assert "reading of a taxel [m/s]" in legend(20.0, "m/s")
+
+
+def test_of_the_feelers_those_that_are_covered_are_drawn_at_first(view):
+    world = replace(
+        WORLD,
+        feeler_bodies=np.array([1, 1, 1]),
+        feeler_positions=CORNERS[:3],
+        feeler_normals=WORLD.taxel_normals[:3],
+        feeler_lengths=np.array([0.1, 0.1, 0.1]),
+    )
+    viewer = view(world)
+    viewer.show(moment(0.0, feelers=np.array([0.1, 0.1, 0.1])))
+    lines = viewer.server.scene.get_handle_by_name("/box/feelers")
+    assert not lines.visible
+    viewer = view(world)
+    viewer.show(moment(0.0, feelers=np.array([0.1, 0.04, 0.1])))  # without a browser, the first is drawn
+    lines = viewer.server.scene.get_handle_by_name("/box/feelers")
+    assert lines.visible
+    assert lines.points == pytest.approx(np.array([[CORNERS[1], CORNERS[1] + 0.1 * WORLD.taxel_normals[1]]]))
+
+
+def test_what_is_felt_more_is_drawn_larger_and_where_the_body_is(view):
+    viewer = view()
+    viewer.show(moment(2.0, taxels=np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001001])))
+    clouds = [viewer.server.scene.get_handle_by_name(f"/lit_{k}") for k in range(6)]
+    weak, strong = (cloud for cloud in clouds if cloud.visible)
+    assert strong.point_size == pytest.approx(2.0 * weak.point_size)
+    for cloud, k in ((strong, 1), (weak, 7)):
+        assert np.linalg.norm(cloud.points - (CORNERS[k] + [0.0, 0.0, 2.0])) < WORLD.taxel_spacings[0]
+
+
+def test_the_plot_has_gaps_where_time_jumped_and_ends_with_what_holds(view):
+    viewer = view()
+    plot = viewer.panel._plot._plot
+
+    def felt(time, force, **fields):
+        return replace(moment(0.0, forces=np.array([[0.0, 0.0, force]]), **fields), time=time)
+
+    for time, force in ((1.0, 3.0), (1.1, 4.0)):
+        viewer.panel.draw(felt(time, force))
+    viewer.panel.draw(felt(3.0, 5.0, paused=True))
+    viewer.panel.draw(felt(3.002, 0.0, paused=True))
+    times, forces = plot.data
+    assert times == pytest.approx([-10.0, -2.002, -1.902, -0.002, -0.002, 0.0])
+    assert forces == pytest.approx([np.nan, 3.0, 4.0, np.nan, 5.0, 0.0], nan_ok=True)
