@@ -15,7 +15,7 @@ SPAN = 10.0
 POINTS = 300
 """At most so many in that time."""
 GAP = 0.25
-"""While time stands, moments further apart than this [s] are those of jumps: no line joins them."""
+"""While time stands, moments further apart than this [s] are those of jumps: the lines begin anew."""
 LINES = 6
 """Bodies with lines of their own, those that feel most."""
 _COLORS = ("#ffcc1a", "#4dabf7", "#ff6b6b", "#51cf66", "#cc5de8", "#ff922b")
@@ -55,7 +55,7 @@ class ForcePlot:
         return ({}, *lines)
 
     def add(self, moment: Moment) -> None:
-        """Keeps the forces of a moment; starts anew where time jumps back."""
+        """Keeps the forces of a moment; starts anew where time jumps."""
         if len(moment.forces) != len(self._names) or not np.isfinite(moment.forces).all():
             return
         if self._past and moment.time < self._past[-1][0]:
@@ -63,10 +63,9 @@ class ForcePlot:
         forces = np.linalg.norm(moment.forces, axis=1)
         self._latest = (moment.time, forces)
         if self._past and (self._broken or (moment.paused and moment.time > self._past[-1][0] + GAP)):
-            self._past.append((moment.time, np.full(len(self._names), np.nan)))
-            self._past.append(self._latest)
-            self._broken = False
-        elif not self._past or moment.time >= self._past[-1][0] + SPAN / POINTS:
+            self._past.clear()  # browsers draw a line through what is not a number
+        self._broken = False
+        if not self._past or moment.time >= self._past[-1][0] + SPAN / POINTS:
             self._past.append(self._latest)
         while self._past[0][0] < moment.time - SPAN:
             self._past.popleft()
@@ -79,11 +78,12 @@ class ForcePlot:
         """Plots what is kept."""
         if not self._past:
             return
-        kept = [*self._past, self._latest]
+        newer = self._latest[0] > self._past[-1][0]
+        kept = [*self._past, self._latest] if newer else self._past
         times = np.array([time for time, _ in kept])
         forces = np.array([force for _, force in kept])
-        self._choose(np.nan_to_num(forces).max(axis=0))
-        self._stretch(np.nan_to_num(forces).max(initial=0.0))
+        self._choose(forces.max(axis=0))
+        self._stretch(forces.max(initial=0.0))
         # The axis is as long as the data, and so the same from the first moment on.
         lines = (np.concatenate([[np.nan], forces[:, body]]) for body in self._lines)
         self._plot.data = (np.concatenate([[-SPAN], times - times[-1]]), *lines)
@@ -108,4 +108,4 @@ class ForcePlot:
 
     @staticmethod
     def _scales(top: float) -> dict[str, uplot.Scale]:
-        return {"x": {"time": False}, "y": {"range": (0.0, top)}}
+        return {"x": {"time": False, "range": (-SPAN, 0.0)}, "y": {"range": (0.0, top)}}
