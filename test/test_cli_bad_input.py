@@ -94,7 +94,7 @@ CASES = {
     ),
     "feelers without length": (
         parameters("feelers: {cube: {spacing: 0.01, length: 0}}"),
-        "feelers.cube.length: needs a finite number above 0 [m], but is 0",
+        "feelers.cube.length: needs a finite number above 0 and at most 1e+06 [m], but is 0",
     ),
     # the skin
     "scale 0": (
