@@ -36,7 +36,8 @@ class Runner:
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
         self.watch: Callable[[], None] = _nobody
-        """Called at each look, while time runs or stands: for whoever watches by the clock on the wall."""
+        """Called now and then, while time runs or stands, when the state is ready for its coming step: for
+        whoever watches by the clock on the wall."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """In lock-step: commands that wait for a step of their own."""
@@ -103,7 +104,6 @@ class Runner:
         try:
             while not self._stopping.is_set() and (last is None or self.simulation.step < last):
                 self._mail.read()
-                self.watch()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()
                     self.request_steps(1, Future())
@@ -202,6 +202,7 @@ class Runner:
         """Time stands: the present state is sent when it is new, or to whoever newly listens."""
         if self._fault is None and (self._show_next or self.output.newcomers()):
             self._show(self.output.heard())
+        self.watch()
         self._mail.read(IDLE)
 
     def _show(self, streams: set[str]) -> None:
@@ -230,6 +231,7 @@ class Runner:
         self._show_next = False
         steps = self._batch(wanted, last)
         simulation.prepare()
+        self.watch()
         if streams or simulation.sampling or (remembers and "tactile" in due):
             snapshot = simulation.observe()
             if self._broke():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.config import Settings
 from tactile_sim.errors import TactileSimError
 from tactile_sim.requests import Requests
 from tactile_sim.runner import Runner
@@ -47,7 +48,8 @@ class ViewFeed:
         self._told: np.ndarray | None = None
         self._zero: np.ndarray | None = None
         """Readings that were told and what was tared at the last moment."""
-        self._settings = simulation.settings
+        self._settings: Settings | None = None
+        """Those that were told last."""
 
     @staticmethod
     def open(simulation: Simulation, host: str, port: int) -> ViewFeed:
@@ -66,7 +68,7 @@ class ViewFeed:
         """
         self._runner = runner
         self._requests = requests or Requests(runner)
-        self._keep()
+        read_state(self._simulation, self._state)
         self._link.listen(self._obey, lost or self._lost)
         runner.watch = self.look
 
@@ -87,34 +89,33 @@ class ViewFeed:
             self._shown = present
             self._write(*present)
 
-    def _keep(self) -> None:
-        self._simulation.prepare()
-        read_state(self._simulation, self._state)
-
     def _write(self, step: int, paused: bool, fault: str | None) -> None:
         simulation = self._simulation
-        self._settings = settings = simulation.settings
         if not fault:
-            self._keep()
-        self._told, readings = simulation.told, {}
+            read_state(simulation, self._state)
+        self._told, changed = simulation.told, {}
         if simulation.remembers and self._told is not None:
-            readings["readings"] = self._told
+            changed["readings"] = self._told
         elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:
-            self._zero = readings["zero"] = zero
+            self._zero = changed["zero"] = zero
+        if (settings := simulation.settings) is not self._settings:
+            self._settings = settings
+            changed |= {
+                "force_scale": settings.markers.force_scale,
+                "taxel_scale": settings.markers.taxel_scale,
+                "touch_function": settings.skin.touch_function.encode(),
+                "response_function": settings.skin.response_function.encode(),
+            }
         self._link.write(
-            **readings,
-            told="readings" in readings,
+            **changed,
+            told="readings" in changed,
             tared=simulation.sensor.zero is not None,
             time=simulation.time,
             paused=paused,
             fault=(fault or "").encode(),
-            force_scale=settings.markers.force_scale,
-            taxel_scale=settings.markers.taxel_scale,
             state=self._state,
             step=step,
             taken=simulation.taken,
-            touch_function=settings.skin.touch_function.encode(),
-            response_function=settings.skin.response_function.encode(),
         )
 
     # -- in the thread that hears the browsers ---------------------------------------------------------------

@@ -26,8 +26,9 @@ PATIENCE = 60.0
 class Link:
     """The view's process, the memory it reads and the line to it, while this object is open.
 
-    Over the line go, to the view: ``{}`` (a moment lies in the memory) and ``{"tell": text}``; from it: at
-    first ``{"address": ...}`` or ``{"refused": text}``, then ``{"request": name, "arguments": [...]}``.
+    Over the line go, to the view: ``{"tell": text}``; from it: at first ``{"address": ...}`` or
+    ``{"refused": text}``, then ``{"request": name, "arguments": [...]}``. Of a new moment in the memory the
+    view is not told, for waking another process costs more than to write it: it looks there by itself.
     """
 
     def __init__(
@@ -75,7 +76,6 @@ class Link:
     def write(self, **fields: Any) -> None:
         """Shows a moment: fields as in `Channel.write`."""
         self.channel.write(**fields)
-        self._line.send()
 
     def tell(self, text: str) -> None:
         """Shows a line of text in the browsers."""

@@ -16,8 +16,10 @@ from tactile_sim.view.mirror import Mirror, state_size
 from tactile_sim.view.moments import Moments
 from tactile_sim.view.viewer import Viewer
 
-LOOK = 0.05
-"""Browsers are counted this often [s]."""
+LOOK = 0.005
+"""New moments are looked for this often [s] while a browser is there."""
+COUNT = 0.05
+"""Browsers are counted at least this often [s]."""
 
 
 class Requests:
@@ -60,7 +62,7 @@ class Requests:
 
 def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> None:
     """Shows each new moment and each word until the simulation's side of the line is gone."""
-    while (message := line.receive(LOOK)) is not None:
+    while (message := line.receive(LOOK if channel.clients else COUNT)) is not None:
         channel.clients = viewer.clients
         if "tell" in message:
             viewer.tell(message["tell"])
