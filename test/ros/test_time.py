@@ -43,6 +43,12 @@ def arm(ros):
 SKIN = {"scales": {"tip": 0.02}}
 
 
+def transform_stamp(message) -> int:
+    """The stamp of a message of /tf [ns]."""
+    first = message.transforms.header.stamp
+    return int(first.sec[0]) * 10**9 + int(first.nanosec[0])
+
+
 @pytest.mark.parametrize("integrator", ["Euler", "implicit", "RK4"])
 def test_one_stamp_is_one_state(ros, arm, integrator):
     contacts = ros.listen(ContactWrenchArray, "contacts")
@@ -51,14 +57,17 @@ def test_one_stamp_is_one_state(ros, arm, integrator):
     every = {"contacts": 500.0, "joint_states": 500.0}
     ros.run(scene=arm(integrator), skin=SKIN, rates=every, start_paused=True)
     wait_for(lambda: contacts and joints and transforms)
-    ros.call(Step, "/tactile_sim/step", steps=500)
-    wait_for(lambda: stamp(joints[-1]) >= 10**9 and stamp(contacts[-1]) >= 10**9)
+
+    def last_heard() -> int:
+        return min(stamp(joints[-1]), stamp(contacts[-1]), transform_stamp(transforms[-1]))
+
+    for steps in range(10, 510, 10):  # a publisher keeps 10 messages
+        assert ros.call(Step, "/tactile_sim/step", steps=10).success
+        wait_for(lambda wanted=steps * 2_000_000: last_heard() == wanted)
     by_time = {stamp(message): message for message in joints}
     touched = {stamp(message): message for message in contacts}
-    poses = {
-        m.transforms.header.stamp.sec[0] * 10**9 + m.transforms.header.stamp.nanosec[0]: m for m in transforms
-    }
-    assert len(by_time) > 490
+    poses = {transform_stamp(message): message for message in transforms}
+    assert by_time.keys() == touched.keys() == poses.keys() == set(range(0, 10**9 + 1, 2_000_000))
     fastest, hits = 0.0, 0
     for time, state in by_time.items():
         shoulder, elbow = state.position

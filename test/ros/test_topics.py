@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
@@ -365,12 +366,22 @@ def test_use_sim_time_is_ignored_with_a_line_in_the_log(ros):
 # -- a recorder that is killed ---------------------------------------------------------------------------
 
 
+def kept_so_far(folder) -> set[str]:
+    """Topics with a second's messages or more, at 30 Hz, in a bag that is being written."""
+    if not (folder / "metadata.yaml").exists():
+        return set()
+    information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    counts = information["topics_with_message_count"]
+    return {each["topic_metadata"]["name"].lstrip("/") for each in counts if each["message_count"] >= 30}
+
+
 def test_when_the_recorder_is_killed_all_but_the_last_second_of_the_infant_is_there(ros, capsys):
     folder = ros.folder / "b"
     topics = {"tactile/frame": TactileFrame, "contacts": ContactWrenchArray, "tactile/points": PointCloud2}
     ears = {topic: Ear(ros, kind, topic) for topic, kind in topics.items()}
     recorder = ros.start("record", folder)
     ros.start("run", "infant")
+    wait_for(lambda: topics.keys() <= kept_so_far(folder), "a second of all topics in the bag")
     wait_for(lambda: all(ear.span > 2.5e9 for ear in ears.values()), "2.5 s of all topics")
     killed = time.monotonic()
     recorder.kill()
