@@ -93,7 +93,8 @@ class ViewFeed:
         simulation = self._simulation
         if not fault:
             read_state(simulation, self._state)
-        self._told, changed = simulation.told, {}
+        self._told = simulation.told
+        changed: dict[str, Any] = {}
         if simulation.remembers and self._told is not None:
             changed["readings"] = self._told
         elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from loading import loads_at, one_geom
 from scipy.spatial.transform import Rotation
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import MujocoEngine
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 
 WEIGHT = 9.81
 PILE = """
@@ -34,25 +35,6 @@ def settled(xml, steps, scales):
 
 def loads_of(engine, skin):
     return skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)
-
-
-def one_geom(attributes, spacing):
-    """A skin on one free geom at the origin."""
-    model = mujoco.MjModel.from_xml_string(
-        f"<mujoco><worldbody><body><freejoint/><geom {attributes}/></body></worldbody></mujoco>"
-    )
-    return Skin(model, {1: spacing})
-
-
-def loads_at(points, normals, forces=None):
-    """Loads on the first body of a skin; by default a newton along each normal."""
-    points, normals = np.atleast_2d(points).astype(float), np.atleast_2d(normals).astype(float)
-    forces = normals if forces is None else np.atleast_2d(forces).astype(float)
-    loads = Loads.empty(len(points))
-    loads.contact[:] = np.arange(len(points))
-    loads.point[:], loads.normal[:], loads.force[:], loads.force_world[:] = points, normals, forces, forces
-    loads.radius[:], loads.skins[:] = 0.1, 1
-    return loads
 
 
 def contacts_of(position, normal, distance, bodies, wrench):
@@ -156,59 +138,6 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
             skin.sense(straight, "force_vector_global", response) @ turn.T,
             atol=1e-9,
         )
-
-
-@pytest.mark.parametrize(
-    "geom",
-    [
-        'type="sphere" size=".1"',
-        'type="box" size=".1 .08 .002"',
-        'type="capsule" size=".02 .1"',
-        'type="ellipsoid" size=".1 .06 .01"',
-        'type="cylinder" size=".004 .1"',
-    ],
-)
-def test_nearest_is_what_brute_force_finds(geom):
-    skin = one_geom(geom, 0.012)
-    rng = np.random.default_rng(3)
-    taxel = rng.integers(len(skin.positions), size=400)
-    # Points on the skin, near it and far away; loads along the normal and at random.
-    points = skin.positions[taxel] + rng.normal(size=(400, 3)) * rng.choice([0.003, 0.02, 0.3], (400, 1))
-    normals = -skin.normals[taxel] + rng.normal(size=(400, 3)) * rng.choice([0.1, 3], (400, 1))
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    distance = np.linalg.norm(skin.positions - points[:, None], axis=2)
-    facing = np.where(normals @ skin.normals.T < 0.3, distance, np.inf)
-    expected = np.where(facing.min(axis=1) <= 0.024, facing.argmin(axis=1), distance.argmin(axis=1))
-    np.testing.assert_array_equal(skin.nearest(loads_at(points, normals)), expected)
-
-
-def test_spread_linear_falls_linearly_to_nothing_at_two_spacings():
-    spacing = 0.01
-    skin = one_geom('size=".2"', spacing)
-    rng = np.random.default_rng(5)
-    for direction in rng.normal(size=(20, 3)):
-        direction /= np.linalg.norm(direction)
-        felt = skin.sense(loads_at(0.2 * direction, -direction), "normal")[:, 0]
-        distance = np.linalg.norm(skin.positions - 0.2 * direction, axis=1)
-        law = np.maximum(1 - distance / (2 * spacing), 0)
-        np.testing.assert_allclose(felt, law / law.sum(), atol=1e-12)
-
-
-def test_a_load_far_from_all_taxels_goes_to_the_nearest():
-    skin = one_geom('size=".02"', 0.005)
-    for response in RESPONSE_FUNCTIONS:
-        felt = skin.sense(loads_at([1.0, 0, 0], [-1, 0, 0], [3, 4, 0]), "force_vector", response)
-        taxel = np.argmin(np.linalg.norm(skin.positions - [1, 0, 0], axis=1))
-        np.testing.assert_array_equal(felt[taxel], [3, 4, 0])
-        assert np.count_nonzero(felt.any(axis=1)) == 1
-
-
-def test_a_load_from_a_state_that_blew_up_still_ends_on_its_body():
-    skin = one_geom('size=".02"', 0.005)
-    for point in ([np.nan, 0, 0], [np.inf, 0, 0], [1e300, 0, 0]):
-        for response in RESPONSE_FUNCTIONS:
-            felt = skin.sense(loads_at(point, [-1, 0, 0]), "normal", response)
-            assert felt.sum() == 1
 
 
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
@@ -324,68 +253,11 @@ def test_taxels_move_with_their_bodies():
         )
 
 
-def test_a_touch_and_a_response_of_ones_own_are_taken():
-    skin = one_geom('size=".1"', 0.02)
-    loads = loads_at([0, 0, 0.1], [0, 0, -1], [3, 4, -2])
-
-    def to_first(skin, loads):
-        return Shares(np.array([0, 1]), np.array([0]), np.ones(1))
-
-    friction = TouchFunction(1, "N", lambda loads: np.linalg.norm(loads.force[:, :2], axis=1)[:, None])
-    felt = skin.sense(loads, friction, to_first)
-    assert felt.shape == (len(skin.positions), 1)
-    assert felt[0, 0] == felt.sum() == 5
-
-
-@pytest.mark.parametrize(
-    ("shares", "told"),
-    [
-        (Shares(np.array([0, 1]), np.array([10**6]), np.ones(1)), "taxels must be 0 to"),
-        (Shares(np.array([0, 1]), np.array([-1]), np.ones(1)), "but some are -1"),
-        (Shares(np.array([0, 3]), np.array([0]), np.ones(1)), "as many numbers as begin tells, 3"),
-        (Shares(np.array([0]), np.array([0]), np.ones(1)), "over 2 numbers for 1 loads"),
-        (None, "to_nowhere must give Shares, not None"),
-    ],
-)
-def test_a_response_of_ones_own_that_gives_what_cannot_be_is_told(shares, told):
-    skin, loads = one_geom('size=".1"', 0.02), loads_at([0, 0, 0.1], [0, 0, -1])
-
-    def to_nowhere(skin, loads):
-        return shares
-
-    with pytest.raises(ConfigError, match=told):
-        skin.sense(loads, response=to_nowhere)
-    with pytest.raises(ConfigError, match="shares of 1 loads, not of these 0"):
-        skin.sense(loads[:0], response=skin.shares(loads))
-
-
-def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():
-    skin, loads = one_geom('size=".1"', 0.01), loads_at([0, 0, 0.1], [0, 0, -1])
-
-    def narrow(skin, loads):
-        near = skin.near(loads, 0.03)
-        return near.shares(0.015 - near.distance)
-
-    near = skin.near(loads, 0.03)
-    felt = skin.sense(loads, "normal", narrow)[:, 0]
-    assert felt.sum() == pytest.approx(1, rel=1e-12)
-    assert set(np.flatnonzero(felt)) == set(near.taxel[near.distance < 0.015])
-
-
 @pytest.mark.parametrize("stiffness", [0, -1e5, np.nan, np.inf])
 def test_a_stiffness_that_is_none_is_refused(stiffness):
     model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     with pytest.raises(ConfigError, match=r"skin\.stiffness: .* is no stiffness"):
         Skin(model, {0: 0.02}, stiffness=stiffness)
-
-
-def test_a_misspelt_function_is_told_with_the_nearest_name():
-    skin = one_geom('size=".1"', 0.02)
-    loads = loads_at([0, 0, 0.1], [0, 0, -1])
-    with pytest.raises(ConfigError, match="did you mean 'force_vector'"):
-        skin.sense(loads, "force_vectr")
-    with pytest.raises(ConfigError, match="did you mean 'nearest'"):
-        skin.sense(loads, response="nearst")
 
 
 @pytest.mark.parametrize(
