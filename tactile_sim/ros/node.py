@@ -96,6 +96,9 @@ def _spin(
     feed = ViewFeed.open(simulation, settings.web.host, settings.web.port) if web else None
     runner = Runner(simulation, publishers)
     publishers.tell_of(runner)
+    # Before anything answers: whoever gets an answer may end the node properly.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: runner.stop())
     Commands(node, runner)
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
     executor = SingleThreadedExecutor()
@@ -110,8 +113,6 @@ def _spin(
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
 
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: runner.stop())
     listener.start()
     for line in simulation.engine.limits:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
