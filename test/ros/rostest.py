@@ -13,19 +13,20 @@ from pathlib import Path
 
 import rclpy
 import yaml
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
+from tactile_sim.srv import Step
 
 from tactile_sim.commands.demo import free_domain
 from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
-PATIENCE = 30.0
-"""Nothing that tests wait for takes this long [s]; only a failure does."""
+PATIENCE = 120.0
+"""Nothing that tests wait for takes this long [s], on no machine however busy; only a failure does."""
 _count = itertools.count()
 
 
@@ -44,6 +45,7 @@ class Ros:
         self._context = Context()
         rclpy.init(context=self._context, domain_id=self.domain)
         self.node = Node("listener", context=self._context)
+        self._clients: dict[str, Client] = {}
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -76,10 +78,11 @@ class Ros:
 
     def run(self, **parameters) -> subprocess.Popen:
         """Starts the node with these parameters and waits until it answers."""
+        pause = self._client(SetBool, "/tactile_sim/pause")
+        wait_for(lambda: not pause.service_is_ready(), "the end of the node before")
         process = self.start("run", self.config(**parameters))
-        client = self.node.create_client(SetBool, "/tactile_sim/pause")
-        assert client.wait_for_service(PATIENCE), self.output(process)
-        self.node.destroy_client(client)
+        wait_for(lambda: pause.service_is_ready() or process.poll() is not None, "the node")
+        assert process.poll() is None, self.output(process)
         return process
 
     def output(self, process: subprocess.Popen) -> str:
@@ -94,16 +97,34 @@ class Ros:
         subscribe(self.node, message_type, topic, heard.append, QoSProfile(depth=1000, durability=durability))
         return heard
 
+    def _client(self, service_type: type, name: str) -> Client:
+        """One for each service: a new one would have to be discovered before it gets an answer."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        return self._clients[name]
+
     def call(self, service_type: type, name: str, **fields):
         """The answer of a service to a request of these fields."""
-        client = self.node.create_client(service_type, name, callback_group=ReentrantCallbackGroup())
-        try:
-            assert client.wait_for_service(PATIENCE), f"no service {name}"
-            future = client.call_async(service_type.Request(**fields))
-            wait_for(future.done, f"an answer of {name}")
-            return future.result()
-        finally:
-            self.node.destroy_client(client)
+        client = self._client(service_type, name)
+        wait_for(client.service_is_ready, f"the service {name}")  # rclpy's own wait looks but each 0.25 s
+        future = client.call_async(service_type.Request(**fields))
+        wait_for(future.done, f"an answer of {name}")
+        return future.result()
+
+    def step(self, count: int, *topics: list, at_once: int | None = None) -> int:
+        """Lets standing time go on; gives the stamp reached [ns] when each of these topics has told of it.
+
+        A publisher keeps 10 messages, and forgets the others for a listener whom a busy machine makes wait:
+        ``at_once`` is how many steps give no more than that of any topic.
+        """
+        end = 0
+        for done in range(0, count, at_once or count):
+            steps = min(count - done, at_once or count)
+            answer = self.call(Step, "/tactile_sim/step", steps=steps)
+            assert answer.success, answer.message
+            end = int(cdr.nanoseconds(answer.time.sec, answer.time.nanosec))
+            wait_for(lambda: all(heard and stamp(heard[-1]) == end for heard in topics), f"{end} ns")  # noqa: B023
+        return end
 
     def close(self) -> None:
         """Ends everything."""
@@ -132,5 +153,11 @@ def wait_for(condition, what: str = "it") -> None:
 
 
 def stamp(message) -> int:
-    """The header stamp of a decoded message [ns]."""
+    """The stamp of a decoded message, that of its first part where only its parts have stamps [ns]."""
+    if hasattr(message, "clock"):
+        return int(cdr.nanoseconds(message.clock.sec, message.clock.nanosec))
+    for parts in ("transforms", "markers"):
+        if hasattr(message, parts):
+            first = getattr(message, parts).header.stamp
+            return int(cdr.nanoseconds(int(first.sec[0]), int(first.nanosec[0])))
     return int(cdr.nanoseconds(message.header.stamp.sec, message.header.stamp.nanosec))

@@ -9,7 +9,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 
 from rostest import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactSensor, ContactWrenchArray  # noqa: E402
-from tactile_sim.srv import Step  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
@@ -41,8 +40,7 @@ def heard(ros):
     )  # fmt: skip
     everything = {**sensors, "contacts": contacts}
     wait_for(lambda: all(everything.values()), "the first state of all")
-    assert ros.call(Step, "/tactile_sim/step", steps=500).success
-    wait_for(lambda: all(stamp(messages[-1]) == 10**9 for messages in everything.values()), "the end")
+    assert ros.step(500, *everything.values(), at_once=50) == 10**9
     return {name: {stamp(message): message for message in messages} for name, messages in everything.items()}
 
 

@@ -14,12 +14,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
-from tactile_sim.srv import Step  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.ros import cdr  # noqa: E402
 
 HALF, HEIGHT, LENGTH, GRAVITY, TIMESTEP = 0.1, 0.2, 0.05, 9.81, 0.002
 SCENE = f"""
@@ -53,19 +51,8 @@ def heard(ros: Ros):
         "markers": ros.listen(MarkerArray, "markers"),
     }
     wait_for(lambda: all(topics.values()), "a message of each topic")
-    for _ in range(35):
-        known = len(topics["feelers"])
-        ros.call(Step, "/tactile_sim/step", steps=5)
-        wait_for(lambda known=known: len(topics["feelers"]) > known, "the next readings")
-    last = stamp(topics["feelers"][-1])
-    wait_for(lambda: stamp(topics["image"][-1]) == last and stamps_of(topics["markers"]) == last, "the last")
+    ros.step(175, topics["feelers"], topics["image"], topics["markers"], at_once=5)
     return topics
-
-
-def stamps_of(markers: list) -> int:
-    """The stamp of the last message of markers [ns]."""
-    times = markers[-1].markers.header.stamp
-    return int(cdr.nanoseconds(times.sec[0], times.nanosec[0]))
 
 
 def height(message) -> float:

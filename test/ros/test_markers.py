@@ -10,11 +10,11 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
+from rostest import Ros, stamp, wait_for  # noqa: E402
 from rvizrules import each, marker_complaints  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray  # noqa: E402
-from tactile_sim.srv import SetBodyState, Step  # noqa: E402
+from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
@@ -39,15 +39,7 @@ def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, 
     scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
     ros.start("run", config, "--ros-args", "-p", "start_paused:=true", "-p", "rates.markers:=100.0")
     wait_for(lambda: markers and contacts and scene, "the first state")
-    client = ros.node.create_client(Step, "/tactile_sim/step")
-    assert client.wait_for_service(PATIENCE)
-    for k in range(chunks):
-        # A publisher keeps 10 messages: as many at a time, so that none is lost on a busy machine.
-        answer = client.call_async(Step.Request(steps=chunk))
-        wait_for(answer.done, "an answer of step")
-        reached = answer.result().time
-        end = reached.sec * 10**9 + reached.nanosec
-        wait_for(lambda end=end: time_of(markers[-1]) == end == stamp(contacts[-1]), f"chunk {k}")
+    ros.step(chunk * chunks, markers, contacts, at_once=chunk)
     return {time_of(m): m for m in markers}, {stamp(c): c for c in contacts}, scene
 
 
@@ -101,8 +93,7 @@ def test_markers_go_when_their_contacts_do(ros):
         pose = Pose(position=Point(z=z), orientation=Quaternion(w=1.0))
         put = {"body": "cube", "pose": pose, "twist": Twist()}
         assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **put).success
-        assert ros.call(Step, "/tactile_sim/step", steps=1).success
-        wait_for(lambda: time_of(markers[-1]) == before + 4_000_000)
+        assert ros.step(1, markers) == before + 4_000_000
         return markers[-1]
 
     touching = put(0.0999)
@@ -131,8 +122,7 @@ def test_the_length_of_arrows_can_be_set_while_it_runs(ros):
 
     for scale in (0.01, 0.05):
         assert set_scale(scale).successful
-        end = ros.call(Step, "/tactile_sim/step", steps=1).time.nanosec
-        wait_for(lambda end=end: time_of(markers[-1]) == end == stamp(contacts[-1]))
+        ros.step(1, markers, contacts)
         ends = arrows(markers[-1], GREEN)
         lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         normal = np.asarray(contacts[-1].contacts.contact_force)[:, 0]

@@ -23,7 +23,6 @@ from rvizrules import (  # noqa: E402
 )
 from sensor_msgs.msg import PointCloud2  # noqa: E402
 from std_msgs.msg import ColorRGBA  # noqa: E402
-from tactile_sim.srv import Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
@@ -61,12 +60,8 @@ def shown(request, tmp_path_factory):
         shown = Shown(ros, request.param)
         ros.start("run", request.param, "--ros-args", "-p", "start_paused:=true", "-p", "rates.tf:=30.0")
         wait_for(shown.complete, "the first state")
-        reached = 0
-        while reached < 1:  # as many messages at a time as a publisher keeps
-            answer = ros.call(Step, "/tactile_sim/step", steps=100)
-            assert answer.success
-            reached = answer.time.sec
-        wait_for(lambda: len(shown.markers) >= 30 and len(shown.clouds) >= 30, "a second of it")
+        while ros.step(100, shown.markers, shown.clouds, shown.moving) < 10**9:
+            pass
         yield shown
     finally:
         ros.close()

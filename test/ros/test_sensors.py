@@ -8,11 +8,10 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, WrenchStamped  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
+from rostest import wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range  # noqa: E402
 from tactile_sim.msg import TactileArray  # noqa: E402
-from tactile_sim.srv import Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
@@ -65,8 +64,7 @@ def last(ros):
     fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
     ros.run(scene=str(ros.folder / "scene.xml"), skin={"scales": {"box": 0.1}}, start_paused=True)
     wait_for(lambda: all(heard.values()) and moving and fixed, "the first state of all")
-    assert ros.call(Step, "/tactile_sim/step", steps=500).success
-    wait_for(lambda: all(stamp(messages[-1]) == 10**9 for messages in heard.values()), "the end")
+    assert ros.step(500, *heard.values()) == 10**9
     topics = dict(ros.node.get_topic_names_and_types())
     assert {topic.removeprefix("/sensors/") for topic in topics if "/sensors/" in topic} == set(KINDS)
     return {name: messages[-1] for name, messages in heard.items()}, moving[-1], fixed[-1]

@@ -43,12 +43,6 @@ def arm(ros):
 SKIN = {"scales": {"tip": 0.02}}
 
 
-def transform_stamp(message) -> int:
-    """The stamp of a message of /tf [ns]."""
-    first = message.transforms.header.stamp
-    return int(first.sec[0]) * 10**9 + int(first.nanosec[0])
-
-
 @pytest.mark.parametrize("integrator", ["Euler", "implicit", "RK4"])
 def test_one_stamp_is_one_state(ros, arm, integrator):
     contacts = ros.listen(ContactWrenchArray, "contacts")
@@ -57,16 +51,10 @@ def test_one_stamp_is_one_state(ros, arm, integrator):
     every = {"contacts": 500.0, "joint_states": 500.0}
     ros.run(scene=arm(integrator), skin=SKIN, rates=every, start_paused=True)
     wait_for(lambda: contacts and joints and transforms)
-
-    def last_heard() -> int:
-        return min(stamp(joints[-1]), stamp(contacts[-1]), transform_stamp(transforms[-1]))
-
-    for steps in range(10, 510, 10):  # a publisher keeps 10 messages
-        assert ros.call(Step, "/tactile_sim/step", steps=10).success
-        wait_for(lambda wanted=steps * 2_000_000: last_heard() == wanted)
+    ros.step(500, joints, contacts, transforms, at_once=10)
     by_time = {stamp(message): message for message in joints}
     touched = {stamp(message): message for message in contacts}
-    poses = {transform_stamp(message): message for message in transforms}
+    poses = {stamp(message): message for message in transforms}
     assert by_time.keys() == touched.keys() == poses.keys() == set(range(0, 10**9 + 1, 2_000_000))
     fastest, hits = 0.0, 0
     for time, state in by_time.items():
@@ -136,7 +124,7 @@ def test_a_reset_puts_the_state_back_and_time_goes_on(ros, arm):
     assert "did you mean 'up'" in wrong.message
     times = [stamp(message) for message in joints]
     assert times == sorted(times)
-    ticks = [message.clock.sec * 10**9 + message.clock.nanosec for message in clocks]
+    ticks = [stamp(message) for message in clocks]
     assert ticks == sorted(ticks)
 
 
@@ -156,8 +144,7 @@ def test_a_state_set_while_time_stands_is_shown_under_a_stamp_of_its_own(ros):
     wait_for(lambda: height(transforms[-1]) == 3.0)
     times = {}
     for message in transforms:
-        header = message.transforms.header.stamp
-        times.setdefault((header.sec[0], header.nanosec[0]), set()).add(height(message))
+        times.setdefault(stamp(message), set()).add(height(message))
     assert all(len(heights) == 1 for heights in times.values())
 
 
@@ -166,9 +153,10 @@ def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
     process = ros.run(scene=scene, skin=SKIN, lockstep=True)
     frames: list[bytes] = []
     joints: list[JointState] = []
+    qos = QoSProfile(depth=1000)
     subscriptions = [
-        ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, 10, raw=True),
-        ros.node.create_subscription(JointState, "joint_states", joints.append, 10),
+        ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, qos, raw=True),
+        ros.node.create_subscription(JointState, "joint_states", joints.append, qos),
     ]
     if crowd:
         ros.listen(PointCloud2, "tactile/points")
@@ -177,16 +165,13 @@ def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
     commands = ros.node.create_publisher(JointState, "joint_commands", QoSProfile(depth=10))
     wait_for(lambda: joints and frames and commands.get_subscription_count() == 1)
 
-    def time() -> int:
-        return joints[-1].header.stamp.sec * 10**9 + joints[-1].header.stamp.nanosec
-
     for step in range(200):
         effort = 3.0 * (-0.3 - joints[-1].position[0]) - 0.4 * joints[-1].velocity[0]
         command = JointState(name=["shoulder", "elbow"], effort=[effort, np.nan])
         command.position = [np.nan, 0.4 * np.sin(0.05 * step)]
         commands.publish(command)
-        wait_for(lambda wanted=(step + 1) * 2_000_000: time() == wanted)
-    wait_for(lambda: len(frames) >= 201)
+        # Both: a publisher keeps 10 messages.
+        wait_for(lambda count=step + 2: stamp(joints[-1]) == (count - 1) * 2_000_000 and len(frames) >= count)
     for subscription in subscriptions:
         ros.node.destroy_subscription(subscription)
     ros.node.destroy_publisher(commands)
@@ -209,8 +194,9 @@ def motion(ros, crowd: bool) -> list[bytes]:
     others = [ros.listen(kind, topic) for topic, kind in kinds.items()]
     process = ros.start("run", "infant", "--ros-args", "-p", "start_paused:=true")
     wait_for(lambda: frames, "the first state")
-    assert ros.call(Step, "/tactile_sim/step", steps=1000).success
-    wait_for(lambda: len(frames) >= 201, "200 frames")
+    for count in range(11, 202, 10):
+        ros.step(50)
+        wait_for(lambda count=count: len(frames) >= count, f"{count} frames")
     assert all(others)
     ros.output(process)
     ros.node.destroy_subscription(subscription)

@@ -48,6 +48,10 @@ class Ear:
         return [cdr.stamp(self.kind, data) for data, *_ in list(self.heard)]
 
     @property
+    def last(self) -> int | None:
+        return cdr.stamp(self.kind, self.heard[-1][0])
+
+    @property
     def span(self) -> int:
         """Simulation time from the first message heard to the last [ns]."""
         return self.stamps[-1] - self.stamps[0] if self.heard else 0
@@ -67,13 +71,9 @@ class Ear:
 
 def go(ros: Ros, ears: list[Ear], stamps: range) -> None:
     """Steps of 2 ms from stamp to stamp [ns]; a publisher keeps 10 messages, so each waits to be heard."""
-    client = ros.node.create_client(Step, "/tactile_sim/step")
-    assert client.wait_for_service(PATIENCE)
     for t in stamps:
-        answer = client.call_async(Step.Request(steps=stamps.step // 2_000_000))
-        wait_for(answer.done, "an answer of step")
-        assert answer.result().success
-        wait_for(lambda t=t: all(ear.stamps[-1] == t for ear in ears), f"{t} ns")
+        ros.step(stamps.step // 2_000_000)
+        wait_for(lambda t=t: all(ear.last == t for ear in ears), f"{t} ns")
 
 
 def pose_in(transforms, frame: str) -> tuple[Rotation, np.ndarray]:
