@@ -12,14 +12,14 @@ from tactile_sim.motion import KeyframeMotion, Motion
 from tactile_sim.names import Names
 
 if TYPE_CHECKING:
-    from tactile_sim.trifinger.physics import FingerPhysics
+    from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
     """What takes commands to joints and actuators. Raises ConfigError where ``gains`` do not fit."""
     where = f"{settings.source}: gains"
     if fingers := _fingers(engine):
-        from tactile_sim.trifinger.commander import FingerCommander
+        from tactile_sim.trifinger.control.commander import FingerCommander
 
         return FingerCommander(engine.model, names, settings.gains, fingers.rules, where)
     return Commander(engine.model, names, settings.gains, where)
@@ -29,7 +29,7 @@ def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | No
     """The built-in motion, if the configuration asks for one. Raises SceneError for an unknown keyframe."""
     fingers = _fingers(engine)
     if fingers and settings.trifinger.grasp:
-        from tactile_sim.trifinger.grasp_motion import GraspMotion
+        from tactile_sim.trifinger.control.grasp_motion import GraspMotion
 
         return GraspMotion(settings.trifinger.type, fingers)
     if not settings.motion.keyframes:

@@ -92,7 +92,7 @@ def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]
     """The scene that a configuration asks for; errors as in :func:`load_scene`."""
     if settings.engine != "trifinger":
         return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
-    from tactile_sim.trifinger.workplace import workplace_spec  # which few need
+    from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
 
     spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
     return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)

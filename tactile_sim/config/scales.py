@@ -45,7 +45,7 @@ def _usual(settings: Settings) -> dict[str, float]:
     """The spacings of a scene that brings its own."""
     if settings.engine != "trifinger":
         return {}
-    from tactile_sim.trifinger.finger_skin import SPACINGS  # which few need
+    from tactile_sim.trifinger.robot.skin import SPACINGS  # which few need
 
     return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 

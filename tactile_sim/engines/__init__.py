@@ -71,7 +71,7 @@ def load(
     # A sensor that says nothing is among them too, to be refused.
     sensors = {name: {} for name in declared} | told
     if engine == "trifinger":
-        from tactile_sim.trifinger.robot import load_spec
+        from tactile_sim.trifinger.robot.spec import load_spec
 
         spec, model = compiled(load_spec(str(scene)), Path(scene), contact_sensors=sensors)
     else:

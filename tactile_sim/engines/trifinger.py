@@ -8,7 +8,7 @@ import numpy as np
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.observation import push_sensors
-from tactile_sim.trifinger.physics import FingerPhysics
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 class TrifingerEngine(MujocoEngine):
@@ -20,7 +20,7 @@ class TrifingerEngine(MujocoEngine):
     name = "trifinger"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
-        """spec: of `robot.load_spec`, with whatever was added; model: what it compiles to."""
+        """spec: of `robot.spec.load_spec`, with whatever was added; model: what it compiles to."""
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
         super().__init__(model, self.physics.data)
@@ -51,7 +51,7 @@ class TrifingerEngine(MujocoEngine):
 
     @property
     def desired(self) -> np.ndarray:
-        """(4, n) the action, as in `tactile_sim.trifinger.rules.Rules`."""
+        """(4, n) the action, as in `tactile_sim.trifinger.physics.rules.Rules`."""
         return self.physics.rules.desired
 
     @property

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.trifinger import worlds
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.lens import distort, undistort
-from tactile_sim.trifinger.rendering import Renderer, View
+from tactile_sim.trifinger.pictures.lens import distort, undistort
+from tactile_sim.trifinger.pictures.renderer import Renderer, View
+from tactile_sim.trifinger.running import simulations
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
@@ -98,7 +98,7 @@ class BaseCamera:
         """view: of the pinhole; size: width and height of what it draws; the number of its simulation."""
         self._view = view
         self._size = size
-        self._simulation = worlds.find(pybullet_client_id)
+        self._simulation = simulations.find(pybullet_client_id)
 
     def get_image(self, renderer: object = None) -> np.ndarray:
         """What it sees now: uint8 (height, width, 3), red, green, blue.

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 
 import mujoco
 
-from tactile_sim.trifinger import objects, worlds
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.running import simulations
+from tactile_sim.trifinger.stage import objects
 
 _numbers = itertools.count()
 
@@ -43,7 +44,7 @@ def import_mesh(
         raise InvalidValueError(
             f"{mesh_file_path}: meshes collide by their hulls; import convex parts with is_concave=False"
         )
-    simulation, name = worlds.find(pybullet_client_id), f"mesh_{next(_numbers)}"
+    simulation, name = simulations.find(pybullet_client_id), f"mesh_{next(_numbers)}"
     path = os.path.abspath(mesh_file_path)
     simulation.edit_scene(lambda spec: objects.add_mesh(spec, name, path, position, orientation, color_rgba))
     return int(simulation.physics.model.body(name).id)
@@ -54,11 +55,11 @@ class BaseCollisionObject:
 
     def __init__(self, pybullet_client_id: int, name: str):
         """pybullet_client_id: the number of its simulation. name: of its body there."""
-        self._simulation = worlds.find(pybullet_client_id)
+        self._simulation = simulations.find(pybullet_client_id)
         self.name = name
 
     def _join(self, add: Callable[[mujoco.MjSpec], object]) -> None:
-        worlds.join(self._simulation, self, [self.name], add)
+        simulations.join(self._simulation, self, [self.name], add)
 
     def set_state(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Puts it somewhere, at rest: position (3,) [m], orientation a quaternion (x, y, z, w)."""

@@ -11,22 +11,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.errors import EngineError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.taxels import choose
-from tactile_sim.trifinger import robot, robot_files, visualization, worlds
 from tactile_sim.trifinger.action import Action
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.finger_skin import SPACINGS, check_spacings, make_skin
 from tactile_sim.trifinger.finger_types_data import (
     check_finger_type,
     get_initial_joint_positions,
     get_number_of_fingers,
 )
-from tactile_sim.trifinger.kinematics import Kinematics
-from tactile_sim.trifinger.objects import int_to_rgba as int_to_rgba  # which programs look for here
 from tactile_sim.trifinger.observation import Observation, push_sensors
-from tactile_sim.trifinger.physics import FingerPhysics
-from tactile_sim.trifinger.rules import MAX_MOTOR_TORQUE
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.trifinger.physics.gains import gains
+from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
+from tactile_sim.trifinger.robot import files
+from tactile_sim.trifinger.robot.kinematics import Kinematics
+from tactile_sim.trifinger.robot.skin import SPACINGS, check_spacings, make_skin
+from tactile_sim.trifinger.robot.spec import TIME_STEP, link_names, load_spec, tip_link_names
+from tactile_sim.trifinger.running import simulations
+from tactile_sim.trifinger.running.time_index import check_time_index
+from tactile_sim.trifinger.running.view import FingerView
+from tactile_sim.trifinger.stage.objects import int_to_rgba as int_to_rgba  # which programs look for here
 from tactile_sim.trifinger.values import limits, numbers
 
 MAX_TIME_STEP = 1 / 60
@@ -42,7 +48,7 @@ class SimFinger:
     def __init__(
         self,
         finger_type: str,
-        time_step: float = robot.TIME_STEP,
+        time_step: float = TIME_STEP,
         enable_visualization: bool = False,
         robot_position_offset: Sequence[float] = (0, 0, 0),
         *,
@@ -73,14 +79,14 @@ class SimFinger:
             raise InvalidValueError(f"time_step is {time_step}; give seconds above 0, at most 1/60")
         offset = numbers("robot_position_offset", robot_position_offset, 3)
         self.time_step_s = time_step
-        self.link_names = robot.link_names(finger_type)
+        self.link_names = link_names(finger_type)
         """Of the moving links, finger by finger from the base outwards; joints have the same order."""
-        self.tip_link_names = robot.tip_link_names(finger_type)
-        self.robot_properties_path = robot_files.robot_folder()
-        self.finger_urdf_path = str(robot_files.urdf_file(finger_type))
+        self.tip_link_names = tip_link_names(finger_type)
+        self.robot_properties_path = files.robot_folder()
+        self.finger_urdf_path = str(files.urdf_file(finger_type))
         self.kinematics = Kinematics(self.finger_urdf_path, self.tip_link_names)
         """In the frame of the robot's base, ``robot_position_offset`` left out."""
-        spec = robot.load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
+        spec = load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
             furnish(spec)
         self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
@@ -91,39 +97,18 @@ class SimFinger:
         self._t = -1
         self.stepping = RLock()
         """Held while the state changes or is felt: for who looks from another thread."""
-        self._gone: list[str] = []  # bodies to be taken away before the next step, see `worlds.join`
-        self._view: visualization.FingerView | None = None
-        self._pybullet_client_id = worlds.register(self)
+        self._gone: list[str] = []  # bodies to be taken away before the next step, see `simulations.join`
+        self._view: FingerView | None = None
+        self._pybullet_client_id = simulations.register(self)
         self.reset_finger_positions_and_velocities(get_initial_joint_positions(finger_type))
         if enable_visualization:
-            self._view = visualization.FingerView(self)
+            self._view = FingerView(self)
 
-    @property
-    def position_gains(self) -> np.ndarray:
-        """(n_joints,) kp of the position control [N m/rad]."""
-        return self.physics.rules.gains[0]
-
-    @position_gains.setter
-    def position_gains(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[0] = limits("position_gains", gains, self.physics.rules.n)
-
-    @property
-    def velocity_gains(self) -> np.ndarray:
-        """(n_joints,) kd of the position control [N m s/rad]."""
-        return self.physics.rules.gains[1]
-
-    @velocity_gains.setter
-    def velocity_gains(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[1] = limits("velocity_gains", gains, self.physics.rules.n)
-
-    @property
-    def safety_kd(self) -> np.ndarray:
-        """(n_joints,) how much joints are damped for safety, whatever is asked for [N m s/rad]."""
-        return self.physics.rules.gains[2]
-
-    @safety_kd.setter
-    def safety_kd(self, gains: ArrayLike) -> None:
-        self.physics.rules.gains[2] = limits("safety_kd", gains, self.physics.rules.n)
+    position_gains = gains(0, "position_gains", "(n_joints,) kp of the position control [N m/rad].")
+    velocity_gains = gains(1, "velocity_gains", "(n_joints,) kd of the position control [N m s/rad].")
+    safety_kd = gains(
+        2, "safety_kd", "(n_joints,) damping of the joints for safety, whatever is asked for [N m s/rad]."
+    )
 
     @property
     def max_motor_torque(self) -> float:
@@ -163,11 +148,16 @@ class SimFinger:
             wanted = action.torque, action.position, action.position_kp, action.position_kd
         except AttributeError:
             raise InvalidValueError(f"action: one made by Action() is needed, not {action!r}") from None
-        physics.rules.desire(*wanted)
-        before = self._state()
+        rules, before = physics.rules, self._state()
+        done = rules.desired, rules.applied.copy()
+        rules.desire(*wanted)
         with self.stepping:
             physics.step()
-        physics.check()
+        try:
+            physics.check()
+        except EngineError:  # the last action is still the one before
+            rules.desired, rules.applied[:] = done
+            raise
         self._action_type, self._before = type(action), before
         self._t += 1
         return self._t
@@ -181,18 +171,18 @@ class SimFinger:
         Raises:
             ValueError: any other time index.
         """
-        self._check_time_index(t, upcoming=True)
+        check_time_index(t, self._t, upcoming=True)
         return self._observe(*(self._before if t == self._t else self._state()))
 
     def get_desired_action(self, t: int) -> Any:
         """The action of time index t, that of the last action, as it was asked for; else ValueError."""
-        self._check_time_index(t)
+        check_time_index(t, self._t)
         return self._make_action(*self.physics.rules.desired)
 
     def get_applied_action(self, t: int) -> Any:
         """The action of time index t, that of the last action, as it was applied: with the torque that the
         rules made of it, and the gains they used; else ValueError."""
-        self._check_time_index(t)
+        check_time_index(t, self._t)
         torque, kp, kd = self.physics.rules.applied
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
@@ -201,7 +191,7 @@ class SimFinger:
 
         t: index of the last action, or the one after it; ValueError for any other.
         """
-        self._check_time_index(t, upcoming=True)
+        check_time_index(t, self._t, upcoming=True)
         return self.time_step_s * 1000 * t
 
     def get_current_timeindex(self) -> int:
@@ -284,25 +274,13 @@ class SimFinger:
                 self._skin = None
         finally:
             if shown:
-                self._view = visualization.FingerView(self)
+                self._view = FingerView(self)
 
     def close(self) -> None:
         """Ends the view in the browser, where there is one; it ends with the robot in any case."""
         if self._view is not None:
             self._view.close()
             self._view = None
-
-    def _check_time_index(self, t: int, upcoming: bool = False) -> None:
-        try:
-            negative = t < 0
-        except TypeError:
-            raise InvalidValueError(f"time index {t!r} is not a whole number") from None
-        if negative:
-            raise InvalidValueError(f"time index {t} is less than 0")
-        if t != self._t and not (upcoming and t == self._t + 1):
-            more = f" or {self._t + 1}" if upcoming else ""
-            there = f"{self._t}{more}" if self._t >= 0 else ("0" if upcoming else "no action yet")
-            raise InvalidValueError(f"time index {t} is not the present one: {there}")
 
     def _make_action(self, torque: np.ndarray, position: np.ndarray, kp: np.ndarray, kd: np.ndarray) -> Any:
         action = self._action_type(torque.copy(), position.copy())

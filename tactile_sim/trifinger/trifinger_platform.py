@@ -13,17 +13,19 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.trifinger import camera, objects, trifingerpro_limits
-from tactile_sim.trifinger.action_log import ActionLog
-from tactile_sim.trifinger.camera_observations import (
+from tactile_sim.trifinger import camera, trifingerpro_limits
+from tactile_sim.trifinger.collision_objects import BaseCollisionObject
+from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.pictures.observations import (
     CameraObservation,
     ObjectPose,
     TriCameraObjectObservation,
     TriCameraObservation,
 )
-from tactile_sim.trifinger.collision_objects import BaseCollisionObject
-from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.running.action_log import ActionLog
+from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.sim_finger import SimFinger
+from tactile_sim.trifinger.stage import objects
 from tactile_sim.trifinger.tasks import move_cube, rearrange_dice
 from tactile_sim.trifinger.values import count, numbers, quaternion
 
@@ -169,7 +171,7 @@ class TriFingerPlatform:
             ValueError: any other time index.
             RenderingError: pictures were asked for, and this machine cannot draw them.
         """
-        self.simfinger._check_time_index(t, upcoming=True)
+        check_time_index(t, self.simfinger._t, upcoming=True)
         if self._seen is None:  # before the first action
             self._seen = self._take()
             _stamp(self._seen, 0.0)

@@ -15,9 +15,9 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.trifinger import worlds
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.objects import wxyz
+from tactile_sim.trifinger.running import simulations
+from tactile_sim.trifinger.stage.objects import wxyz
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
@@ -54,7 +54,7 @@ class Marker:
         initial_position: (3,) where all are at first [m].
         physicsClientId: the number of their simulation.
         """
-        self._simulation = worlds.find(physicsClientId)
+        self._simulation = simulations.find(physicsClientId)
         self.names = [f"mark_{next(_numbers)}" for _ in range(number_of_goals)]
         names, size = self.names, (goal_size, 0, 0)
 
@@ -62,7 +62,7 @@ class Marker:
             for name, color in zip(names, itertools.cycle(_COLORS), strict=False):
                 _add(spec, name, mujoco.mjtGeom.mjGEOM_SPHERE, size, initial_position, _UPRIGHT, color)
 
-        worlds.join(self._simulation, self, names, add)
+        simulations.join(self._simulation, self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
         """Puts the balls at positions (3,) [m], one each."""
@@ -106,9 +106,9 @@ class ObjectMarker:
             size[:] = kwargs["halfExtents"]
         else:
             size[:2] = kwargs["radius"], kwargs.get("length", 0.0) / 2
-        self._simulation = worlds.find(pybullet_client_id)
+        self._simulation = simulations.find(pybullet_client_id)
         self.name = name = f"mark_{next(_numbers)}"
-        worlds.join(
+        simulations.join(
             self._simulation,
             self,
             [name],

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tactile_sim import TactileSimError
-from tactile_sim.trifinger import camera, lens, rendering, visual_objects
+from tactile_sim.trifinger import camera, visual_objects
+from tactile_sim.trifinger.pictures import lens, renderer
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
@@ -19,10 +20,10 @@ SPOTS = np.array([(0.1, 0.05, 0.02), (-0.1, 0.08, 0.1), (0.0, -0.1, 0.05)])
 @pytest.fixture(scope="module")
 def drawing():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
-    view = rendering.View(np.zeros(3), np.eye(3)[0], np.eye(3)[2], (-1, 1, -1, 1), 0.1, 1.0)
+    view = renderer.View(np.zeros(3), np.eye(3)[0], np.eye(3)[2], (-1, 1, -1, 1), 0.1, 1.0)
     try:
-        rendering.Renderer(model).image(mujoco.MjData(model), view, 2, 2)
-    except rendering.RenderingError as error:
+        renderer.Renderer(model).image(mujoco.MjData(model), view, 2, 2)
+    except renderer.RenderingError as error:
         pytest.skip(str(error))
 
 
@@ -153,7 +154,7 @@ def test_without_pictures_the_rest_of_a_camera_observation_is_there():
 
 
 def test_where_nothing_can_draw_the_first_picture_says_so(monkeypatch):
-    monkeypatch.setattr(rendering, "_WAYS", {"egl": "NoSuchLibrary"})
+    monkeypatch.setattr(renderer, "_WAYS", {"egl": "NoSuchLibrary"})
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     platform = TriFingerPlatform(enable_cameras=True)  # making it is no use of a camera
     with pytest.raises(TactileSimError, match="egl: no libNoSuchLibrary.*install libegl1 or libosmesa6"):

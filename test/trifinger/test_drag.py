@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger.drag import Drag, limit_speed
+from tactile_sim.trifinger.physics.drag import Drag, limit_speed
 
 MASS, LENGTH, INERTIA = 0.3, 0.2, 0.004
 MODEL = mujoco.MjModel.from_xml_string(f"""

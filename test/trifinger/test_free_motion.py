@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tactile_sim.trifinger import finger_types_data
-from tactile_sim.trifinger.physics import FingerPhysics
-from tactile_sim.trifinger.robot import load_spec
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.trifinger.robot.spec import load_spec
 
 HEIGHT, HOLD = 0.5, 50
 """Of the robot above its stage [m], and steps that each command holds."""

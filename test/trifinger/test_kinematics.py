@@ -7,9 +7,9 @@ import pytest
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions, get_valid_finger_types
-from tactile_sim.trifinger.kinematics import STEP, Kinematics
-from tactile_sim.trifinger.robot import tip_link_names
-from tactile_sim.trifinger.robot_files import urdf_file
+from tactile_sim.trifinger.robot.files import urdf_file
+from tactile_sim.trifinger.robot.kinematics import STEP, Kinematics
+from tactile_sim.trifinger.robot.spec import tip_link_names
 
 
 def kinematics(finger_type):

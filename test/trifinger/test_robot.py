@@ -9,7 +9,7 @@ import pytest
 
 from tactile_sim.errors import SceneError
 from tactile_sim.trifinger import finger_types_data
-from tactile_sim.trifinger.robot import joint_names, link_names, load_spec, tip_link_names
+from tactile_sim.trifinger.robot.spec import joint_names, link_names, load_spec, tip_link_names
 
 TYPES = tuple(finger_types_data.get_valid_finger_types())
 

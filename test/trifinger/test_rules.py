@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger.rules import Rules
+from tactile_sim.trifinger.physics.rules import Rules
 
 NAN = np.nan
 NONE = np.full(3, NAN)

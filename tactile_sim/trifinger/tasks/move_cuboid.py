@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from tactile_sim.trifinger.tasks.poses import (
     InvalidGoalError,
     Pose,
     PoseLike,
-    as_pose,
     goal_from_json,
     goal_to_json,
     pose_cost,
@@ -45,6 +43,9 @@ episode_length = 2 * 60 * 1000
 
 _CUBOID_SIZE = np.array((0.02, 0.08, 0.02))
 _space = GoalSpace(_CUBOID_SIZE)
+get_cube_corner_positions = _space.corners
+validate_goal = _space.validate
+validate_goal_file = _space.validate_file
 # Written with an underscore, but used by programs for trifinger_simulation:
 _CUBOID_HALF_SIZE = _CUBOID_SIZE / 2
 _ARENA_RADIUS = ARENA_RADIUS
@@ -58,11 +59,6 @@ def seed(seed: int) -> None:
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
-def get_cube_corner_positions(pose: PoseLike) -> np.ndarray:
-    """Where the cuboid's corners are in the world (8, 3) [m], x slowest, each from - to +."""
-    return _space.corners(pose)
-
-
 def sample_goal(difficulty: int) -> Pose:
     """Draws a goal; the difficulties are those of ``move_cube``.
 
@@ -70,26 +66,6 @@ def sample_goal(difficulty: int) -> Pose:
         InvalidValueError: a ``ValueError``; there is no such difficulty.
     """
     return _space.sample(random, difficulty)
-
-
-def validate_goal(goal: PoseLike | Mapping[str, Any]) -> None:
-    """Refuses a goal that exceeds the goal space.
-
-    Raises:
-        InvalidValueError: a ``ValueError``; it is no pose at all.
-        InvalidGoalError: it is out of the arena, too low, too high, or a corner is below the table.
-    """
-    _space.validate(as_pose(goal))
-
-
-def validate_goal_file(filename: str | PathLike[str]) -> None:
-    """Refuses a JSON file without a valid ``difficulty``, or with a ``goal`` that is not valid.
-
-    Raises:
-        OSError, ValueError: it cannot be read, is no JSON, or lacks what a goal needs.
-        InvalidGoalError: as in :func:`validate_goal`.
-    """
-    _space.validate_file(filename)
 
 
 def evaluate_state(
@@ -100,9 +76,10 @@ def evaluate_state(
     Raises:
         InvalidValueError: a ``ValueError``; there is no such difficulty.
     """
-    goal, actual = as_pose(goal_pose), as_pose(actual_pose)
-    turn = None
-    if difficulty == 4:
-        wanted, is_now = (Rotation.from_quat(pose.orientation).apply((0, 1, 0)) for pose in (goal, actual))
-        turn = np.arctan2(np.linalg.norm(np.cross(wanted, is_now)), wanted @ is_now)
-    return pose_cost(goal, actual, difficulty, turn)
+    return pose_cost(goal_pose, actual_pose, difficulty, _between_long_axes)
+
+
+def _between_long_axes(goal: Rotation, actual: Rotation) -> float:
+    """[rad]"""
+    wanted, is_now = goal.apply((0, 1, 0)), actual.apply((0, 1, 0))
+    return float(np.arctan2(np.linalg.norm(np.cross(wanted, is_now)), wanted @ is_now))

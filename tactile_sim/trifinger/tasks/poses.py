@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger import errors
-from tactile_sim.trifinger.errors import GoalFileError, InvalidValueError
+from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.tasks.goal_files import read_goal, to_json
 
 ARENA_RADIUS = 0.195
 """Of the circle on the table that no corner of a goal may leave [m]."""
@@ -77,17 +78,9 @@ class PoseLike(Protocol):
     orientation: np.ndarray
 
 
-class NumpyEncoder(json.JSONEncoder):
-    """Writes arrays as lists."""
-
-    def default(self, obj: object) -> object:
-        """Called by ``json`` for what it does not know."""
-        return obj.tolist() if isinstance(obj, np.ndarray) else super().default(obj)
-
-
 def goal_to_json(goal: Pose) -> str:
     """A pose as JSON text."""
-    return json.dumps(goal.to_dict(), cls=NumpyEncoder)
+    return to_json(goal.to_dict())
 
 
 def goal_from_json(json_string: str) -> Pose:
@@ -116,7 +109,7 @@ class GoalSpace:
         self.min_height = float(half.min())
 
     def corners(self, pose: PoseLike) -> np.ndarray:
-        """Where the box's corners are in the world (8, 3) [m]."""
+        """Where the box's corners are in the world (8, 3) [m], x slowest, each from - to +."""
         return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
 
     def sample(self, random: np.random.RandomState, difficulty: int) -> Pose:
@@ -150,13 +143,14 @@ class GoalSpace:
         angle = random.uniform(0, 2 * np.pi)
         return radius * np.cos(angle), radius * np.sin(angle)
 
-    def validate(self, goal: PoseLike) -> None:
+    def validate(self, goal: PoseLike | Mapping[str, Any]) -> None:
         """Refuses a goal outside of the space.
 
         Raises:
             InvalidValueError: a ``ValueError``; it is no pose at all.
             InvalidGoalError: it is out of the circle, too low, too high, or a corner is below the table.
         """
+        goal = as_pose(goal)
         for name, length in (("position", 3), ("orientation", 4)):
             value = getattr(goal, name)
             if np.shape(value) != (length,) or not np.isfinite(value).all():
@@ -203,39 +197,43 @@ class GoalSpace:
         Raises:
             GoalFileError: a ``RuntimeError``; the file cannot be read or its goal is not valid.
         """
-        try:
-            with open(filename) as file:
-                config = json.load(file)
+
+        def choose(config: dict[str, Any]) -> dict[str, Any]:
             difficulty = int(config["difficulty"])
             goal = Pose.from_dict(config["goal"]) if "goal" in config else self.sample(random, difficulty)
             self.validate(goal)
-        except (OSError, ValueError, KeyError, TypeError, InvalidGoalError) as error:
-            raise no_goal(filename, error) from error
-        return json.dumps({"difficulty": difficulty, "goal": goal.to_dict()}, cls=NumpyEncoder)
+            return {"difficulty": difficulty, "goal": goal.to_dict()}
+
+        return to_json(read_goal(filename, choose))
 
 
-def position_error(goal: PoseLike, actual: PoseLike) -> float:
-    """Half the horizontal distance over the arena's diameter plus half the vertical one over the height."""
-    difference = np.subtract(goal.position, actual.position)
-    return float((np.hypot(*difference[:2]) / (2 * ARENA_RADIUS) + abs(difference[2]) / MAX_HEIGHT) / 2)
+def pose_cost(
+    goal: PoseLike | Mapping[str, Any],
+    actual: PoseLike | Mapping[str, Any],
+    difficulty: int,
+    turn: Callable[[Rotation, Rotation], float],
+) -> float:
+    """The position's error; in difficulty 4 its mean with the turn from goal to actual over pi.
 
-
-def pose_cost(goal: PoseLike, actual: PoseLike, difficulty: int, turn: float | None) -> float:
-    """The position's error; in difficulty 4 its mean with the turn from goal to actual [rad] over pi.
+    turn: the angle that counts between two orientations [rad].
 
     Raises:
         InvalidValueError: a ``ValueError``; there is no such difficulty.
     """
     if difficulty not in DIFFICULTIES:
         raise _no_difficulty(difficulty)
-    error = position_error(goal, actual)
-    return error if turn is None else (error + turn / np.pi) / 2
+    goal, actual = as_pose(goal), as_pose(actual)
+    error = _position_error(goal, actual)
+    if difficulty < 4:
+        return error
+    angle = turn(Rotation.from_quat(goal.orientation), Rotation.from_quat(actual.orientation))
+    return float((error + angle / np.pi) / 2)
 
 
-def no_goal(filename: str | PathLike[str], error: Exception) -> GoalFileError:
-    """The error about a file without a usable goal."""
-    reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return GoalFileError(f"{filename}: no goal can be read from this file: {reason}")
+def _position_error(goal: PoseLike, actual: PoseLike) -> float:
+    """Half the horizontal distance over the arena's diameter plus half the vertical one over the height."""
+    difference = np.subtract(goal.position, actual.position)
+    return float((np.hypot(*difference[:2]) / (2 * ARENA_RADIUS) + abs(difference[2]) / MAX_HEIGHT) / 2)
 
 
 def _no_difficulty(difficulty: object) -> InvalidValueError:

@@ -10,17 +10,15 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from tactile_sim.trifinger.tasks.goal_files import NumpyEncoder
 from tactile_sim.trifinger.tasks.poses import (
     ARENA_RADIUS,
     MAX_HEIGHT,
     GoalSpace,
     InvalidGoalError,
-    NumpyEncoder,
     Pose,
     PoseLike,
-    as_pose,
     goal_from_json,
     goal_to_json,
     pose_cost,
@@ -56,6 +54,9 @@ CUBE_WIDTH = 0.065
 """Length of the cube's edges [m]."""
 
 _space = GoalSpace((CUBE_WIDTH,) * 3)
+get_cube_corner_positions = _space.corners
+validate_goal = _space.validate
+validate_goal_file = _space.validate_file
 # Written with an underscore, but used by programs for trifinger_simulation:
 _CUBE_WIDTH = CUBE_WIDTH
 _ARENA_RADIUS = ARENA_RADIUS
@@ -71,11 +72,6 @@ def seed(seed: int) -> None:
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
-def get_cube_corner_positions(pose: PoseLike) -> np.ndarray:
-    """Where the cube's corners are in the world (8, 3) [m], x slowest, each from - to +."""
-    return _space.corners(pose)
-
-
 def sample_goal(difficulty: int) -> Pose:
     """Draws a goal.
 
@@ -88,26 +84,6 @@ def sample_goal(difficulty: int) -> Pose:
         InvalidValueError: a ``ValueError``; there is no such difficulty.
     """
     return _space.sample(random, difficulty)
-
-
-def validate_goal(goal: PoseLike | Mapping[str, Any]) -> None:
-    """Refuses a goal that exceeds the goal space.
-
-    Raises:
-        InvalidValueError: a ``ValueError``; it is no pose at all.
-        InvalidGoalError: it is out of the arena, too low, too high, or a corner is below the table.
-    """
-    _space.validate(as_pose(goal))
-
-
-def validate_goal_file(filename: str | PathLike[str]) -> None:
-    """Refuses a JSON file without a valid ``difficulty``, or with a ``goal`` that is not valid.
-
-    Raises:
-        OSError, ValueError: it cannot be read, is no JSON, or lacks what a goal needs.
-        InvalidGoalError: as in :func:`validate_goal`.
-    """
-    _space.validate_file(filename)
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
@@ -135,9 +111,6 @@ def evaluate_state(
     Raises:
         InvalidValueError: a ``ValueError``; there is no such difficulty.
     """
-    goal, actual = as_pose(goal_pose), as_pose(actual_pose)
-    turn = None
-    if difficulty == 4:
-        between = Rotation.from_quat(goal.orientation).inv() * Rotation.from_quat(actual.orientation)
-        turn = between.magnitude()
-    return pose_cost(goal, actual, difficulty, turn)
+    return pose_cost(
+        goal_pose, actual_pose, difficulty, lambda goal, actual: (goal.inv() * actual).magnitude()
+    )

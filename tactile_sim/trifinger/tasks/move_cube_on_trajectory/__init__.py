@@ -9,7 +9,6 @@ The last goal stays until the episode ends.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from os import PathLike
 
@@ -17,7 +16,9 @@ import numpy as np
 
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.tasks import move_cube
-from tactile_sim.trifinger.tasks.poses import NumpyEncoder, no_goal
+
+# Programs look for the encoder here, too.
+from tactile_sim.trifinger.tasks.goal_files import NumpyEncoder, read_or_draw, to_json  # noqa: F401
 
 Position = Sequence[float] | np.ndarray
 TrajectoryStep = tuple[int, Position]
@@ -81,14 +82,7 @@ def json_goal_from_config(filename: str | PathLike[str]) -> str:
     Raises:
         GoalFileError: a ``RuntimeError``; the file cannot be read or its goal is not valid.
     """
-    try:
-        with open(filename) as file:
-            config = json.load(file)
-        trajectory = config["goal"] if "goal" in config else sample_goal()
-        validate_goal(trajectory)
-    except (OSError, ValueError, TypeError, move_cube.InvalidGoalError) as error:
-        raise no_goal(filename, error) from error
-    return trajectory_to_json(trajectory)
+    return trajectory_to_json(read_or_draw(filename, sample_goal, validate_goal))
 
 
 def evaluate_state(trajectory: Trajectory, time_index: int, actual_position: Position) -> float:
@@ -105,4 +99,4 @@ def evaluate_state(trajectory: Trajectory, time_index: int, actual_position: Pos
 
 def trajectory_to_json(trajectory: Trajectory) -> str:
     """A trajectory as JSON text."""
-    return json.dumps(trajectory, cls=NumpyEncoder)
+    return to_json(trajectory)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import mujoco
 
-from tactile_sim.trifinger import arena
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
-from tactile_sim.trifinger.robot_files import link_colors, place, read_robot, urdf_file
-from tactile_sim.trifinger.tips import split_tips
+from tactile_sim.trifinger.robot.files import link_colors, place, read_robot, urdf_file
+from tactile_sim.trifinger.robot.tips import split_tips
+from tactile_sim.trifinger.stage import arena
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
 """The ends of the names of links and joints, by the number of fingers."""

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from tactile_sim.engines.mujoco import first_bad
 from tactile_sim.errors import EngineError, SceneError
-from tactile_sim.trifinger.drag import Drag, add_drag, limit_speed
-from tactile_sim.trifinger.robot import TIP_SENSOR, joint_names, tip_link_names
-from tactile_sim.trifinger.rules import Rules, apply_rules
+from tactile_sim.trifinger.physics.drag import Drag, add_drag, limit_speed
+from tactile_sim.trifinger.physics.rules import Rules, apply_rules
+from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_names
 
 
 class FingerPhysics:
@@ -35,8 +35,12 @@ class FingerPhysics:
         link_drag: bool = True,
         model: mujoco.MjModel | None = None,
     ):
-        """spec: of `robot.load_spec`, with whatever was added. link_drag: whether Bullet's drag acts, and its
-        limit of joint speeds. model: what the spec compiles to, where that is known."""
+        """Args:
+        spec: of `robot.spec.load_spec`, with whatever was added.
+        finger_type: ``trifingerpro``, ...
+        link_drag: whether Bullet's drag acts, and its limit of joint speeds.
+        model: what the spec compiles to, where that is known.
+        """
         self.spec = spec
         self.rules = Rules(finger_type)
         self.torque = self.rules.applied[0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.robot_files import read_robot
+from tactile_sim.trifinger.robot.files import read_robot
 from tactile_sim.trifinger.values import numbers
 
 STEP = 0.1

@@ -10,15 +10,15 @@ import numpy as np
 from tactile_sim.commander import Commander, JointCommand
 from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
-from tactile_sim.trifinger.rules import Rules
+from tactile_sim.trifinger.physics.rules import Rules
 
 
 class FingerCommander(Commander):
     """A command is an action of the joints that it names: without a position there is no position control,
     and without an effort no torque besides. Joints that it leaves alone go on with their last action.
 
-    The rules (`tactile_sim.trifinger.rules`) then say what the motors give; gains of the configuration take
-    the place of the robot's usual ones.
+    The rules (`tactile_sim.trifinger.physics.rules`) then say what the motors give; gains of the
+    configuration take the place of the robot's usual ones.
     """
 
     def __init__(

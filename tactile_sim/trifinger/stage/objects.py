@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.trifinger import arena
+from tactile_sim.trifinger.stage import arena
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
 from tactile_sim.trifinger.values import numbers, quaternion

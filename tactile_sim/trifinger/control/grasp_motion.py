@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tactile_sim.engines import Engine
-from tactile_sim.trifinger.grip import Grip
-from tactile_sim.trifinger.kinematics import Kinematics
-from tactile_sim.trifinger.objects import get_pose
-from tactile_sim.trifinger.physics import FingerPhysics
-from tactile_sim.trifinger.robot import tip_link_names
-from tactile_sim.trifinger.robot_files import urdf_file
+from tactile_sim.trifinger.control.grip import Grip
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.trifinger.robot.files import urdf_file
+from tactile_sim.trifinger.robot.kinematics import Kinematics
+from tactile_sim.trifinger.robot.spec import tip_link_names
+from tactile_sim.trifinger.stage.objects import get_pose
 
 
 class GraspMotion:

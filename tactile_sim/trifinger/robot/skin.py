@@ -9,7 +9,7 @@ import mujoco
 from tactile_sim.errors import suggest
 from tactile_sim.skin import Skin
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.robot import FINGERS, LINKS, TIP
+from tactile_sim.trifinger.robot.spec import FINGERS, LINKS, TIP
 from tactile_sim.trifinger.values import numbers
 
 SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}

@@ -1,0 +1,1 @@
+"""Where the robots work: table and border, and what lies there."""
