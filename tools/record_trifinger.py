@@ -1,4 +1,4 @@
-"""Records how the peer's fingers move freely, for test/trifinger/test_free_motion.py.
+"""Records how the peer's fingers move freely, for test/trifinger/physics/test_free_motion.py.
 
 Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py OUT.npz``.
 Of each finger type: a second of desired torques and positions, held for HOLD steps each, and the joint
