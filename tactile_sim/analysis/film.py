@@ -11,12 +11,13 @@ from PIL import Image, ImageDraw
 
 from tactile_sim.analysis import paper
 from tactile_sim.analysis.cursor import Cursor
+from tactile_sim.analysis.framing import Spheres, around
 from tactile_sim.analysis.layouts import Placed, place
 from tactile_sim.analysis.poses import MOVING
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.skin_panel import MARGIN, SkinPanel, font, reach
 from tactile_sim.analysis.stage import Stage
-from tactile_sim.analysis.touch import Frames
+from tactile_sim.analysis.tactile_frames import frames_of_skin
 from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.errors import BagError
 
@@ -50,7 +51,7 @@ class Film:
             for what, there in (("scene_markers", recording.markers), ("tactile/frame", touch.bodies))
             if not there
         ]
-        layouts = recording.layouts.of(touch.layout_id, touch.bodies, np.diff(touch.offsets).tolist())
+        layouts = recording.layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
         self._known = {n: layout for n, layout in enumerate(layouts) if layout and touch.bodies[n] in bodies}
         if not self._known:
             missing.append("tactile/BODY/layout")
@@ -97,16 +98,28 @@ class Film:
         return picture
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the skin comes to, low and high (3,), and its own reach (2,), from some instants [m]."""
-        now = _Now(self._recording, [])
-        lows, highs, reaches = [], [], []
+        """Where the skin and what moves near it come to, low and high (3,), and the skin's reach (2,) [m].
+
+        Some instants of the whole bag tell.
+        """
+        now, shapes = _Now(self._recording, []), Spheres(self._recording.markers)
+        lows, highs, reaches, centers = [], [], [], []
         for stamp in self.stamps[:: max(1, len(self.stamps) // LOOKS)].tolist():
             now.advance(stamp)
             skin: Placed = place(list(self._known.values()), now.poses)
             lows.append(skin.positions.min(axis=0))
             highs.append(skin.positions.max(axis=0))
             reaches.append(reach(skin))
-        return np.min(lows, axis=0), np.max(highs, axis=0), np.maximum(np.max(reaches, axis=0), 1e-3)
+            centers.append(shapes.centers(now.poses))
+        static = self._recording.static
+        moving = [frame in now.poses and frame not in static for frame in shapes.frames]
+        low, high = around(
+            np.min(lows, axis=0),
+            np.max(highs, axis=0),
+            np.stack(centers)[:, moving],
+            shapes.radii[moving],
+        )
+        return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
 
     def _arrow_scale(self, radius: float) -> float:
         """A round scale of arrows [m/N], about right for most contacts."""
@@ -139,7 +152,7 @@ class _Now:
         self.contacts: Any = None
         self.images: dict[str, np.ndarray] = {}
         self._layout_id = recording.touch.layout_id
-        self._frames = Frames(robot)
+        self._frames = frames_of_skin(robot)
         takes = [
             ({MOVING}, self.poses.hear),
             (self._frames.topics, self._feel),

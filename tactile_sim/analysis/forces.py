@@ -1,41 +1,75 @@
-"""Figure: the force on each body over time."""
+"""Figure: the force on each body over time, and how far its feelers are covered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from tactile_sim.analysis import paper
+from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 NAMED = len(paper.LINES)
+HEIGHTS = 4.2, 3.2
+"""Of the first part and of others [inches]."""
 
 
-def forces(touch: Touch, bodies: Sequence[int]) -> Figure:
+def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     """A line for each of the bodies that feel the most over time, and one for all others together."""
+    heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
+    fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
+    axes = fig.subplots(len(parts), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    colors: dict[str, str] = {}
+    for ax, (touch, bodies) in zip(axes, parts, strict=True):
+        _draw(ax, touch, bodies, colors)
+    axes[-1].set_xlabel(paper.TIME)
+    return fig
+
+
+def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) -> None:
+    """``colors`` of bodies by name: a body has one in all parts."""
     nets = touch.nets[:, bodies]
+    feelers = touch.quantity == COVER
+    weights = touch.counts[bodies] if feelers else None
     named, others = paper.strongest(nets.sum(axis=0), NAMED)
-    fig = Figure(figsize=(9.0, 4.2), layout="constrained")
-    ax = fig.add_subplot()
-    for color, place in zip(paper.LINES, named, strict=False):
-        name, most = touch.bodies[bodies[place]], nets[:, place].max()
-        ax.plot(touch.times, nets[:, place], color=color, lw=1.4, label=f"{name}  (peak {most:.3g})")
+    _choose(colors, [touch.bodies[bodies[place]] for place in named])
+    highest = 0.0
+    for place in named:
+        name, values = touch.bodies[bodies[place]], _together(nets, [place], weights)
+        highest = max(highest, values.max())
+        label = f"{name}  (peak {values.max():.3g})"
+        ax.plot(touch.times, values, color=colors[name], lw=1.4, label=label)
     if others:
-        label = f"{len(others)} more together"
-        ax.plot(touch.times, nets[:, others].sum(axis=1), color=paper.REST, lw=1.4, label=label)
+        values = _together(nets, others, weights)
+        highest = max(highest, values.max())
+        ax.plot(touch.times, values, color=paper.REST, lw=1.4, label=f"{len(others)} more together")
     quiet = len(bodies) - len(named) - len(others)
     if quiet:
-        ax.plot([], [], " ", label=f"{quiet} felt nothing")
-    label = f"net {paper.words(touch.quantity)} [{touch.unit}]"
-    ax.set(title="Force per body", xlabel=paper.TIME, ylabel=label, xlim=_limits(touch.times))
-    ax.set_ylim(0, 1.05 * max(nets.max(initial=0.0), 1e-9))
+        ax.plot([], [], " ", label=f"{quiet} {'never covered' if feelers else 'felt nothing'}")
+    label = "covered share of feelers" if feelers else f"net {paper.words(touch.quantity)} [{touch.unit}]"
+    ax.set(title=f"{'Feelers' if feelers else 'Force'} per body", ylabel=label, xlim=_limits(touch.times))
+    ax.set_ylim(0, 1.05 * max(highest, 1e-9))
     ax.grid(color="#dfe4ea")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), title=f"body [{touch.unit}]", alignment="left")
-    return fig
+    title = "body" if feelers else f"body [{touch.unit}]"
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), title=title, alignment="left")
+
+
+def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | None) -> np.ndarray:
+    """(n,) what some bodies feel together: the sum, or with weights (b,) the share of these."""
+    total: np.ndarray = nets[:, places].sum(axis=1)
+    return total if weights is None else total / weights[places].sum()
+
+
+def _choose(colors: dict[str, str], names: Sequence[str]) -> None:
+    """Add colours for names that have none: those that no other of these names has."""
+    taken = {colors[name] for name in names if name in colors}
+    free = (color for color in paper.LINES if color not in taken)
+    colors.update({name: next(free) for name in names if name not in colors})
 
 
 def _limits(times: np.ndarray) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.messages import Message
@@ -21,6 +22,8 @@ class Layout(NamedTuple):
     """(n, 3) outward, unit."""
     spacing: float
     """[m]"""
+    lengths: np.ndarray
+    """(n,) of feelers, none of taxels [m]."""
 
 
 class Layouts:
@@ -32,11 +35,13 @@ class Layouts:
     def hear(self, message: Message) -> None:
         """Take a layout."""
         value = message.value
+        positions = value.positions.reshape(-1, 3).astype(np.float64)
         self._found[value.layout_id, value.body] = Layout(
             value.header.frame_id,
-            value.positions.reshape(-1, 3).astype(np.float64),
+            positions,
             value.normals.reshape(-1, 3).astype(np.float64),
-            value.spacing,
+            value.spacing or _apart(positions),
+            value.lengths.astype(np.float64),
         )
 
     def of(self, layout_id: int, bodies: Sequence[str], counts: Sequence[int]) -> list[Layout | None]:
@@ -46,6 +51,13 @@ class Layouts:
             layout if layout and len(layout.positions) == count else None
             for layout, count in zip(found, counts, strict=True)
         ]
+
+
+def _apart(positions: np.ndarray) -> float:
+    """How far a point (n, 3) mostly is from the nearest other: painted feelers have no spacing [m]."""
+    if len(positions) < 2:
+        return 0.0
+    return float(np.median(KDTree(positions).query(positions, k=2)[0][:, 1]))
 
 
 class Placed(NamedTuple):

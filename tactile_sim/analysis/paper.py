@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, LogNorm
+from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -75,19 +75,55 @@ def scale(readings: np.ndarray) -> LogNorm:
     return LogNorm(end / DECADES, end)
 
 
-def shades(readings: np.ndarray, norm: LogNorm) -> np.ndarray:
+def share() -> Normalize:
+    """Colours of what goes from 0 to 1."""
+    return Normalize(0.0, 1.0)
+
+
+def shades(readings: np.ndarray, norm: Normalize) -> np.ndarray:
     """(n, 3) colours, 0 to 1, of readings (n,) above 0."""
     return np.asarray(color_map()(norm(readings)))[:, :3]
 
 
-def color_bar(fig: Figure, norm: LogNorm, label: str, **place: Any) -> None:
-    """What the colours mean; what is less than the scale has the first one."""
-    mappable = ScalarMappable(norm, color_map())
+def marks(norm: LogNorm) -> list[float]:
+    """Where a scale is told: at its powers of ten and its ends [of its readings]."""
+    low, high = np.log10([norm.vmin or 1.0, norm.vmax or 1.0])
+    decades = [10.0**decade for decade in range(int(np.ceil(low - 1e-9)), int(np.floor(high + 1e-9)) + 1)]
+    return sorted({float(f"{value:.3g}") for value in (10**low, *decades, 10**high)})
+
+
+def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
+    """What the colours mean; what is less than a scale of decades has the first one."""
+    decades = isinstance(norm, LogNorm)
     bar = fig.colorbar(
-        mappable, extend="min", label=label, format=FuncFormatter(lambda value, _: f"{value:g}"), **place
+        ScalarMappable(norm, color_map()),
+        extend="min" if decades else "neither",
+        label=label,
+        ticks=marks(norm) if isinstance(norm, LogNorm) else None,
+        format=FuncFormatter(lambda value, _: f"{value:g}"),
+        **place,
     )
     bar.minorticks_off()
     bar.outline.set_visible(False)  # type: ignore[operator]
+
+
+def bands(ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize) -> tuple[float, float]:
+    """Rows (r, c) of readings over times (n,) [s] on the dark, which stays where nothing is felt.
+
+    Returns the times of the two ends.
+    """
+    start, stop = times[0], max(times[-1], times[0] + 1e-3)
+    ax.set_facecolor(DARK)
+    ax.imshow(
+        np.ma.masked_less_equal(rows, 0),
+        cmap=color_map(),
+        norm=norm,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(start, stop, len(rows), 0),
+    )
+    ax.tick_params(axis="y", length=0)
+    return start, stop
 
 
 def strongest(strengths: np.ndarray, number: int) -> tuple[list[int], list[int]]:

@@ -36,6 +36,9 @@ class Poses:
         made._parents, made._poses = dict(self._parents), dict(self._poses)
         return made
 
+    def __contains__(self, frame: str) -> bool:
+        return frame in self._poses
+
     def __bool__(self) -> bool:
         return bool(self._poses)
 

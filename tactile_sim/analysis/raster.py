@@ -1,23 +1,37 @@
-"""Figure: what each taxel felt over time."""
+"""Figure: what each taxel felt over time, and each feeler."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from tactile_sim.analysis import paper
+from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 ROWS = 1200
 """More taxels share rows with their neighbours in the skin."""
-ROOM = 0.03
-"""A name needs so much of the height."""
+HEIGHTS = 5.6, 3.8
+"""Of the first part and of others [inches]."""
+ROOM = 0.17
+"""A name needs so much of the height [inches]."""
 
 
-def raster(touch: Touch, bodies: Sequence[int]) -> Figure:
-    """A row for each taxel that felt anything, body after body."""
+def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
+    """A row for each taxel of the given bodies that felt anything, body after body; feelers below."""
+    heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
+    fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
+    axes = fig.subplots(len(parts), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    for ax, height, (touch, bodies) in zip(axes, heights, parts, strict=True):
+        _draw(fig, ax, height, touch, bodies)
+    axes[-1].set_xlabel(paper.TIME)
+    return fig
+
+
+def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[int]) -> None:
     rows = np.stack(touch.raster.rows)
     felt = rows.max(axis=0) > 0
     parts, names = [], []
@@ -32,35 +46,25 @@ def raster(touch: Touch, bodies: Sequence[int]) -> Figure:
             names.append(touch.bodies[body])
     image = np.concatenate(parts, axis=1).T if parts else np.zeros((1, len(rows)))
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])
-    norm = paper.scale(image)
-    start, stop = touch.times[0], max(touch.times[-1], touch.times[0] + 1e-3)
-
-    fig = Figure(figsize=(9.0, 5.6), layout="constrained")
-    ax = fig.add_subplot()
-    ax.set_facecolor(paper.DARK)
-    ax.imshow(
-        np.ma.masked_less_equal(image, 0),
-        cmap=paper.color_map(),
-        norm=norm,
-        aspect="auto",
-        interpolation="nearest",
-        extent=(start, stop, len(image), 0),
-    )
+    feelers = touch.quantity == COVER
+    norm = paper.share() if feelers else paper.scale(image)
+    start, stop = paper.bands(ax, image, touch.times, norm)
     ax.hlines(ends[1:-1], start, stop, color="#5a6472", lw=0.4)
-    strengths = np.array([part.sum() for part in parts])
-    _name(ax, names, ends, strengths)
-    told = f"{int(felt[taxels].sum())} of {len(taxels)} taxels felt something"
-    ax.set(title="Taxels over time", xlabel=paper.TIME, ylabel=f"taxels by body ({told})")
-    paper.color_bar(fig, norm, f"{paper.words(touch.quantity)} at a taxel [{touch.unit}]", ax=ax, pad=0.01)
-    return fig
+    _name(ax, names, ends, np.array([part.sum() for part in parts]), ROOM / height)
+    what, did = ("feelers", "were covered") if feelers else ("taxels", "felt something")
+    told = f"{int(felt[taxels].sum())} of {len(taxels)} {did}"
+    ax.set(title=f"{what.capitalize()} over time: {told}", ylabel=f"{what} by body")
+    label = (
+        "covered share of a feeler" if feelers else f"{paper.words(touch.quantity)} at a taxel [{touch.unit}]"
+    )
+    paper.color_bar(fig, norm, label, ax=ax, pad=0.01)
 
 
-def _name(ax, names: Sequence[str], ends: np.ndarray, strengths: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+def _name(ax: Any, names: Sequence[str], ends: np.ndarray, strengths: np.ndarray, room: float) -> None:
     """Names beside their rows: of two that are too close to each other, the one that feels more."""
     middles = (ends[1:] + ends[:-1]) / 2
     shown: list[int] = []
     for body in np.argsort(-strengths, kind="stable"):
-        if all(abs(middles[body] - middles[other]) >= ROOM * ends[-1] for other in shown):
+        if all(abs(middles[body] - middles[other]) >= room * ends[-1] for other in shown):
             shown.append(int(body))
     ax.set_yticks([middles[body] for body in shown], [names[body] for body in shown], fontsize=8)
-    ax.tick_params(axis="y", length=0)

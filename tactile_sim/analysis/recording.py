@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,13 +12,15 @@ import numpy as np
 
 from tactile_sim.analysis.contacts import Contacts
 from tactile_sim.analysis.cursor import Cursor
+from tactile_sim.analysis.feelers import Covers, Hairs
 from tactile_sim.analysis.layouts import Layouts
 from tactile_sim.analysis.poses import MOVING, STATIC, Poses
 from tactile_sim.analysis.robots import Robot
 from tactile_sim.analysis.span import Span
+from tactile_sim.analysis.tactile_frames import frames_of_skin
 from tactile_sim.analysis.touch import Touch
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Messages
+from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.errors import BagError, suggest
 
 
@@ -32,35 +34,39 @@ class Recording:
     def __init__(self, path: Path, robot: Robot, span: Span, progress: Progress | None = None) -> None:
         self.path = path
         self.robot = robot
-        self.touch = Touch(robot, span)
+        self.touch = Touch(frames_of_skin(robot), span)
+        self.covers = Covers(robot)
+        self.feelers = Touch(self.covers, span)
         self.contacts = Contacts(span)
         self.layouts = Layouts()
         self.static = Poses()
         """Transforms that hold all the time."""
         self.markers: Any = None
         """The scene's, as columns, where there are any."""
-        skin, contacts, layouts = self.touch.frames.topics, {robot.contacts}, robot.layouts
-        lasting = {robot.scene_markers, STATIC}
-        messages = Messages(path, (skin | contacts | layouts | lasting).__contains__, progress)
+        takes: dict[str, Callable[[Message], object]] = {
+            robot.contacts: self.contacts.hear,
+            robot.scene_markers: self._see,
+            STATIC: self.static.hear,
+            **dict.fromkeys(self.touch.frames.topics, self.touch.hear),
+            **dict.fromkeys(self.covers.topics, self.feelers.hear),
+            **dict.fromkeys(robot.layouts, self.layouts.hear),
+        }
+        messages = Messages(path, takes.__contains__, progress)
         for message in messages:
-            if message.topic in skin:
-                self.touch.hear(message)
-            elif message.topic in contacts:
-                self.contacts.hear(message)
-            elif message.topic in layouts:
-                self.layouts.hear(message)
-            elif message.topic == STATIC:
-                self.static.hear(message)
-            else:
-                self.markers = message.value.markers
+            takes[message.topic](message)
         self.damage = messages.damage
         if not len(self.times):
             raise BagError(f"{path}: nothing was felt or touched {span}")
 
+    def _see(self, message: Message) -> None:
+        self.markers = message.value.markers
+
     @property
     def times(self) -> np.ndarray:
-        """(n,) of the skin, or where there is none of the contacts [s]."""
-        return self.touch.times if self.touch.bodies else self.contacts.times
+        """(n,) of the skin, or where there is none of the feelers, or else of the contacts [s]."""
+        return next(
+            (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
+        )
 
     def bodies(self, patterns: Sequence[str]) -> list[str]:
         """The bodies that shell patterns mean, in the skin's order; all where there are no patterns.
@@ -68,7 +74,7 @@ class Recording:
         Raises:
             BagError: a pattern means none.
         """
-        known = list(self.touch.bodies) or sorted(
+        known = list(dict.fromkeys(self.touch.bodies + self.feelers.bodies)) or sorted(
             {body for pair in self.contacts.pairs()[0] for body in pair}
         )
         for pattern in patterns:
@@ -83,3 +89,10 @@ class Recording:
         poses = copy(self.static)
         Cursor(Messages(self.path, {MOVING}.__contains__), poses.hear).until(stamp)
         return poses
+
+    def hairs_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> Hairs:
+        """The covered feelers of bodies at a time [ns]."""
+        covers = Covers(self.robot)
+        if covers.topics:
+            Cursor(Messages(self.path, covers.topics.__contains__), covers.hear).until(stamp)
+        return covers.hairs(bodies, poses)

@@ -14,10 +14,13 @@ _SINGLE = {
 }
 """How the topic of a type ends that a robot has one of, and the attribute for it."""
 _PER_BODY = {
-    "tactile_sim/msg/TactileArray": ("array", "arrays"),
-    "tactile_sim/msg/TactileLayout": ("layout", "layouts"),
-    "sensor_msgs/msg/Image": ("image", "images"),
+    ("tactile_sim/msg/TactileArray", "array"): "arrays",
+    ("tactile_sim/msg/TactileLayout", "layout"): "layouts",
+    ("tactile_sim/msg/TactileArray", "feelers"): "feelers",
+    ("tactile_sim/msg/TactileLayout", "feelers_layout"): "feeler_layouts",
+    ("sensor_msgs/msg/Image", "image"): "images",
 }
+"""The same, by type and end, of topics that each body may have one of."""
 
 
 @dataclass
@@ -31,12 +34,14 @@ class Robot:
     scene_markers: str = ""
     arrays: set[str] = field(default_factory=set)
     layouts: set[str] = field(default_factory=set)
+    feelers: set[str] = field(default_factory=set)
+    feeler_layouts: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
 
     @property
     def feels(self) -> bool:
         """Whether there is anything of touch."""
-        return bool(self.frame or self.arrays or self.contacts)
+        return bool(self.frame or self.arrays or self.feelers or self.contacts)
 
 
 def robots(types: Mapping[str, str]) -> dict[str, Robot]:
@@ -48,8 +53,8 @@ def robots(types: Mapping[str, str]) -> dict[str, Robot]:
             namespace = topic.removesuffix(end)
             setattr(found.setdefault(namespace, Robot(namespace)), attribute, topic)
         namespace, tactile, rest = topic.rpartition("/tactile/")
-        last, attribute = _PER_BODY.get(type_name, ("", ""))
-        if tactile and last and rest.partition("/")[2] == last:
+        attribute = _PER_BODY.get((type_name, rest.partition("/")[2]), "")
+        if tactile and attribute:
             getattr(found.setdefault(namespace, Robot(namespace)), attribute).add(topic)
     return {namespace: robot for namespace, robot in found.items() if robot.feels}
 
@@ -64,7 +69,8 @@ def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Rob
     if not found:
         there = ", ".join(sorted(types)[:8]) + (f", ... ({len(types)} in all)" if len(types) > 8 else "")
         raise BagError(
-            f"{path}: the bag has no tactile topic (tactile/frame, tactile/BODY/array or contacts); "
+            f"{path}: the bag has no tactile topic (tactile/frame, tactile/BODY/array, "
+            "tactile/BODY/feelers or contacts); "
             + (f"there are: {there}" if types else "it has no topics at all")
         )
     names = [name or "/" for name in found]

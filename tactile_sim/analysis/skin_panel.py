@@ -94,7 +94,7 @@ class SkinPanel:
         panel.paste(Image.fromarray(np.tile(bar, (10, 1, 1))), (left, top))
         pen = ImageDraw.Draw(panel)
         pen.text((left, top - 6), label, TEXT, font(15), anchor="ls")
-        for decade in range(int(np.ceil(low)), int(np.floor(high)) + 1):
-            x = left + width * (decade - low) / (high - low)
-            pen.text((x, top + 14), f"{10.0**decade:g}", TEXT, font(14), anchor="ma")
+        for mark in paper.marks(self._norm):
+            x = left + width * (np.log10(mark) - low) / (high - low)
+            pen.text((x, top + 14), f"{mark:g}", TEXT, font(14), anchor="ma")
         return panel

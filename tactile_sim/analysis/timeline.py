@@ -35,19 +35,9 @@ def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
 
     fig = Figure(figsize=(9.0, max(2.2, 1.3 + 0.27 * len(image))), layout="constrained")
     ax = fig.add_subplot()
-    ax.set_facecolor(paper.DARK)
-    start, stop = times[0], max(times[-1], times[0] + 1e-3)
-    ax.imshow(
-        np.ma.masked_less_equal(image, 0),
-        cmap=paper.color_map(),
-        norm=norm,
-        aspect="auto",
-        interpolation="nearest",
-        extent=(start, stop, len(image), 0),
-    )
+    start, stop = paper.bands(ax, image, times, norm)
     ax.hlines(np.arange(1, len(image)), start, stop, color="white", lw=2.5)
     ax.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=9)
-    ax.tick_params(axis="y", length=0)
     ax.spines[:].set_visible(False)
     ax.set(title="Contacts over time" if labels else "Contacts over time: nothing touched", xlabel=paper.TIME)
     ax.set_ylabel("bodies in contact")

@@ -2,70 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.analysis.robots import Robot
 from tactile_sim.analysis.span import Span
+from tactile_sim.analysis.tactile_frames import Frame, Frames
 from tactile_sim.bag.messages import Message
 
 BINS = 800
 """A raster has so many columns or up to twice as many, however long the bag is."""
-PATIENCE = 100
-"""Arrays of so many instants may wait for those of other bodies."""
-
-
-class Frame(NamedTuple):
-    """All taxels at one instant."""
-
-    stamp: int
-    """[ns]"""
-    layout_id: int
-    quantity: str
-    unit: str
-    bodies: tuple[str, ...]
-    counts: np.ndarray
-    """(b,) taxels of each body."""
-    readings: np.ndarray
-    """(taxels, channels) body after body."""
-
-
-class Frames:
-    """Turns messages of a robot's skin into frames: those of tactile/frame, or else all bodies' arrays."""
-
-    def __init__(self, robot: Robot) -> None:
-        self.topics = {robot.frame} if robot.frame else set(robot.arrays)
-        self._whole = bool(robot.frame)
-        self._waiting: dict[int, dict[str, Any]] = {}
-
-    def of(self, message: Message) -> Iterator[Frame]:
-        """The frame that a message is, or makes complete, if it does."""
-        value = message.value
-        if self._whole:
-            readings = value.data.reshape(-1, value.channels)
-            bodies, counts = tuple(value.bodies), np.asarray(value.taxel_counts, np.int64)
-            yield Frame(message.stamp, value.layout_id, value.quantity, value.unit, bodies, counts, readings)
-            return
-        arrays = self._waiting.setdefault(message.stamp, {})
-        arrays[message.topic] = value
-        if len(arrays) == len(self.topics):
-            del self._waiting[message.stamp]
-            parts = [arrays[topic] for topic in sorted(arrays)]
-            first = parts[0]
-            yield Frame(
-                message.stamp,
-                first.layout_id,
-                first.quantity,
-                first.unit,
-                tuple(part.body for part in parts),
-                np.array([part.taxel_count for part in parts]),
-                np.concatenate([part.data.reshape(-1, first.channels) for part in parts]),
-            )
-        elif len(self._waiting) > PATIENCE:
-            del self._waiting[min(self._waiting)]
 
 
 @dataclass
@@ -104,10 +52,13 @@ class Peak(NamedTuple):
 
 
 class Touch:
-    """A skin's history: what each body feels at each instant, a raster of the taxels, and the peak."""
+    """The history of a skin: what each body feels at each instant, a raster of the taxels, and the peak.
 
-    def __init__(self, robot: Robot, span: Span) -> None:
-        self.frames = Frames(robot)
+    Feelers are a skin as well.
+    """
+
+    def __init__(self, frames: Frames, span: Span) -> None:
+        self.frames = frames
         self.span = span
         self.quantity = self.unit = ""
         self.bodies: tuple[str, ...] = ()
@@ -158,6 +109,11 @@ class Touch:
     def nets(self) -> np.ndarray:
         """(n, b) magnitude of the sum of each body's readings: of forces, the net force [N]."""
         return np.array(self._nets).reshape(len(self._times), len(self.bodies))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(b,) taxels of each body."""
+        return np.diff(self.offsets)
 
     def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
         """The indices of these bodies' taxels."""

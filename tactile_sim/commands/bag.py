@@ -68,7 +68,8 @@ def _info(args: argparse.Namespace) -> int:
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
         skins = {name: count for name, count in found.skins.items() if name in robot.layouts}
         where = f"{robot.namespace}: " if robot.namespace else ""
-        console.print(_wrapped(f"{where}{_skin(skins)}", console.width), soft_wrap=True)
+        if skins or robot.arrays or not robot.feelers:
+            console.print(_wrapped(f"{where}{_skin(skins)}", console.width), soft_wrap=True)
         own = f"{robot.namespace}/tactile/"
         feelers = {name: count for name, count in found.feelers.items() if name.startswith(own)}
         if feelers:

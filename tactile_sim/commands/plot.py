@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FIGURES = ("forces", "raster", "peak", "contacts")
 DETAILS = """\
 figures:
-  forces    the net force on each body over time
-  raster    what each taxel feels over time
+  forces    the net force on each body over time, and how far its feelers are covered
+  raster    what each taxel and each feeler feels over time
   peak      the skin at the instant at which it feels the most
   contacts  which bodies touch when, and how strongly
 
@@ -165,12 +165,16 @@ def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _tell(recording: Recording) -> None:
-    left_out = recording.touch.left_out
-    if left_out:
-        print(
-            f"left out {counted(left_out, 'instant')} of another layout of the skin than the first",
-            file=sys.stderr,
-        )
+    for left_out, why in (
+        (recording.touch.left_out, "of another layout of the skin than the first"),
+        (recording.feelers.left_out, "of another layout of the feelers than the first"),
+        (
+            recording.covers.unknown,
+            "of feelers without a layout (tactile/BODY/feelers_layout) before",
+        ),
+    ):
+        if left_out:
+            print(f"left out {counted(left_out, 'instant')} {why}", file=sys.stderr)
 
 
 def _metadata(form: str) -> dict[str, None]:

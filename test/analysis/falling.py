@@ -46,6 +46,8 @@ HALF = 0.1
 GRID = 5
 """Taxels along a side; the first face is the lower one."""
 LAYOUT = 7
+HAIR = 0.05
+"""Length of a feeler [m]."""
 ASIDE = [0.3, 0.3, -0.2]
 RAMP = np.array([[0.2, 0, 0], [0.4, 0, 0], [0.4, 0.2, 0.1], [0.2, 0, 0], [0.4, 0.2, 0.1], [0.2, 0.2, 0.1]])
 """Two triangles of the scene [m]."""
@@ -92,6 +94,8 @@ class Cube:
     bodies: Sequence[str] = ("cube",)
     """With more than one, body k feels 1/(k + 1) of what the first does."""
     images: bool = False
+    feelers: bool = False
+    """Whether the first body has one at each taxel."""
     count: int = COUNT
     positions: np.ndarray = field(init=False)
     normals: np.ndarray = field(init=False)
@@ -119,6 +123,11 @@ class Cube:
         """Of the cube's middle [m]."""
         return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (instant * STEP / 1e9) ** 2)
 
+    @staticmethod
+    def cover(instant: int) -> float:
+        """Of the feelers below, by the table."""
+        return max(0.0, 1 - (Cube.height(instant) - HALF) / HAIR)
+
     def forces(self, instant: int) -> np.ndarray:
         """(bodies x taxels, 3) the lower face shares what the table bears."""
         one = np.zeros((len(self.positions), 3))
@@ -142,6 +151,10 @@ class Cube:
                 "areas": np.full(len(self.positions), 0.0016),
             }  # fmt: skip
             self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
+        if self.feelers:
+            hairs = layout | {"lengths": np.full(len(self.positions), HAIR), "body": self.bodies[0]}
+            topic = f"/tactile/{self.bodies[0]}/feelers_layout"
+            self._put(making, topic, "tactile_sim/TactileLayout", 0, hairs)
         kinds = {"cube": 1, "table": 1, "ball": 2, "leg": 3, "ramp": 11}
         sizes = {"cube": [0.2, 0.2, 0.2], "table": [1, 1, 0.02], "ramp": [1, 1, 1]}
         markers = [
@@ -184,6 +197,13 @@ class Cube:
         for k, body in enumerate(self.bodies):
             array = common | {"body": body, "taxel_count": n, "data": taxels[k * n : (k + 1) * n].ravel()}
             self._put(making, f"/tactile/{body}/array", "tactile_sim/TactileArray", time, array)
+        if self.feelers:
+            free = np.full(n, HAIR)
+            free[: GRID**2] *= 1 - self.cover(instant)
+            hairs = {"quantity": "feeler", "unit": "m", "channels": 1, "data": free, "taxel_count": n}
+            topic = f"/tactile/{self.bodies[0]}/feelers"
+            value = common | {"body": self.bodies[0]} | hairs
+            self._put(making, topic, "tactile_sim/TactileArray", time, value)
         corners = np.array([[x, y, 0.0] for x in (-HALF, HALF) for y in (-HALF, HALF)])
         contacts = [
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from falling import GRID, IMPACT, LANDING, STEP, WEIGHT, Cube
+from falling import GRID, HAIR, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import BagError
 from tactile_sim.analysis import paper
@@ -70,7 +70,7 @@ def test_the_raster_has_a_row_for_each_taxel_that_feels(fall):
     assert not rows[:, :LANDING].any()
     np.testing.assert_allclose(rows[:, LANDING], IMPACT / GRID**2, rtol=1e-6)
     np.testing.assert_allclose(rows[:, -1], WEIGHT / GRID**2, rtol=1e-6)
-    assert "25 of 150 taxels" in fig.axes[0].get_ylabel() and "[N]" in fig.axes[1].get_ylabel()
+    assert "25 of 150 felt" in fig.axes[0].get_title(loc="left") and "[N]" in fig.axes[1].get_ylabel()
 
 
 def test_a_long_raster_keeps_the_peak_of_each_interval():
@@ -151,3 +151,79 @@ def test_each_robot_is_chosen_by_its_namespace(make_bag):
     assert recorded(bag, namespace="/left").touch.bodies == ("cube",)
     with pytest.raises(BagError, match="no namespace 'lef'; did you mean '/left'"):
         recorded(bag, namespace="lef")
+
+
+def test_feelers_are_told_beside_the_force_before_anything_is_touched(make_bag):
+    recording = recorded(make_bag(Cube(feelers=True)))
+    force, feelers = figure("forces", recording).axes
+    times, cover = feelers.lines[0].get_data()
+    below = np.array([Cube.cover(k) for k in range(len(times))]) * GRID**2 / (6 * GRID**2)
+    np.testing.assert_allclose(cover, below, atol=1e-6)
+    felt = force.lines[0].get_ydata()
+    assert cover[LANDING - 1] > 0 and felt[LANDING - 1] == 0
+    assert feelers.lines[0].get_color() == force.lines[0].get_color()
+    assert feelers.get_ylabel() == "covered share of feelers"
+    assert (force.get_xlim(), feelers.get_xlabel()) == (feelers.get_xlim(), "simulation time [s]")
+
+
+def test_the_raster_has_a_row_for_each_feeler_that_is_covered(make_bag):
+    taxels, feelers, _, bar = figure("raster", recorded(make_bag(Cube(feelers=True)))).axes
+    rows = np.ma.filled(feelers.images[0].get_array(), 0.0)
+    assert rows.shape == (GRID**2, 51)
+    cover = [Cube.cover(k) for k in range(51)]
+    np.testing.assert_allclose(rows, np.broadcast_to(cover, rows.shape), atol=1e-6)
+    assert "25 of 150 were covered" in feelers.get_title(loc="left")
+    assert bar.get_ylim() == (0.0, 1.0) and feelers.get_xlim() == taxels.get_xlim()
+
+
+def test_the_peak_shows_covered_feelers_as_lines_from_root_to_tip(make_bag):
+    fig = figure("peak", recorded(make_bag(Cube(feelers=True))))
+    [lines] = [artist for artist in fig.axes[1].collections if hasattr(artist, "_segments3d")]
+    ends = np.array(lines._segments3d)
+    assert ends.shape == (GRID**2, 2, 3), "those below, seen from below"
+    np.testing.assert_allclose(ends[:, 0, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(ends[:, 1, 2], -HAIR, atol=1e-6)
+    assert not [artist for artist in fig.axes[0].collections if hasattr(artist, "_segments3d")]
+
+
+def test_feelers_alone_make_all_figures(make_bag):
+    recording = recorded(make_bag(Cube(feelers=True, without=["/frame", "/array", "/layout", "/contacts"])))
+    assert recording.bodies([]) == ["cube"]
+    [ax] = figure("forces", recording).axes
+    assert ax.lines[0].get_ydata()[-1] == pytest.approx(1 / 6, rel=1e-5)
+    assert "25 of 150" in figure("raster", recording).axes[0].get_title(loc="left")
+    assert "25 of 150 are covered" in figure("peak", recording).get_suptitle()
+    with pytest.raises(Lacking, match="no contacts"):
+        figure("contacts", recording)
+
+
+def test_bodies_of_feelers_and_of_taxels_are_each_drawn_where_they_are(make_bag):
+    recording = recorded(make_bag(Cube(bodies=("palm", "thumb"), feelers=True)))
+    force, feelers = figure("forces", recording).axes
+    assert len(force.lines) == 2 and len(feelers.lines) == 1
+    [thumb] = figure("forces", recording, ["thumb"]).axes
+    assert thumb.lines[0].get_label().startswith("thumb")
+
+
+def test_feelers_before_their_layout_are_left_out_and_counted(make_bag):
+    making = Making(make_bag.folder("late"))
+    cube = Cube(feelers=True)
+    for instant in range(cube.count):
+        if instant == 3:
+            cube._lasting(making)
+        cube._moment(making, instant)
+    making.bag.close()
+    recording = recorded(making.bag.folder)
+    assert recording.covers.unknown == 3 and len(recording.feelers.times) == cube.count - 3
+    assert len(recording.touch.times) == cube.count
+
+
+def test_a_message_that_contradicts_itself_is_left_out(make_bag):
+    making = Making(make_bag.folder("wrong"))
+    frame = {"bodies": ["a"], "frame_ids": ["a"], "taxel_counts": [2], "unit": "N"}
+    for time, channels in enumerate((3, 0, 4, 3)):
+        value = frame | {"header": {"stamp": time * STEP}, "channels": channels, "data": np.ones(6)}
+        making.put("/tactile/frame", "tactile_sim/TactileFrame", time * STEP, value)
+    making.bag.close()
+    touch = recorded(making.bag.folder).touch
+    assert (len(touch.times), touch.left_out) == (2, 2)

@@ -49,7 +49,7 @@ def test_an_svg_has_its_labels_as_text_and_is_the_same_each_time(fall, tmp_path,
     assert texts[0] == texts[1]
     labels = {
         "forces.svg": ["net force [N]", "simulation time [s]", "cube"],
-        "raster.svg": ["simulation time [s]", "force at a taxel [N]", "25 of 150 taxels"],
+        "raster.svg": ["simulation time [s]", "force at a taxel [N]", "25 of 150 felt something"],
         "contacts.svg": ["cube – table", "contact force [N]", "bodies in contact"],
         "peak.svg": ["x [m]", "y [m]", "z [m]", "force at a taxel [N]"],
     }

@@ -1,0 +1,91 @@
+"""Messages of a skin put together: all taxels at one instant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tactile_sim.analysis.robots import Robot
+from tactile_sim.bag.messages import Message
+
+PATIENCE = 100
+"""Arrays of so many instants may wait for those of other bodies."""
+
+
+class Frame(NamedTuple):
+    """All taxels at one instant."""
+
+    stamp: int
+    """[ns]"""
+    layout_id: int
+    quantity: str
+    unit: str
+    bodies: tuple[str, ...]
+    counts: np.ndarray
+    """(b,) taxels of each body."""
+    readings: np.ndarray
+    """(taxels, channels) body after body."""
+
+
+class Frames(Protocol):
+    """Turns messages of ``topics`` into frames."""
+
+    @property
+    def topics(self) -> Collection[str]: ...
+
+    def of(self, message: Message) -> Iterator[Frame]:
+        """The frame that a message is, or makes complete, if it does."""
+
+
+class Arrays:
+    """Frames put together of all bodies' arrays of one instant."""
+
+    def __init__(self, topics: Collection[str]) -> None:
+        self.topics = topics
+        self._waiting: dict[int, dict[str, Any]] = {}
+
+    def of(self, message: Message) -> Iterator[Frame]:
+        arrays = self._waiting.setdefault(message.stamp, {})
+        arrays[message.topic] = message.value
+        if len(arrays) == len(self.topics):
+            del self._waiting[message.stamp]
+            parts = [arrays[topic] for topic in sorted(arrays)]
+            first = parts[0]
+            yield Frame(
+                message.stamp,
+                first.layout_id,
+                first.quantity,
+                first.unit,
+                tuple(part.body for part in parts),
+                np.array([part.taxel_count for part in parts]),
+                np.concatenate([readings_of(part) for part in parts]),
+            )
+        elif len(self._waiting) > PATIENCE:
+            del self._waiting[min(self._waiting)]
+
+
+class Whole:
+    """Frames that are messages of one topic."""
+
+    def __init__(self, topic: str) -> None:
+        self.topics = {topic}
+
+    def of(self, message: Message) -> Iterator[Frame]:
+        value = message.value
+        readings = readings_of(value)
+        bodies, counts = tuple(value.bodies), np.asarray(value.taxel_counts, np.int64)
+        yield Frame(message.stamp, value.layout_id, value.quantity, value.unit, bodies, counts, readings)
+
+
+def frames_of_skin(robot: Robot) -> Frames:
+    """Those of tactile/frame, or else of all bodies' arrays."""
+    return Whole(robot.frame) if robot.frame else Arrays(robot.arrays)
+
+
+def readings_of(value: Any) -> np.ndarray:
+    """(taxels, channels) of a message; none of one that contradicts itself."""
+    if value.channels == 0 or len(value.data) % value.channels:
+        return np.zeros((0, max(1, value.channels)), np.float32)
+    return np.asarray(value.data.reshape(-1, value.channels))
