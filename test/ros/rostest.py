@@ -9,12 +9,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import rclpy
 import yaml
 from rclpy.client import Client
 from rclpy.context import Context
+from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -150,6 +152,21 @@ def wait_for(condition, what: str = "it") -> None:
     while not condition():
         assert time.monotonic() < end, f"waited {PATIENCE:g} s for {what}"
         time.sleep(0.01)
+
+
+def arrived(*publishers) -> None:
+    """Waits until their listeners have all that was published."""
+    for publisher in publishers:
+        assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE)), publisher.topic_name
+
+
+def kept(folder: Path) -> Counter[str]:
+    """How many messages of each topic are in a bag, even one that is being written, as it says itself."""
+    if not (folder / "metadata.yaml").exists():
+        return Counter()
+    information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    topics = information["topics_with_message_count"]
+    return Counter({topic["topic_metadata"]["name"]: topic["message_count"] for topic in topics})
 
 
 def stamp(message) -> int:

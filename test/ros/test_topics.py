@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pytest
-import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
@@ -14,7 +13,7 @@ from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, WrenchStamped  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, Ros, wait_for  # noqa: E402
+from rostest import PATIENCE, Ros, kept, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2, PointField  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
@@ -50,11 +49,6 @@ class Ear:
     @property
     def last(self) -> int | None:
         return cdr.stamp(self.kind, self.heard[-1][0])
-
-    @property
-    def span(self) -> int:
-        """Simulation time from the first message heard to the last [ns]."""
-        return self.stamps[-1] - self.stamps[0] if self.heard else 0
 
     @property
     def sent(self) -> dict[int, int]:
@@ -366,23 +360,15 @@ def test_use_sim_time_is_ignored_with_a_line_in_the_log(ros):
 # -- a recorder that is killed ---------------------------------------------------------------------------
 
 
-def kept_so_far(folder) -> set[str]:
-    """Topics with a second's messages or more, at 30 Hz, in a bag that is being written."""
-    if not (folder / "metadata.yaml").exists():
-        return set()
-    information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
-    counts = information["topics_with_message_count"]
-    return {each["topic_metadata"]["name"].lstrip("/") for each in counts if each["message_count"] >= 30}
-
-
 def test_when_the_recorder_is_killed_all_but_the_last_second_of_the_infant_is_there(ros, capsys):
     folder = ros.folder / "b"
     topics = {"tactile/frame": TactileFrame, "contacts": ContactWrenchArray, "tactile/points": PointCloud2}
     ears = {topic: Ear(ros, kind, topic) for topic, kind in topics.items()}
     recorder = ros.start("record", folder)
-    ros.start("run", "infant")
-    wait_for(lambda: topics.keys() <= kept_so_far(folder), "a second of all topics in the bag")
-    wait_for(lambda: all(ear.span > 2.5e9 for ear in ears.values()), "2.5 s of all topics")
+    # A busy machine may make the recorder wait for longer than the 10 messages that are kept otherwise.
+    keep = [f"qos_overrides./{topic}.publisher.depth:=1000" for topic in topics]
+    ros.start("run", "infant", "--ros-args", *(word for each in keep for word in ("-p", each)))
+    wait_for(lambda: all(kept(folder)[f"/{topic}"] >= 60 for topic in topics), "2 s at 30 Hz in the bag")
     killed = time.monotonic()
     recorder.kill()
     recorder.wait(PATIENCE)
@@ -393,15 +379,17 @@ def test_when_the_recorder_is_killed_all_but_the_last_second_of_the_infant_is_th
     capsys.readouterr()
     mended = bag.read(folder)
     assert mended.damage is None
+    # However the machine makes us wait, it may make the recorder wait too.
+    late = max(np.diff([came for *_, came in ears["tactile/frame"].heard]))
     for topic, ear in ears.items():
-        due = ear.until(killed - 1.0)
+        due = ear.until(killed - 1.0 - late)
         for read in (torn, mended):
-            kept = read[topic].stamps
-            expected = [t for t in due if t >= kept[0]]  # from the recorder's first match on
+            stamps = read[topic].stamps
+            expected = [t for t in due if t >= stamps[0]]  # from the recorder's first match on
             assert len(expected) >= 20
-            assert set(expected) <= set(kept.tolist())
-            assert (np.diff(kept) > 0).all()
-    live, kept = ears["tactile/frame"].by_stamp(), mended["tactile/frame"]
-    for t, data in zip(kept.stamps.tolist(), kept.data, strict=True):
+            assert set(expected) <= set(stamps.tolist())
+            assert (np.diff(stamps) > 0).all()
+    live, frames = ears["tactile/frame"].by_stamp(), mended["tactile/frame"]
+    for t, data in zip(frames.stamps.tolist(), frames.data, strict=True):
         if t in live:
             np.testing.assert_array_equal(data.ravel(), live[t].data)
