@@ -10,10 +10,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import Ros, stamp, wait_for  # noqa: E402
+from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
-from tactile_sim.srv import Step  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")
 SCENE = """
@@ -37,7 +36,7 @@ def touched(tmp_path_factory):
     asked = {"bridges": bridges} if bridges else {}
     skin = {"scales": {"box": 0.05, "slope": 0.2}}
     ros.run(scene=str(scene), skin=skin, start_paused=True, **asked)
-    ros.call(Step, "/tactile_sim/step", steps=500)
+    ros.step(500)
     yield ros
     ros.close()
 
@@ -160,7 +159,7 @@ def test_a_bridge_whose_package_is_missing_is_one_clear_line(ros, name):
     process = ros.start(
         "run", ros.config(scene="touch_cube.xml", bridges=[name], skin={"scales": {"cube": 0.05}})
     )
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     [line] = [line for line in said.splitlines() if "error" in line]
     assert f"bridges: the package {name!r} is not installed here" in line

@@ -110,7 +110,7 @@ class TestWithLaunch:
                 assert line, said
                 said += line
             process.send_signal(signal.SIGINT)
-            said += process.communicate(timeout=30)[0]
+            said += process.communicate(timeout=120)[0]
         finally:
             process.kill()
             process.wait()

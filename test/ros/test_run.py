@@ -27,7 +27,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         cwd=ROOT,
         env=os.environ | environment,
-        timeout=120,
+        timeout=240,
     )
 
 

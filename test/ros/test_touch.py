@@ -11,7 +11,7 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3, WrenchSta
 from rostest import stamp, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
-from tactile_sim.srv import SetBodyState, Step  # noqa: E402
+from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 G = 9.81
@@ -46,17 +46,6 @@ def turn(transforms, frame):
     return Rotation.from_quat(transforms.transforms.transform.rotation[index])
 
 
-def stamped(messages):
-    """TF messages by their stamp, in the form of messages with a header."""
-    for message in messages:
-        message.header = type(message)(
-            stamp=type(message)(
-                sec=message.transforms.header.stamp.sec[0], nanosec=message.transforms.header.stamp.nanosec[0]
-            )
-        )
-    return messages
-
-
 def skin_force(array):
     return array.data.reshape(array.taxel_count, array.channels).sum(axis=0, dtype=float)
 
@@ -70,8 +59,8 @@ def settled(ros, scene, **more):
     ros.run(scene=scene, skin={"scales": {"box": 0.02}}, **more)
 
     def rows():
-        topics = [list(topic) for topic in (arrays, wrenches, contacts)]
-        return [row for row in by_stamp(*topics, stamped(list(transforms))) if stamp(row[0]) > 1.5e9]
+        topics = [list(topic) for topic in (arrays, wrenches, contacts, transforms)]
+        return [row for row in by_stamp(*topics) if stamp(row[0]) > 1.5e9]
 
     wait_for(lambda: len(rows()) > 20, "20 instants at rest")
     return rows()
@@ -123,11 +112,11 @@ def test_a_ball_set_on_the_box_adds_its_weight_and_touches_both_skins_with_oppos
 def test_a_box_that_slides_is_held_back_by_friction(ros, scene):
     contacts = ros.listen(ContactWrenchArray, "contacts")
     ros.run(scene=scene, skin={"scales": {"box": 0.02}}, start_paused=True, rates={"contacts": 500.0})
+    wait_for(lambda: contacts)
     pose = Pose(position=Point(z=0.09995), orientation=Quaternion(w=1.0))
     twist = Twist(linear=Vector3(x=1.0))
     assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="box", pose=pose, twist=twist).success
-    assert ros.call(Step, "/tactile_sim/step", steps=20).success
-    wait_for(lambda: contacts and stamp(contacts[-1]) >= 4 * 10**7)
+    ros.step(20, contacts, at_once=10)
     slides = [message.contacts for message in contacts if len(message.contacts.geom1)]
     assert len(slides) >= 3
     for slide in slides:

@@ -41,7 +41,7 @@ def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
     for wanted in (True, False):
         done = subprocess.run(
             [sys.executable, "-c", SEGMENTS.format(roomy=wanted)],
-            env=environment, capture_output=True, text=True, timeout=60,
+            env=environment, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0 and not done.stderr, done.stderr
         sizes.append(int(done.stdout))

@@ -39,8 +39,7 @@ def loop(ros: Ros) -> tuple[list, list, list]:
         last = states[-1]
         effort = KP * (GOAL - last.position[:9]) - KD * last.velocity[:9]
         publisher.publish(JointState(name=list(last.name), effort=effort.tolist()))
-        wait_for(lambda known=known: len(states) > known and len(torques) > known, "the next step")
-    wait_for(lambda: stamp(torques[-1]) == stamp(frames[-1]) == stamp(states[-1]), "the last")
+        wait_for(lambda known=known: min(map(len, (states, torques, frames))) > known, "the next step")
     ros.output(process)
     return states, torques, frames
 

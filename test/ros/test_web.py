@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="the commands run the ROS node")
 
-START = 60.0  # s that a node may take to be up on a busy machine
+START = 120.0  # s that a node may take to be up on a busy machine
 
 
 @pytest.fixture
