@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+__version__ = "2.0.0"
+"""Of trifinger_simulation, whose interface this is."""
+
+
 def get_data_dir() -> Path:
     """Where the package's own files lie: the cameras' calibrations, ..."""
     return Path(__file__).parent / "data"

@@ -8,87 +8,31 @@ cannot draw says so when the first picture is asked for.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
 from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.pictures.lens import distort, undistort
+from tactile_sim.trifinger.pictures.calibration import (  # noqa: F401 - programs look for all of these here
+    CALIBRATIONS,
+    CAMERA_IDS,
+    CameraParameters,
+    calib_data_to_matrix,
+    load_camera_parameters,
+)
+from tactile_sim.trifinger.pictures.lens import undistort
 from tactile_sim.trifinger.pictures.renderer import Renderer, View
 from tactile_sim.trifinger.running import simulations
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
 
-CAMERA_IDS = (60, 180, 300)
-"""Of the three cameras, in their order."""
-
-CALIBRATIONS = Path(__file__).parent / "data" / "camera_params"
-"""Shipped calibrations of the three: ``camera60_full.yml``, ``_cropped``, ``_cropped_and_downsampled``."""
-
 _renderers: weakref.WeakKeyDictionary[SimFinger, tuple[Any, Renderer]] = weakref.WeakKeyDictionary()
-
-
-def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
-    """The matrix of a mapping with ``rows``, ``cols`` and ``data``."""
-    return np.array(data["data"], dtype=float).reshape(data["rows"], data["cols"])
-
-
-def _matrix_to_data(matrix: np.ndarray) -> dict[str, Any]:
-    rows, columns = np.atleast_2d(matrix).shape
-    return {"rows": rows, "cols": columns, "data": np.ravel(matrix).tolist()}
-
-
-class CameraParameters(NamedTuple):
-    """A camera's calibration."""
-
-    name: str
-    width: int
-    """Of its pictures [pixels]."""
-    height: int
-    camera_matrix: np.ndarray
-    """(3, 3): focal lengths and centre [pixels]; whole numbers are the middles of pixels."""
-    distortion_coefficients: np.ndarray
-    """(5,): k1, k2, p1, p2, k3."""
-    tf_world_to_camera: np.ndarray
-    """(4, 4) transforms points in the world into the camera's frame: x right, y down, z forwards."""
-
-    @classmethod
-    def load(cls, stream: TextIO) -> CameraParameters:
-        """The calibration of a YAML file: ROS's keys, and ``tf_world_to_camera``."""
-        data = yaml.safe_load(stream)
-        return cls(
-            data["camera_name"],
-            data["image_width"],
-            data["image_height"],
-            calib_data_to_matrix(data["camera_matrix"]),
-            calib_data_to_matrix(data["distortion_coefficients"])[0],
-            calib_data_to_matrix(data["tf_world_to_camera"]),
-        )
-
-    def dump(self, stream: TextIO) -> None:
-        """Writes what :meth:`load` reads."""
-        data = {
-            "camera_name": self.name,
-            "image_width": int(self.width),
-            "image_height": int(self.height),
-            "camera_matrix": _matrix_to_data(self.camera_matrix),
-            "distortion_coefficients": _matrix_to_data(self.distortion_coefficients),
-            "tf_world_to_camera": _matrix_to_data(self.tf_world_to_camera),
-        }
-        yaml.safe_dump(data, stream, sort_keys=False)
-
-    def project(self, points: np.ndarray) -> np.ndarray:
-        """Pixels (n, 2), column and row, at which points (n, 3) of the world [m] are seen."""
-        seen = points @ self.tf_world_to_camera[:3, :3].T + self.tf_world_to_camera[:3, 3]
-        rays = distort(seen[:, :2] / seen[:, 2:], self.distortion_coefficients)
-        return rays @ self.camera_matrix[:2, :2].T + self.camera_matrix[:2, 2]
 
 
 class BaseCamera:
@@ -97,8 +41,16 @@ class BaseCamera:
     def __init__(self, view: View, size: tuple[int, int], pybullet_client_id: int):
         """view: of the pinhole; size: width and height of what it draws; the number of its simulation."""
         self._view = view
-        self._size = size
+        self._drawn = self._size = size
         self._simulation = simulations.find(pybullet_client_id)
+
+    def get_width(self) -> int:
+        """Of its pictures [pixels]."""
+        return self._size[0]
+
+    def get_height(self) -> int:
+        """Of its pictures [pixels]."""
+        return self._size[1]
 
     def get_image(self, renderer: object = None) -> np.ndarray:
         """What it sees now: uint8 (height, width, 3), red, green, blue.
@@ -110,7 +62,7 @@ class BaseCamera:
             RenderingError: this machine cannot draw.
         """
         physics = self._simulation.physics
-        return _renderer(self._simulation).image(physics.data, self._view, *self._size)
+        return _renderer(self._simulation).image(physics.data, self._view, *self._drawn)
 
 
 class Camera(BaseCamera):
@@ -187,6 +139,7 @@ class CalibratedCamera(BaseCamera):
             far_plane_distance,
         )
         super().__init__(view, (int(size[0]), int(size[1])), pybullet_client_id)
+        self._size = image_size
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
         """What the lens makes of the pinhole's picture (rows, columns, channels); black where no ray is."""
@@ -253,18 +206,6 @@ def create_trifinger_camera_array(
             )
         )
     return CameraArray(cameras)
-
-
-def load_camera_parameters(
-    config_dir: Path, filename_pattern: str = "camera{id}.yml"
-) -> tuple[CameraParameters, ...]:
-    """Calibrations of the three cameras, from files of a folder; ``{id}`` stands for 60, 180, 300."""
-
-    def load(number: int) -> CameraParameters:
-        with open(Path(config_dir) / filename_pattern.format(id=number)) as file:
-            return CameraParameters.load(file)
-
-    return tuple(load(number) for number in CAMERA_IDS)
 
 
 def create_trifinger_camera_array_from_config(

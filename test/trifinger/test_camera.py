@@ -1,15 +1,12 @@
 """Cameras: what they show is where their calibrations say."""
 
-import io
-from pathlib import Path
-
 import mujoco
 import numpy as np
 import pytest
 
 from tactile_sim import TactileSimError
 from tactile_sim.trifinger import camera, visual_objects
-from tactile_sim.trifinger.pictures import lens, renderer
+from tactile_sim.trifinger.pictures import renderer
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
@@ -35,54 +32,13 @@ def calibrations():
     return camera.load_camera_parameters(camera.CALIBRATIONS, PATTERN)
 
 
-def test_calibrations_are_of_the_three_cameras_at_three_sizes():
-    for kind, size in (
-        ("full", (720, 540)),
-        ("cropped", (540, 540)),
-        ("cropped_and_downsampled", (270, 270)),
-    ):
-        parameters = camera.load_camera_parameters(camera.CALIBRATIONS, f"camera{{id}}_{kind}.yml")
-        assert [one.name for one in parameters] == ["camera60", "camera180", "camera300"]
-        assert {(one.width, one.height) for one in parameters} == {size}
-        for one in parameters:
-            rotation = one.tf_world_to_camera[:3, :3]
-            np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-4)
-
-
-def test_a_calibration_is_read_as_it_is_written(calibrations):
-    stream = io.StringIO()
-    calibrations[0].dump(stream)
-    stream.seek(0)
-    for one, other in zip(camera.CameraParameters.load(stream), calibrations[0], strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_the_lens_bends_as_its_coefficients_say():
-    rays = np.array([(0.3, 0.4), (0.0, 0.5)])
-    # r² = 0.25: 1 + 0.25 k1 + 0.0625 k2 + 0.015625 k3, and the tangential parts.
-    expected = np.array([(0.3, 0.4), (0.0, 0.5)]) * (1 - 0.2 / 4 + 0.1 / 16 - 0.05 / 64)
-    expected[0] += (2 * 0.01 * 0.12 + 0.02 * (0.25 + 0.18), 0.01 * (0.25 + 0.32) + 2 * 0.02 * 0.12)
-    expected[1] += (0.02 * 0.25, 0.01 * (0.25 + 0.5))
-    coefficients = np.array([-0.2, 0.1, 0.01, 0.02, -0.05])
-    np.testing.assert_allclose(lens.distort(rays, coefficients), expected)
-
-
-def test_undistorting_is_the_inverse_and_nan_where_no_ray_goes(calibrations):
-    coefficients = calibrations[1].distortion_coefficients
-    axis = np.linspace(-0.45, 0.45, 19)
-    rays = np.stack(np.meshgrid(axis, axis), axis=-1)
-    np.testing.assert_allclose(
-        lens.undistort(lens.distort(rays, coefficients), coefficients), rays, atol=1e-7
-    )
-    assert np.isnan(lens.undistort(np.array([(2.0, 0.0)]), coefficients)).all()
-
-
-def test_projecting_a_point_is_the_pinholes_rule_without_a_lens():
-    transform = np.eye(4)
-    transform[:3, 3] = (0.1, 0, 1.0)
-    matrix = np.array([[100.0, 0, 50], [0, 200.0, 40], [0, 0, 1]])
-    parameters = camera.CameraParameters("plain", 100, 80, matrix, np.zeros(5), transform)
-    np.testing.assert_allclose(parameters.project(np.array([(0.1, 0.2, 1.0)])), [(60, 60)])
+def test_a_camera_tells_the_size_of_its_pictures(calibrations):
+    finger = SimFinger("trifingeredu")
+    number = finger._pybullet_client_id
+    plain = camera.Camera((0, 0, 0.3), (0, 0, 0, 1), (150, 100), pybullet_client_id=number)
+    assert (plain.get_width(), plain.get_height()) == (150, 100)
+    for one in camera.create_trifinger_camera_array(calibrations, number).cameras:
+        assert (one.get_width(), one.get_height()) == (270, 270)
 
 
 def test_cameras_in_another_order_are_a_value_error(calibrations):
@@ -169,7 +125,3 @@ def test_a_bayer_picture_has_one_colour_a_pixel():
         [green[1, 0], blue[1, 1], green[1, 2], blue[1, 3]],
     ]
     np.testing.assert_array_equal(camera.rbg_to_bayer_bg(image)[:, :, 0], expected)
-
-
-def test_the_calibrations_are_where_the_package_has_its_data():
-    assert len(list(Path(camera.CALIBRATIONS).glob("*.yml"))) == 9

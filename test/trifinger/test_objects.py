@@ -227,3 +227,4 @@ def test_a_scene_that_cannot_be_changed_so_stays_as_it_is(finger):
 def test_colours_can_be_written_as_one_number():
     assert sim_finger.int_to_rgba(0xFF0033) == (1.0, 0.0, 0.2, 1.0)
     assert sim_finger.int_to_rgba(0x0000FF, alpha=0) == (0.0, 0.0, 1.0, 0.0)
+    assert sim_finger.int_to_rgba(0xAA00FF00) == (0.0, 1.0, 0.0, 1.0)  # the last three bytes

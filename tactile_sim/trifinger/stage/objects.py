@@ -136,8 +136,8 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
 
 def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
     """Red, green, blue and alpha, 0 to 1, of a colour such as ``0xFF8800`` and an alpha of 0 to 255."""
-    red, green, blue = color.to_bytes(3, "big")
-    return red / 255, green / 255, blue / 255, alpha / 255
+    red, green, blue = (color >> shift & 0xFF for shift in (16, 8, 0))
+    return red / 255, green / 255, blue / 255, (alpha & 0xFF) / 255
 
 
 def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.ndarray, np.ndarray]:

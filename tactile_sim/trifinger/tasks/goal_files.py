@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tactile_sim.trifinger.errors import GoalFileError, InvalidGoalError
+from tactile_sim.trifinger.errors import GoalFileError, InvalidGoalError, InvalidValueError
 
 Goal = TypeVar("Goal")
 
@@ -35,8 +35,11 @@ def read_goal(filename: str | PathLike[str], choose: Callable[[dict[str, Any]], 
     """
     try:
         with open(filename) as file:
-            return choose(json.load(file))
-    except (OSError, ValueError, KeyError, TypeError, InvalidGoalError) as error:
+            config = json.load(file)
+        if not isinstance(config, dict):
+            raise InvalidValueError("this is no JSON object")
+        return choose(config)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, InvalidGoalError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
         raise GoalFileError(f"{filename}: no goal can be read from this file: {reason}") from error
 

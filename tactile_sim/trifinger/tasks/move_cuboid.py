@@ -74,7 +74,7 @@ def evaluate_state(
     """The cost of a pose, as in ``move_cube``, but only the turn of the long axis counts, no spin about it.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty.
+        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
     """
     return pose_cost(goal_pose, actual_pose, difficulty, _between_long_axes)
 

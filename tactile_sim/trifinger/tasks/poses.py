@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.trifinger import errors
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.tasks.goal_files import read_goal, to_json
+from tactile_sim.trifinger.values import numbers, quaternion
 
 ARENA_RADIUS = 0.195
 """Of the circle on the table that no corner of a goal may leave [m]."""
@@ -89,8 +90,16 @@ def goal_from_json(json_string: str) -> Pose:
 
 
 def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
-    """The pose itself, or that of a mapping."""
-    return Pose.from_dict(pose) if isinstance(pose, Mapping) else pose
+    """The pose itself, or that of a mapping; InvalidValueError, a ``ValueError``, where it is neither."""
+    try:
+        if isinstance(pose, Mapping):
+            return Pose.from_dict(pose)
+        _ = pose.position, pose.orientation
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InvalidValueError(
+            f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {pose!r}"
+        ) from None
+    return pose
 
 
 class GoalSpace:
@@ -151,10 +160,8 @@ class GoalSpace:
             InvalidGoalError: it is out of the circle, too low, too high, or a corner is below the table.
         """
         goal = as_pose(goal)
-        for name, length in (("position", 3), ("orientation", 4)):
-            value = getattr(goal, name)
-            if np.shape(value) != (length,) or not np.isfinite(value).all():
-                raise InvalidValueError(f"goal.{name} is not {length} finite numbers: {value}")
+        numbers("goal.position", goal.position, 3)
+        quaternion("goal.orientation", goal.orientation)
         distance, height = np.linalg.norm(goal.position[:2]), goal.position[2]
         problem = ""
         if distance > self.max_distance:
@@ -186,10 +193,7 @@ class GoalSpace:
         if config["difficulty"] not in DIFFICULTIES:
             raise InvalidValueError(f"{filename}: difficulty is {config['difficulty']!r}, not 1, 2, 3 or 4")
         if "goal" in config:
-            missing = {"position", "orientation"} - set(config["goal"])
-            if missing:
-                raise InvalidValueError(f"{filename}: the goal has no {' and no '.join(sorted(missing))}")
-            self.validate(Pose.from_dict(config["goal"]))
+            self.validate(config["goal"])
 
     def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
         """The goal of a JSON file, or a drawn one of its difficulty, as JSON: ``difficulty`` and ``goal``.
@@ -200,9 +204,12 @@ class GoalSpace:
 
         def choose(config: dict[str, Any]) -> dict[str, Any]:
             difficulty = int(config["difficulty"])
-            goal = Pose.from_dict(config["goal"]) if "goal" in config else self.sample(random, difficulty)
+            goal = as_pose(config["goal"]) if "goal" in config else self.sample(random, difficulty)
             self.validate(goal)
-            return {"difficulty": difficulty, "goal": goal.to_dict()}
+            return {
+                "difficulty": difficulty,
+                "goal": {"position": goal.position, "orientation": goal.orientation},
+            }
 
         return to_json(read_goal(filename, choose))
 
@@ -218,7 +225,7 @@ def pose_cost(
     turn: the angle that counts between two orientations [rad].
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty.
+        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
     """
     if difficulty not in DIFFICULTIES:
         raise _no_difficulty(difficulty)
@@ -226,13 +233,18 @@ def pose_cost(
     error = _position_error(goal, actual)
     if difficulty < 4:
         return error
-    angle = turn(Rotation.from_quat(goal.orientation), Rotation.from_quat(actual.orientation))
+    angle = turn(
+        Rotation.from_quat(quaternion("goal_pose.orientation", goal.orientation)),
+        Rotation.from_quat(quaternion("actual_pose.orientation", actual.orientation)),
+    )
     return float((error + angle / np.pi) / 2)
 
 
 def _position_error(goal: PoseLike, actual: PoseLike) -> float:
     """Half the horizontal distance over the arena's diameter plus half the vertical one over the height."""
-    difference = np.subtract(goal.position, actual.position)
+    difference = numbers("goal_pose.position", goal.position, 3) - numbers(
+        "actual_pose.position", actual.position, 3
+    )
     return float((np.hypot(*difference[:2]) / (2 * ARENA_RADIUS) + abs(difference[2]) / MAX_HEIGHT) / 2)
 
 

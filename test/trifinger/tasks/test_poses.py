@@ -126,10 +126,30 @@ def test_a_goal_outside_of_the_space_is_refused_and_says_why(pose, what):
     assert caught.value.orientation is pose.orientation
 
 
-@pytest.mark.parametrize("pose", [Pose((0, 0)), Pose((0, 0, math.nan)), Pose((0, 0, 0.05), (0, 0, 1))])
-def test_what_is_no_pose_is_a_value_error(pose):
-    with pytest.raises(ValueError, match="finite numbers"):
-        move_cube.validate_goal(pose)
+@pytest.mark.parametrize(
+    ("pose", "what"),
+    [
+        (Pose((0, 0)), "position: 3 finite numbers"),
+        (Pose((0, 0, math.nan)), "position: 3 finite numbers"),
+        (Pose((0, 0, 0.05), (0, 0, 1)), "orientation: 4 finite numbers"),
+        (Pose((0, 0, 0.05), (0, 0, 0, 0)), "orientation: a quaternion of zeros"),
+        ({"position": (0, 0, 0.05)}, "a pose has a position .* and an orientation"),
+        ({"position": "high", "orientation": (0, 0, 0, 1)}, "a pose has"),
+        ((0, 0, 0.05), "a pose has"),
+        (None, "a pose has .* this one is None"),
+    ],
+)
+@BOXES
+def test_what_is_no_pose_is_a_value_error(task, pose, what):
+    for call in (task.validate_goal, lambda goal: task.evaluate_state(goal, Pose(), 4)):
+        with pytest.raises(ValueError, match=what) as caught:
+            call(pose)
+        assert isinstance(caught.value, TactileSimError)
+
+
+@BOXES
+def test_an_orientation_that_does_not_count_may_be_any(task):
+    assert task.evaluate_state(Pose((0, 0, 0.05)), Pose((0, 0, 0.05), (0, 0, 0, 0)), 3) == 0.0
 
 
 def test_poses_go_through_json():
@@ -137,51 +157,6 @@ def test_poses_go_through_json():
     for again in (Pose.from_json(pose.to_json()), move_cube.goal_from_json(move_cube.goal_to_json(pose))):
         np.testing.assert_array_equal(again.position, pose.position)
         np.testing.assert_array_equal(again.orientation, pose.orientation)
-
-
-def written(tmp_path, content):
-    file = tmp_path / "goal.json"
-    file.write_text(content if isinstance(content, str) else json.dumps(content))
-    return file
-
-
-def test_a_goal_file_gives_its_goal_or_draws_one(tmp_path):
-    goal = {"position": [0, 0, 0.05], "orientation": [0, 0, 0, 1]}
-    file = written(tmp_path, {"difficulty": 3, "goal": goal})
-    assert json.loads(move_cube.json_goal_from_config(file)) == {"difficulty": 3, "goal": goal}
-    file = written(tmp_path, {"difficulty": 2})
-    assert json.loads(move_cube.json_goal_from_config(file))["goal"]["position"] == [0, 0, 0.0825]
-    move_cube.validate_goal_file(file)
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        ("{", "Expecting"),
-        ({}, "there is no 'difficulty'"),
-        ({"difficulty": 9}, "no difficulty 9"),
-        ({"difficulty": 1, "goal": {"position": [0, 0, 1], "orientation": [0, 0, 0, 1]}}, "1.0000 m high"),
-    ],
-)
-def test_a_bad_goal_file_is_a_runtime_error_that_names_it(tmp_path, content, what):
-    with pytest.raises(
-        RuntimeError, match=f"goal.json: no goal can be read from this file: .*{what}"
-    ) as caught:
-        move_cube.json_goal_from_config(written(tmp_path, content))
-    assert isinstance(caught.value, TactileSimError)
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        ({}, "no 'difficulty'"),
-        ({"difficulty": 0}, "difficulty is 0"),
-        ({"difficulty": 1, "goal": {"position": [0, 0, 0.05]}}, "the goal has no orientation"),
-    ],
-)
-def test_a_goal_file_that_lacks_something_is_not_valid(tmp_path, content, what):
-    with pytest.raises(ValueError, match=what):
-        move_cube.validate_goal_file(written(tmp_path, content))
 
 
 TRAJECTORY = [(0, (0, 0, 0.0325)), (5000, (0.04, 0, 0.0325)), (20000, (0.04, -0.1, 0.0325))]
@@ -210,9 +185,13 @@ def test_a_drawn_trajectory_is_as_long_as_an_episode():
         ([], "empty"),
         ([(5, (0, 0, 0.05))], "starts at step 5, not at 0"),
         ([(0, (0, 0, 0.05)), (0, (0, 0, 0.05))], "goal 1 starts at step 0"),
+        (None, "a list of .step, position., not None"),
+        ([(0,)], "a list of .step, position."),
+        ([("0", (0, 0, 0.05))], "step of goal 0: a finite number"),
+        ([(0, (0, 0, 0.05)), (5, (0, 0))], "position of goal 1: 3 finite numbers"),
     ],
 )
-def test_a_trajectory_out_of_order_is_a_value_error(trajectory, what):
+def test_a_trajectory_that_cannot_be_is_a_value_error(trajectory, what):
     with pytest.raises(ValueError, match=what):
         move_cube_on_trajectory.validate_goal(trajectory)
 

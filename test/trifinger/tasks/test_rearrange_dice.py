@@ -42,6 +42,8 @@ def test_equal_seeds_draw_equal_dice():
     [
         (lambda goal: goal[:24], rearrange_dice.InvalidGoalError, "24 positions, not 25"),
         (lambda goal: [(0, 0), *goal[1:]], rearrange_dice.InvalidGoalError, "position 0 of the goal has 2"),
+        (lambda goal: None, rearrange_dice.InvalidGoalError, "a list of positions .*, not None"),
+        (lambda goal: [(0, "0", 0), *goal[1:]], ValueError, "position 0 of the goal: 3 finite numbers"),
         (lambda goal: [(0.18, 0, 0.011), *goal[1:]], rearrange_dice.OutOfArenaError, "not be inside"),
         (lambda goal: [(0, 0, 0.0109), *goal[1:]], rearrange_dice.OutOfArenaError, "not be inside"),
     ],

@@ -109,7 +109,7 @@ def evaluate_state(
     where the turn is the angle of the rotation between the two orientations [rad].
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty.
+        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
     """
     return pose_cost(
         goal_pose, actual_pose, difficulty, lambda goal, actual: (goal.inv() * actual).magnitude()

@@ -19,6 +19,7 @@ from tactile_sim.trifinger.tasks import move_cube
 
 # Programs look for the encoder here, too.
 from tactile_sim.trifinger.tasks.goal_files import NumpyEncoder, read_or_draw, to_json  # noqa: F401
+from tactile_sim.trifinger.values import numbers
 
 Position = Sequence[float] | np.ndarray
 TrajectoryStep = tuple[int, Position]
@@ -64,16 +65,21 @@ def validate_goal(trajectory: Trajectory) -> None:
         InvalidValueError: a ``ValueError``; the steps are not in order, or a position is none.
         InvalidGoalError: a position is outside of the goal space of ``move_cube``.
     """
-    if not trajectory:
+    try:
+        steps = [(start, position) for start, position in trajectory]
+    except (TypeError, ValueError):
+        raise InvalidValueError(f"a trajectory is a list of (step, position), not {trajectory!r}") from None
+    if not steps:
         raise InvalidValueError("the trajectory is empty")
-    if trajectory[0][0] != 0:
-        raise InvalidValueError(f"the first goal starts at step {trajectory[0][0]}, not at 0")
-    previous = -1
-    for index, (start, position) in enumerate(trajectory):
+    previous = -1.0
+    for index, (step, position) in enumerate(steps):
+        start = float(numbers(f"step of goal {index}", step))
+        if index == 0 and start != 0:
+            raise InvalidValueError(f"the first goal starts at step {step}, not at 0")
         if start <= previous:
-            raise InvalidValueError(f"goal {index} starts at step {start}, not after the one before it")
+            raise InvalidValueError(f"goal {index} starts at step {step}, not after the one before it")
         previous = start
-        move_cube.validate_goal(move_cube.Pose(position))
+        move_cube.validate_goal(move_cube.Pose(numbers(f"position of goal {index}", position, 3)))
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:

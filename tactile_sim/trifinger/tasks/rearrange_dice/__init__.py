@@ -20,6 +20,7 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 # Programs look for the encoder here, too.
 from tactile_sim.trifinger.tasks.goal_files import NumpyEncoder, read_or_draw, to_json  # noqa: F401
+from tactile_sim.trifinger.values import numbers
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.camera import CameraParameters
@@ -101,13 +102,19 @@ def validate_goal(goal: Goal) -> None:
 
     Raises:
         InvalidGoalError: it is not 25 positions of three numbers.
+        InvalidValueError: a ``ValueError``; a number is none, or not finite.
         OutOfArenaError: a die is not inside the arena.
     """
-    if len(goal) != NUM_DICE:
-        raise InvalidGoalError(f"the goal has {len(goal)} positions, not {NUM_DICE}")
+    try:
+        lengths = [len(position) for position in goal]
+    except TypeError:
+        raise InvalidGoalError(f"a goal is a list of positions (x, y, z), not {goal!r}") from None
+    if len(lengths) != NUM_DICE:
+        raise InvalidGoalError(f"the goal has {len(lengths)} positions, not {NUM_DICE}")
     for index, position in enumerate(goal):
-        if len(position) != 3:
-            raise InvalidGoalError(f"position {index} of the goal has {len(position)} numbers, not 3")
+        if lengths[index] != 3:
+            raise InvalidGoalError(f"position {index} of the goal has {lengths[index]} numbers, not 3")
+        numbers(f"position {index} of the goal", position, 3)
         if not _is_cell_position_inside_arena(position) or not position[2] >= DIE_WIDTH / 2:
             raise OutOfArenaError(position)
 
