@@ -55,6 +55,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _play(path: Path, args: argparse.Namespace) -> int:
+    print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.view import player  # brings the server of the view
 
     port = WebSettings.port if args.port is None else args.port
@@ -62,22 +63,22 @@ def _play(path: Path, args: argparse.Namespace) -> int:
 
 
 def _simulate(args: argparse.Namespace) -> int:
-    # Some seconds that the help does without.
+    settings = config.load(args.source)
+    host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
+    address.check(host, port)
+    print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
+    if kernel_cache.empty:
+        print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
+    # Some seconds that the help does without, and that come after the line that says what is done.
     from tactile_sim.output import Terminal
     from tactile_sim.runner import Runner
     from tactile_sim.simulation import Simulation
     from tactile_sim.view.feed import ViewFeed
 
-    settings = config.load(args.source)
-    host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
-    address.check(host, port)
-    if kernel_cache.empty:
-        print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
     broken: list[str] = []
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
-    print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
     simulation = Simulation(settings)
     feed = ViewFeed.open(simulation, host, port)
     runner = Runner(simulation, Terminal())

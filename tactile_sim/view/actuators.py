@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from viser import GuiApi, GuiNumberHandle, GuiSliderHandle
+from viser import GuiApi, GuiSliderHandle
 
 from tactile_sim.view.asked import on_user, put
 from tactile_sim.view.controls import Controls
+from tactile_sim.view.number_field import NumberField
 from tactile_sim.view.world import World
 
 STEPS = 50
 """At least so many from one end of a slider to the other."""
+LARGEST = 1e6
+"""Of a control without bounds."""
 
 
 class Actuators:
     """The sliders move by the user's hand alone: what the simulation does with its actuators moves none."""
 
-    def __init__(self, gui: GuiApi, world: World, controls: Controls):
+    def __init__(self, gui: GuiApi, world: World, controls: Controls, tell: Callable[[str], None]):
+        """tell: whom to tell why a number is refused."""
         self._begun = False
         self._bounds = [short(*bounds) for bounds in world.control_ranges.tolist()]
         with gui.add_folder(f"Actuators ({len(world.actuators)})", expand_by_default=False):
-            self._inputs = [_input(gui, name, *self._bounds[k]) for k, name in enumerate(world.actuators)]
-        for k, handle in enumerate(self._inputs):
-            on_user(handle, partial(controls.set_control, k))
+            self._inputs = [
+                _input(gui, name, *self._bounds[k], partial(controls.set_control, k), tell)
+                for k, name in enumerate(world.actuators)
+            ]
 
     def begin(self, values: np.ndarray) -> None:
         """Puts the sliders where the actuators are at first."""
@@ -33,8 +39,8 @@ class Actuators:
             return
         self._begun = True
         starts = np.clip(values, *np.array(self._bounds).T)
-        for handle, value in zip(self._inputs, starts.tolist(), strict=True):
-            put(handle, value)
+        for each, value in zip(self._inputs, starts.tolist(), strict=True):
+            each.show(value) if isinstance(each, NumberField) else put(each, value)
 
 
 def short(least: float, most: float) -> tuple[float, float]:
@@ -51,9 +57,21 @@ def _step(least: float, most: float) -> float:
     return 10.0 ** -math.ceil(-math.log10((most - least) / STEPS))
 
 
-def _input(gui: GuiApi, name: str, least: float, most: float) -> GuiSliderHandle | GuiNumberHandle:
+def _input(
+    gui: GuiApi,
+    name: str,
+    least: float,
+    most: float,
+    act: Callable[[float], None],
+    tell: Callable[[str], None],
+) -> GuiSliderHandle | NumberField:
     """A slider between two bounds; where one is missing, a number."""
     start = float(np.clip(0.0, least, most))
-    if np.isfinite([least, most]).all() and least < most:
-        return gui.add_slider(name, least, most, _step(least, most), start)
-    return gui.add_number(name, start, step=0.01)
+    if not (np.isfinite([least, most]).all() and least < most):
+        low, high = max(least, -LARGEST), min(most, LARGEST)
+        wanted = f"from {low:g} to {high:g}"
+        return NumberField(gui, name, start, lambda value: low <= value <= high, wanted, tell, act)
+    slider = gui.add_slider(name, least, most, _step(least, most), start)
+    # The field beside a slider tells what is typed on the way to a number within its bounds, too.
+    on_user(slider, lambda value: act(float(np.clip(value, least, most))))
+    return slider

@@ -21,6 +21,8 @@ from tactile_sim.view.pictures import Pictures
 
 REQUESTS = ("pause", "step", "reset", "throw", "push", "set_control", "set_real_time_factor")
 """What browsers may ask for, of `Requests`."""
+SEEN = ("pause",)
+"""Those whose answers nobody needs: whether time stands is seen anyhow."""
 
 
 class ViewFeed:
@@ -123,16 +125,18 @@ class ViewFeed:
 
     def _obey(self, request: str, arguments: list[Any]) -> None:
         if request in REQUESTS:
-            getattr(self._requests, request)(*arguments).add_done_callback(self._answer)
+            future = getattr(self._requests, request)(*arguments)
+            future.add_done_callback(lambda done: self._answer(request, done))
 
-    def _answer(self, future: Future) -> None:
+    def _answer(self, request: str, future: Future) -> None:
         self._shown = None
         try:
             answer = future.result()
         except TactileSimError as error:
-            answer = str(error)
-        if isinstance(answer, str):
-            self._link.tell(answer)
+            self._link.tell(str(error))
+        else:
+            if isinstance(answer, str) and request not in SEEN:
+                self._link.tell(answer)
 
     def _lost(self, why: str) -> None:
         self._runner.post(

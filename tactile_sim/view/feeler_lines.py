@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from viser import FrameHandle, LineSegmentsHandle, SceneApi
 
+from tactile_sim.view.light import as_light
 from tactile_sim.view.padded import padded
 from tactile_sim.view.world import World
 
@@ -13,8 +14,6 @@ CHOICES = (COVERED, ALL, NONE)
 """Which of them are seen; at first those that are covered: thousands that are free hide the skin."""
 FREE, DEEP = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
 """Colours of feelers: grey where free, yellow where covered to the root, as in ``markers``."""
-GAMMA = 2.2
-"""Browsers take the colours of lines as amounts of light."""
 TOUCHED = 1e-6
 """Covered by more than this share of the length."""
 
@@ -60,7 +59,7 @@ class FeelerLines:
 
     def _apply(self) -> None:
         mixed = FREE + self._cover[:, None] * (DEEP - FREE)
-        colors = (255.0 * mixed**GAMMA).round().astype(np.uint8)
+        colors = as_light(mixed)
         wanted = self._cover > TOUCHED if self._choice == COVERED else np.ones(len(colors), bool)
         for k, (mine, lines) in enumerate(self._lines):
             drawn = mine[wanted[mine]] if self._choice != NONE else mine[:0]

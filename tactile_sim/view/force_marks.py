@@ -6,6 +6,7 @@ import numpy as np
 from viser import ViserServer
 
 from tactile_sim.arrows import NET, NORMAL, TANGENT1, TANGENT2
+from tactile_sim.view.light import as_light
 from tactile_sim.view.padded import padded
 from tactile_sim.view.world import Moment
 
@@ -22,7 +23,7 @@ class ForceMarks:
     def __init__(self, server: ViserServer, radius: float):
         """radius [m]: of what is seen, so that the arrows have a fitting size."""
         shaft = SHAFT * radius
-        self._palette = np.array([COLORS[kind] for kind in sorted(COLORS)], np.uint8)
+        self._palette = as_light(np.array([COLORS[kind] for kind in sorted(COLORS)]) / 255.0)
         self._arrows = server.scene.add_arrows(
             "/forces",
             np.zeros((1, 2, 3)),

@@ -9,10 +9,10 @@ from tactile_sim.view.padded import padded
 from tactile_sim.view.viewpoint import in_world
 from tactile_sim.view.world import Moment, World
 
-LIFT = 0.3
-"""How far above the surface, in spacings: so little of a disc that is seen from the side sinks into it."""
-LEAST, MOST = 0.3, 0.6
-"""Radius in spacings: of what is hardly felt, and of what is felt at the end of the scale."""
+LIFT = 0.9
+"""How far above the surface, in radii: of a disc, which faces who looks, next to nothing sinks in."""
+LEAST, MOST = 0.3, 0.5
+"""Radius in spacings: of what is hardly felt, and at the end of the scale, where discs just touch."""
 SIZES = 6
 """So many sizes are told apart: all points of a cloud have one."""
 MANY = 2000
@@ -26,7 +26,7 @@ class LitTaxels:
         counts = np.asarray(world.taxel_counts, int)
         self._bodies = np.repeat(np.asarray(world.skin_bodies, int), counts)
         self._spacings = np.repeat(np.asarray(world.taxel_spacings, float), counts)
-        self._positions = world.taxel_positions + LIFT * self._spacings[:, None] * world.taxel_normals
+        self._positions, self._normals = world.taxel_positions, world.taxel_normals
         least = LEAST * self._spacings.min(initial=np.inf)
         most = MOST * self._spacings.max(initial=0.0)
         self._sizes = np.geomspace(least, most, SIZES) if len(self._bodies) else np.zeros(0)
@@ -53,11 +53,12 @@ class LitTaxels:
         lit = np.flatnonzero(levels)
         if len(lit) > MANY:
             lit = lit[np.argpartition(-levels[lit], MANY)[:MANY]]
-        points = in_world(self._bodies[lit], self._positions[lit], moment)
+        radii = (LEAST + (MOST - LEAST) * np.minimum(levels[lit], 1.0)) * self._spacings[lit]
+        raised = self._positions[lit] + LIFT * radii[:, None] * self._normals[lit]
+        points = in_world(self._bodies[lit], raised, moment)
         sound = np.isfinite(points).all(axis=1)
-        lit, points = lit[sound], points[sound]
-        wanted = (LEAST + (MOST - LEAST) * np.minimum(levels[lit], 1.0)) * self._spacings[lit]
-        nearest = np.abs(np.log(wanted)[:, None] - np.log(self._sizes)).argmin(axis=1)
+        lit, points, radii = lit[sound], points[sound], radii[sound]
+        nearest = np.abs(np.log(radii)[:, None] - np.log(self._sizes)).argmin(axis=1)
         for k, cloud in enumerate(self._clouds):
             mine = nearest == k
             self._there[k] = bool(mine.any())

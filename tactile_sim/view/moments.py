@@ -17,6 +17,8 @@ from tactile_sim.view.world import Moment, World
 
 WINDOW = 1.0
 """The real-time factor is that of about so long [s of wall time]."""
+UNSEEN = 0.25
+"""Where no moment came for so long, of both times [s], nobody looked on."""
 
 
 class Moments:
@@ -30,6 +32,8 @@ class Moments:
         self._skin_bodies = np.asarray(world.skin_bodies, int)
         self._past: deque[tuple[float, float]] = deque()
         """Wall and simulation time of the moments within the window [s]."""
+        self._origin = 0
+        """The step of the last reset; a push and a throw count one more."""
 
     def moment(self, record: np.ndarray) -> Moment:
         """All that is drawn of one record, which is filled."""
@@ -49,6 +53,7 @@ class Moments:
         channels = int(record["channels"])
         readings = record["readings"][: channels * len(self._world.taxel_positions)]
         taxels = np.linalg.norm(readings.reshape(-1, channels), axis=1)
+        begins = self._begins(record)
         feelers, scale = record["feelers"], float(record["taxel_scale"]) or self._world.taxel_scale
         return Moment(
             time=float(record["time"]),
@@ -66,8 +71,17 @@ class Moments:
             controls=record["controls"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),
+            begins=begins,
             fault=bytes(record["fault"]).rstrip(b"\0").decode(errors="ignore"),
         )
+
+    def _begins(self, record: np.ndarray) -> bool:
+        """Whether something other than time led here from the last moment, or time while nobody looked."""
+        before, self._origin = self._origin, int(record["step"] - record["taken"])
+        if not self._past or before != self._origin:
+            return True
+        wall, now = self._past[-1]
+        return time.monotonic() - wall > UNSEEN and float(record["time"]) - now > UNSEEN
 
     def _real_time_factor(self, now: float) -> float:
         wall = time.monotonic()

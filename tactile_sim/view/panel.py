@@ -8,13 +8,13 @@ from html import escape
 from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiApi, GuiImageHandle, GuiNumberHandle
+from viser import GuiApi, GuiImageHandle
 
 from tactile_sim.view.actuators import Actuators
-from tactile_sim.view.asked import on_user, put
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.force_plot import ForcePlot
 from tactile_sim.view.legend import legend
+from tactile_sim.view.number_field import NumberField
 from tactile_sim.view.world import Moment, World
 
 REFRESH = 0.1
@@ -27,8 +27,12 @@ ENCODING = 0.01
 """Images that change are renewed in turn, for so long [s] at each refresh while time runs."""
 FADING = 6.0
 """An answer is seen for so long [s]; what a bag lacks stays."""
-MOST_STEPS, MOST_PACE = 100_000, 1000.0
-"""What can be asked for."""
+MOST_STEPS = 100_000
+"""At once."""
+SLOWEST, FASTEST = 0.001, 1000.0
+"""Real-time factors that can be asked for, besides 0."""
+STATE, FAULT, ANSWER, LEGEND = -40.0, -39.0, -38.0, -37.0
+"""The order of what stands above all else."""
 START = "the start"
 PUSH, THROW = "pushes it", "throws the ball"
 STRONGEST = 50.0
@@ -36,30 +40,35 @@ STRONGEST = 50.0
 
 
 class Panel:
-    """Shows moments, and hands on what is asked of the simulation. ``images``: the tactile ones."""
+    """Shows moments, and hands on what is asked of the simulation.
+
+    Attributes: ``images``, the tactile ones; ``plot``, the picture of forces, None where there is no skin.
+    """
 
     def __init__(self, gui: GuiApi, world: World, controls: Controls | None):
         self._gui = gui
         self._world = world
         self._controls = controls
         self._due = 0.0
+        self._waiting: Moment | None = None
+        """What is not yet shown, or not all of it."""
         self._paused = False
-        self._pace = float(world.real_time_factor)
-        """The one that was asked for last and could be."""
         self._fading: Timer | None = None
         """Ends the answer that is seen."""
         self._telling = Lock()
         self._scale = (world.taxel_scale, "N")
         """What colours of taxels mean: the end of the scale, and its unit."""
-        self._state = gui.add_html(_line("waiting for the first moment"))
-        self._fault = gui.add_html("", visible=False)
-        self._answer = gui.add_html("", visible=False)
+        self._state = gui.add_html(_line("waiting for the first moment"), order=STATE)
+        self._fault = gui.add_html("", visible=False, order=FAULT)
+        self._answer = gui.add_html("", visible=False, order=ANSWER)
+        self._show_answer("")
+        if len(world.taxel_positions):
+            self._legend = gui.add_html(legend(*self._scale), order=LEGEND)
         if controls is not None:
             self._add_controls(controls)
-        if len(world.taxel_positions):
-            self._legend = gui.add_html(legend(*self._scale))
         self._plot = ForcePlot(gui, world) if len(world.skin_bodies) else None
-        self._actuators = Actuators(gui, world, controls) if controls and world.actuators else None
+        self.plot = self._plot and self._plot.picture
+        self._actuators = Actuators(gui, world, controls, self.tell) if controls and world.actuators else None
         self.images = self._add_images()
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
         """What the images show."""
@@ -71,50 +80,38 @@ class Panel:
         gui = self._gui
         self._pause = gui.add_button("Pause", color="yellow")
         self._pause.on_click(lambda _: controls.pause(not self._paused))
-        steps = gui.add_number("steps at once", 1, step=1)
+        self._steps = NumberField(
+            gui, "steps at once", 1, _is_count, f"a whole number from 1 to {MOST_STEPS}", self.tell
+        )
         gui.add_button("Step", hint="While time stands still: so many steps.").on_click(
-            lambda _: self._step(controls, steps)
+            lambda _: self._step(controls)
         )
         keyframe = gui.add_dropdown("reset to", (START, *self._world.keyframes))
-        gui.add_button("Reset").on_click(lambda _: self._reset(controls, keyframe.value))
+        gui.add_button("Reset").on_click(
+            lambda _: controls.reset(None if keyframe.value == START else keyframe.value)
+        )
         if self._world.can_throw:
             gui.add_button("Throw a ball").on_click(lambda _: controls.throw())
-        pace = gui.add_number(
+        NumberField(
+            gui,
             "real-time factor",
             float(self._world.real_time_factor),
-            step=0.1,
+            lambda factor: factor == 0.0 or SLOWEST <= factor <= FASTEST,
+            f"from {SLOWEST:g} to {FASTEST:g}, or 0",
+            self.tell,
+            controls.set_real_time_factor,
             hint="1: as fast as the clock on the wall; 0: as fast as possible.",
         )
-        on_user(pace, lambda factor: self._set_pace(controls, pace, factor))
         end = self._world.taxel_scale
         with gui.add_folder("A click on a body", expand_by_default=False):
             self._click = gui.add_dropdown("a click", (PUSH, THROW) if self._world.can_throw else (PUSH,))
             self._strength = gui.add_slider("with [N]", 0.0, STRONGEST * end, end / 2.0, 10.0 * end)
 
-    def _step(self, controls: Controls, steps: GuiNumberHandle) -> None:
+    def _step(self, controls: Controls) -> None:
         """Takes so many steps, if that can be."""
         self.tell("")
-        if not (MOST_STEPS >= steps.value >= 1 and steps.value == int(steps.value)):
-            self.tell(f"{steps.value:g} steps at once are none: a whole number from 1 to {MOST_STEPS}; 1 now")
-            put(steps, 1)
-        else:
-            controls.step(int(steps.value))
-
-    def _reset(self, controls: Controls, keyframe: str) -> None:
-        if self._plot:
-            self._plot.interrupt()
-        controls.reset(None if keyframe == START else keyframe)
-
-    def _set_pace(self, controls: Controls, pace: GuiNumberHandle, factor: float) -> None:
-        """Sets the pace, if that can be; else the field shows the one that holds."""
-        if MOST_PACE >= factor >= 0.0:
-            self._pace = factor
-            controls.set_real_time_factor(factor)
-        else:
-            self.tell(
-                f"{factor:g} is no real-time factor: from 0 to {MOST_PACE:g}; it is still {self._pace:g}"
-            )
-            put(pace, self._pace)
+        if self._steps.settle():
+            controls.step(int(self._steps.value))
 
     def pick(self, body: int, direction: np.ndarray) -> None:
         """A body was clicked, seen along ``direction`` (3,)."""
@@ -123,7 +120,8 @@ class Panel:
         if self._click.value == THROW:
             self._controls.throw()
         elif body in self._world.free_bodies:
-            self._controls.push(body, self._strength.value * direction / np.linalg.norm(direction))
+            strength = np.clip(self._strength.value, 0.0, STRONGEST * self._world.taxel_scale)
+            self._controls.push(body, strength * direction / np.linalg.norm(direction))
         else:
             self.tell(f"{self._world.bodies[body]} cannot be pushed: it is fixed")
 
@@ -131,11 +129,18 @@ class Panel:
 
     def draw(self, moment: Moment) -> None:
         """Shows a moment, unless one was shown just now; one of standing time always."""
-        now = time.monotonic()
         if self._plot:
             self._plot.add(moment)
         if self._actuators:
             self._actuators.begin(moment.controls)
+        self._waiting = moment
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Shows what is left to show of the last moment, if that is due."""
+        moment, now = self._waiting, time.monotonic()
+        if moment is None:
+            return
         still = moment.paused or moment.paused != self._paused or moment.fault
         if now < self._due and not still:
             return
@@ -143,7 +148,8 @@ class Panel:
         self._show_state(moment)
         if self._plot:
             self._plot.draw()
-        self._show_images(moment.pictures, np.inf if still else ENCODING)
+        if self._show_images(moment.pictures, np.inf if still else ENCODING):
+            self._waiting = None
 
     def _show_state(self, moment: Moment) -> None:
         pace = "paused" if moment.paused else f"{moment.real_time_factor:.2f} × real time"
@@ -159,15 +165,17 @@ class Panel:
             self._scale = scale
             self._legend.content = legend(*scale)
 
-    def _show_images(self, pictures: Sequence[np.ndarray], patience: float) -> None:
+    def _show_images(self, pictures: Sequence[np.ndarray], patience: float) -> bool:
+        """Renews those that changed, for so long [s]; says whether it came to the end."""
         end = time.monotonic() + patience
         for _ in pictures:
             if time.monotonic() > end:
-                return
+                return False
             k = self._turn = (self._turn + 1) % len(self.images)
             if not np.array_equal(self._pixels[k], pictures[k]):
                 self._pixels[k] = pictures[k]
                 self.images[k].image = _shown(pictures[k])
+        return True
 
     def tell(self, text: str) -> None:
         """Shows an answer for a while, or until the next."""
@@ -182,8 +190,9 @@ class Panel:
                 self._fading.start()
 
     def _show_answer(self, text: str) -> None:
-        self._answer.content = _line(escape(text), "#ffd43b")
-        self._answer.visible = bool(text)
+        """In a line of its own that stays: buttons that move away would be missed."""
+        self._answer.content = _line(escape(text) or "&nbsp;", "#ffd43b")
+        self._answer.visible = bool(text) or self._controls is not None
 
     def _add_images(self) -> list[GuiImageHandle]:
         if not self._world.pictures:
@@ -198,6 +207,10 @@ class Panel:
                 )
                 for picture in self._world.pictures
             ]
+
+
+def _is_count(number: float) -> bool:
+    return 1 <= number <= MOST_STEPS and number == int(number)
 
 
 def _line(text: str, color: str = "inherit") -> str:

@@ -75,8 +75,10 @@ class Player:
 
     def _show(self) -> None:
         moment = self._moments.at(self._start + round(self.bar.time))
-        playing = self.bar.playing
-        self.viewer.show(replace(moment, paused=not playing, real_time_factor=self.bar.speed))
+        bar = self.bar
+        self.viewer.show(
+            replace(moment, paused=not bar.playing, real_time_factor=bar.speed, begins=bar.jumped)
+        )
 
 
 def play(path: str | Path, host: str, port: int, duration: float | None = None) -> int:

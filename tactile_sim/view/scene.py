@@ -16,10 +16,9 @@ from tactile_sim.view.world import Moment, World
 
 TRANSLUCENT = 0.15
 """Opacity of shapes that are to be seen through."""
-LIFT = 0.15
-"""How far above the surface a taxel is drawn, in spacings."""
 POINT = 0.2
-"""Radius of a taxel's point, in spacings: between the points the body is seen."""
+"""Radius of a taxel's point, in spacings: between the points the body is seen. As far above the surface it
+lies, for it faces who looks: seen from the side it would sink into the body otherwise."""
 SHARP = np.radians(35.0)
 """Edges with a greater angle between their faces are seen as edges."""
 THIN = 0.01
@@ -75,7 +74,7 @@ class Scene:
         spacing = float(world.taxel_spacings[k])
         return self._api.add_point_cloud(
             f"{self._names[int(world.skin_bodies[k])]}/skin",
-            world.taxel_positions[part] + LIFT * spacing * world.taxel_normals[part],
+            world.taxel_positions[part] + POINT * spacing * world.taxel_normals[part],
             self._colors[part],
             point_size=POINT * spacing,
             point_shape="circle",

@@ -66,8 +66,10 @@ def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> Non
         channel.clients = viewer.clients
         if "tell" in message:
             viewer.tell(message["tell"])
-        elif (record := channel.read()) is not None:
+        if (record := channel.read()) is not None:
             viewer.show(moments.moment(record))
+        else:
+            viewer.catch_up()
 
 
 def main(world_file: str, memory_file: str, line_file: str, host: str, port: str, asks: str) -> int:

@@ -18,7 +18,8 @@ REFRESH = 0.2
 class TimeBar:
     """The time that is shown, in ns from the beginning of the bag.
 
-    What users ask for is done by ``go_on``, in the thread that calls it.
+    What users ask for is done by ``go_on``, in the thread that calls it. Attribute: ``jumped``, whether the
+    last one went elsewhere than time goes.
     """
 
     def __init__(self, gui: GuiApi, instants: np.ndarray, duration: int):
@@ -26,6 +27,7 @@ class TimeBar:
         self.time = 0.0
         self.playing = True
         self.speed = 1.0
+        self.jumped = False
         self._instants = instants
         self._duration = duration
         self._asked: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -44,6 +46,7 @@ class TimeBar:
     def go_on(self, passed: float) -> bool:
         """Lets so much wall time [s] pass; says whether there is something new to show."""
         before = self.time, self.playing
+        self.jumped = False
         if self.playing:
             self.time = min(self.time + passed * self.speed * 1e9, self._duration)
             self.playing = self.time < self._duration
@@ -72,6 +75,7 @@ class TimeBar:
 
     def _jump(self, time: float) -> None:
         self.time = float(np.clip(time, 0.0, self._duration))
+        self.jumped = True
 
     def _pace(self, speed: float) -> None:
         self.speed = speed

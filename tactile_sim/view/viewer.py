@@ -68,6 +68,11 @@ class Viewer:
             if first or self.clients:
                 self._draw(moment)
 
+    def catch_up(self) -> None:
+        """Shows what is left to show of the last moment: the panel and its images change less often."""
+        with self._lock:
+            self.panel.catch_up()
+
     def tell(self, text: str) -> None:
         """Shows an answer or a refusal."""
         self.panel.tell(text)

@@ -121,5 +121,7 @@ class Moment:
     """(a,)"""
     real_time_factor: float = 0.0
     paused: bool = False
+    begins: bool = False
+    """Whether nobody saw what led here: time jumped, or the state was changed from outside."""
     fault: str = ""
     """What broke the physics, if anything did."""

@@ -113,6 +113,17 @@ def seconds(page):
     return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
 
 
+def field(page, label):
+    """The text field with this label."""
+    around = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
+    return around.locator("xpath=.//input[not(@type='hidden')]")
+
+
+def enter(page, label, text):
+    field(page, label).fill(text)
+    page.keyboard.press("Enter")
+
+
 def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 
@@ -123,8 +134,8 @@ def said(page, text):
 
 def only_taxels(page):
     """Nothing but the skin is seen, through everything else."""
-    page.get_by_text("What is seen").click()
     page.get_by_label("transparent").check()
+    page.get_by_text("What is seen").click()
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -142,8 +153,7 @@ def test_the_skin_of_the_cube_lights_up_as_it_lands_and_the_buttons_are_obeyed(s
     page.wait_for_timeout(500)
     dark = lit(picture(page, "touch_cube_falls"))
     stands = seconds(page)
-    page.get_by_label("steps at once").fill(str(FALL))
-    page.keyboard.press("Enter")
+    enter(page, "steps at once", str(FALL))
     press(page, "Step")
     until(lambda: seconds(page) == pytest.approx(stands + FALL * 0.002))
     until(lambda: lit(picture(page, "touch_cube_rests")) > dark + 20)
@@ -175,11 +185,7 @@ def test_a_bag_plays_back(serve, visit, tmp_path):
     only_taxels(page)
     until(lambda: lit(picture(page, "bag_rests")) > 60)
     resting = lit(picture(page, "bag_rests"))
-    bar = page.get_by_text("time [s]", exact=True).locator(
-        "xpath=ancestor::div[.//input][1]//input[@type='text']"
-    )
-    bar.fill("0.1")
-    page.keyboard.press("Enter")
+    enter(page, "time [s]", "0.1")
     until(lambda: seconds(page) == 0.1)
     page.wait_for_timeout(500)
     assert lit(picture(page, "bag_falls")) < resting - 30
@@ -254,34 +260,53 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
     page = visit(viewer.address)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
-    number = page.get_by_label("turn")
-    until(lambda: number.input_value() == "3")  # where the actuator is
+    until(lambda: field(page, "turn").input_value() == "3")  # where the actuator is
     assert requests == []
-    for label, value in (("turn", "-2"), ("real-time factor", "0.5")):
-        page.get_by_label(label).fill(value)
-        page.keyboard.press("Enter")
-    until(lambda: len(requests) == 2)
+    for k, (label, value) in enumerate((("turn", "-2"), ("real-time factor", "0.25"))):
+        field(page, label).fill("")
+        field(page, label).press_sequentially(value)
+        until(lambda k=k: len(requests) == k + 1)  # and not with the 0 of 0.25
     page.get_by_label("reset to").click()
     page.get_by_role("option", name="high").click()
     press(page, "Reset")
     until(lambda: len(requests) == 3)
-    assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.5,)), ("reset", ("high",))]
+    assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.25,)), ("reset", ("high",))]
 
 
-def test_a_number_that_cannot_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
+def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
     viewer, requests = box_view
     page = visit(viewer.address)
     viewer.show(still(0.0))
-    for label, value, holds in (("steps at once", "-5", "1"), ("real-time factor", "5000", "1")):
-        field = page.get_by_label(label)
-        field.fill(value)
-        page.keyboard.press("Enter")
+    page.get_by_text("Actuators (2)").click()
+    until(lambda: field(page, "turn").input_value() == "3")
+    for label, value, holds in (
+        ("steps at once", "-5", "1"),
+        ("real-time factor", "1e-9", "1"),
+        ("real-time factor", "nan", "1"),
+        ("turn", "1e9", "3"),
+    ):
+        enter(page, label, value)
         if label == "steps at once":
             press(page, "Step")
-        said(page, f"{value} ")
-        until(lambda field=field, holds=holds: field.input_value() == holds)
+        said(page, f"'{value}' is none, it is still {holds}")
+        until(lambda label=label, holds=holds: field(page, label).input_value() == holds)
+    enter(page, "real-time factor", "")
+    said(page, "it was empty")
+    until(lambda: field(page, "real-time factor").input_value() == "1")
     assert requests == []
-    page.get_by_text("is no real-time factor").wait_for(state="hidden")  # answers go by themselves
+    page.get_by_text("it was empty").wait_for(state="hidden")  # answers go by themselves
+
+
+def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.address)
+    viewer.show(still(0.0))
+    page.get_by_text("Actuators (2)").click()
+    until(lambda: field(page, "lift").input_value() == "0.25")
+    enter(page, "lift", "1000000000")
+    until(lambda: requests)
+    page.get_by_text("Actuators (2)").click()
+    assert set(requests) == {("set_control", (0, 1.0))}
 
 
 def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):

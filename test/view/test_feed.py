@@ -37,7 +37,6 @@ class FarSide:
         self.channel = Channel(self.world, state_size=state_size(simulation))
         self.written: list[float] = []
         self.told: list[str] = []
-        self.records: list[np.ndarray] = []
 
     def write(self, **fields):
         self.channel.write(**fields)
@@ -50,13 +49,28 @@ class FarSide:
         self.ask = lambda request, *arguments: obey(request, list(arguments))
         self.lose = lost
 
+    def moments(self):
+        return Watched(self)
+
     def latest(self):
         """The moment that would be drawn, when there is one."""
         wait_until(lambda: self.written)
-        mirror = Mirror(self.runner.simulation.settings)
-        reader = Channel(self.world, self.channel.file, state_size(mirror.simulation))
-        wait_until(lambda: (record := reader.read()) is not None and self.records.append(record) is None)
-        return Moments(self.world, None, mirror).moment(self.records[-1])
+        return self.moments().next()
+
+
+class Watched:
+    """The moments of a feed, one after the other."""
+
+    def __init__(self, far):
+        mirror = Mirror(far.runner.simulation.settings)
+        self._reader = Channel(far.world, far.channel.file, state_size(mirror.simulation))
+        self._moments = Moments(far.world, None, mirror)
+
+    def next(self):
+        """That which comes next."""
+        records = []
+        wait_until(lambda: (record := self._reader.read()) is not None and records.append(record) is None)
+        return self._moments.moment(records[0])
 
 
 class Said:
@@ -183,7 +197,9 @@ def test_a_browser_pauses_and_lets_go_on(running):
     wait_until(lambda: far.latest().paused)
     far.ask("pause", False)
     wait_until(lambda: not far.latest().paused)
-    assert far.told == ["paused", "running"]
+    far.ask("throw")
+    wait_until(lambda: far.told)
+    assert far.told == ["threw 'ball'"]  # whether time stands is seen, and not said besides
 
 
 def test_a_control_that_is_set_is_seen_also_while_time_stands(running):
@@ -260,6 +276,20 @@ def test_readings_that_remember_are_shown_as_they_are_told_also_after_a_reset(ru
     assert told.any()
     far.ask("reset", None)
     wait_until(lambda: not far.latest().taxels.any())  # a tenth of a second late
+
+
+def test_a_reset_by_whomever_is_a_beginning_and_what_follows_is_not(running):
+    far = running(real_time_factor=0.0)
+    wait_until(lambda: far.runner.simulation.time > 0.5)
+    do(far, lambda: far.runner.pause(True))
+    far.channel.clients = 1
+    moments = far.moments()
+    seen = [moments.next()]
+    do(far, lambda: far.runner.interfere(far.runner.simulation.reset, mends=True))
+    seen.append(moments.next())
+    far.ask("step", 1)
+    seen.append(moments.next())
+    assert [moment.begins for moment in seen] == [True, True, False]
 
 
 def test_what_is_tared_is_shown_as_zero(running):
