@@ -16,21 +16,13 @@ import mujoco
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
-from tactile_sim.scene_sensors import (
-    add_contact_sensors,
-    complete_contact_sensors,
-    fault_of_contact_sensor,
-)
+from tactile_sim.scene_faults import refusal
+from tactile_sim.scene_sensors import add_contact_sensors, complete_contact_sensors
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
 
 _NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
-_REMEDIES = {
-    "no decoder found for mesh": "; convert the mesh to STL or OBJ",
-    "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
-    "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
-}
 _XACRO = "http://www.ros.org/wiki/xacro"
 
 
@@ -82,7 +74,7 @@ def compiled(
         complete_contact_sensors(spec, str(path))
         model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise _refused(path, error) from None
+        raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     return spec, model
@@ -132,7 +124,7 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         spec.modelfiledir = str(path.parent)
         return spec
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise _refused(path, error) from None
+        raise refusal(path, error) from None
 
 
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
@@ -172,9 +164,8 @@ def _mujoco_urdf(path: Path, text: str) -> str:
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None
     if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
-        raise SceneError(
-            f"{path}: is a xacro file; expand it first: xacro {path.name} > {path.name.split('.')[0]}.urdf"
-        )
+        expanded = f"{path.name.split('.')[0]}{'_expanded' * (path.suffixes == ['.urdf'])}.urdf"
+        raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {expanded}")
     extension = robot.find("mujoco")
     if extension is None:
         extension = ElementTree.SubElement(robot, "mujoco")
@@ -220,20 +211,3 @@ def _package_around(urdf: Path, package: str) -> Path | None:
     """The package that the URDF lies in, where it is the one asked for: a checkout that was not installed."""
     folders = (folder for folder in urdf.resolve().parents if (folder / "package.xml").is_file())
     return next((folder for folder in folders if folder.name == package), None)
-
-
-def _refused(path: Path, error: Exception) -> SceneError:
-    """MuJoCo's reason on one line: where, what, and what to do where that is not plain."""
-    reason = re.sub(r"^((XML )?Error: ?)+", "", " ".join(str(error).split()))
-    if "Element 'contact'" in reason and (fault := fault_of_contact_sensor(path)):
-        return SceneError(f"{path}: {fault}")
-    broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", reason)
-    if broken:
-        return SceneError(f"{path}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
-    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
-    place = re.search(r" Element (?:name )?'(.*?)'(?:, id \d+)?(?:, line (\d+))?$", reason)
-    if place is None:
-        return SceneError(f"{path}: {reason}{remedy}")
-    line = f"line {place[2]}: " if place[2] else ""
-    element = f"{place[1]!r}: " if place[1] else ""
-    return SceneError(f"{path}: {line}{element}{reason[: place.start()]}{remedy}")

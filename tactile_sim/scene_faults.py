@@ -1,0 +1,143 @@
+"""What MuJoCo has against a scene, as one line: file, line, element, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+
+from tactile_sim.errors import SceneError
+from tactile_sim.scene_sensors import fault_of_contact_sensor
+
+_REMEDIES = {
+    "no decoder found for mesh": "; convert the mesh to STL or OBJ",
+    "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
+}
+_OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
+_NOT_ELEMENTS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
+_INCLUDE = re.compile(r"<include\b[^>]*?(?:/>|>\s*</include\s*>)")
+_FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
+_OPENING = re.compile(r"<[A-Za-z_][^>]*>")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a scene, and where it was written."""
+
+    file: Path
+    number: int  # from 1 on
+    text: str
+
+
+def refusal(path: Path, error: Exception) -> SceneError:
+    """MuJoCo's reason for not taking the scene ``path``, as an error of one line.
+
+    What MuJoCo says of an included file it says without its name or a line; both are found here.
+    """
+    message = " ".join(str(error).split())
+    if "Element 'contact'" in message:
+        for file in _files(path):
+            if fault := fault_of_contact_sensor(file):
+                return SceneError(f"{file}: {fault}")
+    if model := _OF_A_MODEL.search(message):
+        attached = _attached(path, int(model[2]))
+        if attached is not None:
+            return refusal(attached, ValueError(model[1]))
+    broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", message)
+    if broken:
+        file = next((file for file in _files(path) if not _well_formed(file)), path)
+        return SceneError(f"{file}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
+    reason, element, line = _parts(message)
+    file = path
+    if line == 0:
+        file, line = _included(path, reason, element) or (path, 0)
+    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
+    place = f"line {line}: " if line else ""
+    return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+
+
+def _parts(message: str) -> tuple[str, str, int | None]:
+    """The reason, the element and the line of a message; line 0: of an included file; None: not told."""
+    message = re.sub(r"^((XML )?Error: ?)+", "", message)
+    place = re.search(r" Element (?:name )?'([^']*)'(?:, id \d+)?(?:, line (\d+))?", message)
+    if place is None:
+        return message, "", None
+    return message[: place.start()], place[1], int(place[2]) if place[2] else None
+
+
+def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
+    """Where the fault lies, among the files that the scene includes: file and line.
+
+    MuJoCo is asked again, with the included lines in their place. Only what cannot be included is left.
+    """
+    lines = _lines(path, path.parent, ())
+    try:
+        spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
+        spec.modelfiledir = str(path.parent)
+        spec.compile()
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        again, where, number = _parts(" ".join(str(error).split()))
+        if number and (again == reason or where == element == "include"):
+            return lines[number - 1].file, lines[number - 1].number
+    return None
+
+
+def _files(path: Path) -> list[Path]:
+    """The scene's file and those that it includes."""
+    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, ()) if line.file != path)]
+
+
+def _attached(path: Path, number: int) -> Path | None:
+    """The file of the ``<model>`` that stands in a line of a scene."""
+    lines = _lines(path, path.parent, ())
+    text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
+    return _file_of(text, path.parent)
+
+
+def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
+    """The lines of a file, with those of what it includes in their place.
+
+    folder: of the scene's own file, where MuJoCo looks first; outer: the files that include this one.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return []
+    text = _NOT_ELEMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    begin, end = 0, len(text)
+    if outer:  # only what is inside the root is put into the including file
+        opening = _OPENING.search(text)
+        begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
+    lines: list[_Line] = []
+    for include in _INCLUDE.finditer(text, begin, end):
+        file = _file_of(include[0], folder, path.parent)
+        if file is not None and file not in (path, *outer):
+            lines += _written(path, text, begin, include.start())
+            lines += _lines(file, folder, (*outer, path))
+            begin = include.end()
+    return lines + _written(path, text, begin, end)
+
+
+def _file_of(element: str, *folders: Path) -> Path | None:
+    """The file that an element names, in the first of the folders that has it."""
+    named = _FILE.search(element)
+    files = [Path(os.path.normpath(folder / named[1])) for folder in folders] if named else []
+    return next((file for file in files if file.is_file()), None)
+
+
+def _written(path: Path, text: str, begin: int, end: int) -> list[_Line]:
+    first = text.count("\n", 0, begin) + 1
+    return [_Line(path, first + k, line) for k, line in enumerate(text[begin:end].split("\n"))]
+
+
+def _well_formed(path: Path) -> bool:
+    try:
+        ElementTree.parse(path)
+    except (ElementTree.ParseError, OSError):
+        return False
+    return True

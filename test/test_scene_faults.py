@@ -1,0 +1,74 @@
+import pytest
+
+from tactile_sim import SceneError, scenes
+
+SCENE = """<mujoco>
+  <worldbody>
+    <include file="parts/hand.xml"/>
+  </worldbody>
+</mujoco>"""
+HAND = """<mujoco>
+  <!-- <include file="nowhere.xml"/>
+  -->
+  <body name="palm">
+    <joint name="wrist"/>
+    <geom name="pad" type="box" size=".1 .1 .1"/>
+    <include file="finger.xml"/>
+  </body>
+</mujoco>"""
+FINGER = '<mujoco>\n<body name="finger"><geom size=".1"/></body>\n</mujoco>'
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """The one line that a scene is refused with, without its folder; files by their names."""
+    (tmp_path / "parts").mkdir()
+
+    def load(**files):
+        texts = {"scene": SCENE, "parts/hand": HAND, "parts/finger": FINGER} | files
+        for name, text in texts.items():
+            (tmp_path / f"{name}.xml").write_text(text)
+        with pytest.raises(SceneError) as error:
+            scenes.load_model(tmp_path / "scene.xml")
+        assert "\n" not in str(error.value)
+        return str(error.value).replace(f"{tmp_path}/", "")
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("<joint name=", "<joint nam=", "line 5: 'joint': Schema violation: unrecognized attribute: 'nam'"),
+        ("<geom name", "<gem name", "line 6: 'gem': Schema violation: unrecognized element"),
+        (".1 .1 .1", ".1 -.1 .1", "line 6: 'pad': size 1 must be positive in geom"),
+        (".1 .1 .1", ".1 .1 big", "line 6: 'geom': bad format in attribute 'size'"),
+        ('"pad"', '"pad" material="felt"', "line 6: 'pad': material 'felt' not found"),
+        ("</body>", "", "line 4: broken XML (mismatched element)"),
+        ("finger.xml", "finer.xml", "line 7: 'include': Error opening file"),
+        ("finger.xml", "../scene.xml", "line 7: 'include': File '"),
+    ],
+)
+def test_a_fault_of_an_included_file_is_told_with_that_file_and_its_line(refused, right, wrong, message):
+    assert refused(**{"parts/hand": HAND.replace(right, wrong)}).startswith(f"parts/hand.xml: {message}")
+
+
+def test_a_fault_is_found_where_files_include_files(refused):
+    message = refused(**{"parts/finger": FINGER.replace("size", "sise")})
+    assert message == "parts/finger.xml: line 2: 'geom': Schema violation: unrecognized attribute: 'sise'"
+
+
+def test_a_fault_of_an_attached_model_is_told_with_its_own_file_and_line(refused):
+    scene = '<mujoco>\n<asset>\n<model name="hand" file="hand.xml"/></asset></mujoco>'
+    hand = "<mujoco>\n<worldbody>\n<geom sise='1'/></worldbody></mujoco>"
+    message = refused(scene=scene, hand=hand)
+    assert message == "hand.xml: line 3: 'geom': Schema violation: unrecognized attribute: 'sise'"
+    message = refused(scene=scene, hand=hand.replace("'1'/", "'1'"))
+    assert message == "hand.xml: line 3: broken XML (mismatched element)"
+
+
+def test_a_wrong_contact_sensor_of_an_included_file_is_told_with_the_nearest_word(refused):
+    scene = '<mujoco><include file="sensors.xml"/></mujoco>'
+    sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'
+    message = refused(scene=scene, sensors=sensors)
+    assert message == "sensors.xml: sensor 'grip': data: cannot have 'forc'; did you mean 'force'?"
