@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("rclpy", reason="the demo runs the ROS node")
 
 ROOT = Path(__file__).parents[2]
-START = 60.0  # s that a node may take to be heard on a busy machine
+PATIENCE = 120.0  # s that nothing takes, however busy the machine
 WEIGHT = 1.0 * 9.81  # N, of the cube
 N = r"([\d.]+)"
 DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
@@ -33,13 +33,13 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def wait_until(condition, patience: float, what: str):
-    end = time.monotonic() + patience
+def wait_until(condition, what: str):
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if result := condition():
             return result
         time.sleep(0.05)
-    pytest.fail(f"{what} did not happen within {patience:g} s")
+    pytest.fail(f"{what} did not happen within {PATIENCE:g} s")
 
 
 def is_gone(pid: int) -> bool:
@@ -71,10 +71,10 @@ class Terminal:
     def press(self, key: str) -> None:
         os.write(self.fd, key.encode())
 
-    def wait_for(self, pattern: str, condition=lambda match: True, patience: float = 10.0) -> None:
+    def wait_for(self, pattern: str, condition=lambda match: True) -> re.Match:
         """Wait for something new on the screen."""
         start = len(self.text)
-        end = time.monotonic() + patience
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if select.select([self.fd], [], [], 0.1)[0]:
                 try:
@@ -82,13 +82,20 @@ class Terminal:
                 except OSError:  # the demo ended
                     break
                 self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", came)
-            if any(condition(match) for match in re.finditer(pattern, self.text[start:])):
-                return
-        pytest.fail(f"{pattern!r} did not appear within {patience:g} s; last seen:\n{self.text[-1500:]}")
+            if found := next(filter(condition, re.finditer(pattern, self.text[start:])), None):
+                return found
+        pytest.fail(f"{pattern!r} did not appear within {PATIENCE:g} s; last seen:\n{self.text[-1500:]}")
 
-    def wait_for_peak(self, low: float, high: float, patience: float = 10.0) -> None:
+    def wait_for_peak(self, low: float, high: float) -> None:
         """Wait until the cube's peak in a second [N] is within the bounds."""
-        self.wait_for(rf"cube +{N} +{N} +{N} ", lambda match: low < float(match[3]) < high, patience)
+        self.wait_for(rf"cube +{N} +{N} +{N} ", lambda match: low < float(match[3]) < high)
+
+    def step(self, since: float = 0.0) -> float:
+        """Press the key and see where the step led to, beyond ``since`` [s]."""
+        self.press("s")
+        reached = float(self.wait_for(rf"step: now at {N} s", lambda match: float(match[1]) > since)[1])
+        self.wait_for(rf"time {N} s   paused", lambda match: float(match[1]) == reached)
+        return reached
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -123,19 +130,22 @@ def running(environment):
     if process.poll() is None:
         process.kill()
     process.communicate()
-    wait_until(lambda: is_gone(node), 15.0, "the end of the node")
+    wait_until(lambda: is_gone(node), "the end of the node")
 
 
-def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment):
+def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment, tmp_path):
+    # So little to do that time keeps its pace on a machine that has much else to do.
+    config = tmp_path / "light.yaml"
+    config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cube: 0.1}}}}\n")
     started = time.monotonic()
     done = subprocess.run(
-        [*DEMO, "touch_cube", "--duration", "5"],
+        [*DEMO, str(config), "--duration", "5"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         cwd=ROOT,
         env=environment,
-        timeout=START + 30,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert time.monotonic() - started > 5
@@ -151,29 +161,28 @@ def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment):
 
 
 def test_keys_throw_pause_step_reset_and_quit(terminal):
-    terminal.wait_for_peak(0.9 * WEIGHT, 1.1 * WEIGHT, START)  # fallen and at rest
+    terminal.wait_for_peak(0.9 * WEIGHT, 1.1 * WEIGHT)  # fallen and at rest
     (node,) = children(terminal.process.pid)
     terminal.press(" ")
     terminal.wait_for_peak(1.5 * WEIGHT, 1e6)
     assert "throw: threw 'ball_1'" in terminal.text
     terminal.press("p")
-    terminal.wait_for(r"time ([\d.]+) s   paused")
-    before = float(re.findall(r"time ([\d.]+) s   paused", terminal.text)[-1])
-    terminal.press("s")
-    terminal.wait_for(r"time ([\d.]+) s   paused", lambda match: 0 < float(match[1]) - before < 0.1)
+    terminal.wait_for(r"time [\d.]+ s   paused")
+    first = terminal.step()
+    assert terminal.step(first) == pytest.approx(first + 0.002)
     terminal.press("r")
     terminal.wait_for("reset: reset")
     terminal.press("p")
     terminal.wait_for("real-time factor")
     terminal.press("q")
-    assert terminal.process.wait(timeout=20) == 0
+    assert terminal.process.wait(PATIENCE) == 0
     assert is_gone(node)
 
 
 def test_ctrl_c_ends_the_demo_and_its_node(running):
     process, node = running
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (0, "")
     assert is_gone(node)
 
@@ -181,7 +190,7 @@ def test_ctrl_c_ends_the_demo_and_its_node(running):
 def test_a_node_that_dies_is_reported(running):
     process, node = running
     os.kill(node, signal.SIGKILL)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, None)
     assert errors.startswith("tactile_sim: error: the node ended with exit code -9")
 
@@ -189,7 +198,7 @@ def test_a_node_that_dies_is_reported(running):
 def test_the_node_ends_when_the_demo_is_killed(running):
     process, node = running
     process.kill()
-    wait_until(lambda: is_gone(node), 15.0, "the end of the node")
+    wait_until(lambda: is_gone(node), "the end of the node")
 
 
 def test_what_the_node_refuses_is_told_with_its_exit_code(tmp_path, environment):
@@ -202,7 +211,7 @@ def test_what_the_node_refuses_is_told_with_its_exit_code(tmp_path, environment)
         text=True,
         cwd=ROOT,
         env=environment,
-        timeout=START,
+        timeout=PATIENCE,
     )
     assert done.returncode == 2
     assert "'cube'" in done.stderr

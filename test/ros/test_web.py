@@ -50,6 +50,7 @@ def test_the_node_says_where_its_view_is(environment):
     found = None
     while not found and (line := process.stderr.readline()):
         found = re.search(r"web view: (http://127\.0\.0\.1:\d+)$", line)
+    assert found, "it ended without a view"
     with urllib.request.urlopen(found[1]) as page:
         assert page.status == 200
     process.send_signal(signal.SIGINT)
