@@ -33,6 +33,7 @@ __all__ = [
 
 _LOG = logging.getLogger("tactile_sim.engines")
 ENGINES = ("mujoco", "motrix", "trifinger")
+_MOST_ENVIRONMENTS = 2**31 - 1  # as the engines count them
 
 
 def load(
@@ -63,8 +64,10 @@ def load(
     from tactile_sim.config import records
     from tactile_sim.scenes import compiled, load_scene
 
-    if not (isinstance(num_envs, int | np.integer) and num_envs >= 1):
-        raise EngineError(f"cannot run {num_envs!r} environments: num_envs needs an integer of at least 1")
+    if not (isinstance(num_envs, int | np.integer) and 1 <= num_envs <= _MOST_ENVIRONMENTS):
+        raise EngineError(
+            f"cannot run {num_envs!r} environments: num_envs needs an integer from 1 to {_MOST_ENVIRONMENTS}"
+        )
     _check(engine)
     declared = contact_sensors or {}
     told = records("contact_sensors", declared, "engines.load")
@@ -115,11 +118,18 @@ def make_many(
     _check(engine)
     if engine == "trifinger":
         raise EngineError("the engine 'trifinger' runs one environment; leave num_envs out")
-    if engine == "mujoco":
-        return MujocoBatch(model, num_envs, threads)
-    from tactile_sim.engines.motrix_batch import MotrixBatch
+    try:
+        if engine == "mujoco":
+            return MujocoBatch(model, num_envs, threads)
+        from tactile_sim.engines.motrix_batch import MotrixBatch
 
-    return MotrixBatch(spec, model, num_envs, threads)
+        return MotrixBatch(spec, model, num_envs, threads)
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # as MuJoCo's batch tells it
+            raise
+        raise EngineError(
+            f"cannot run {num_envs} environments: too little memory; make num_envs less"
+        ) from None
 
 
 def _check(engine: str) -> None:

@@ -70,10 +70,16 @@ def test_environments_are_told_by_numbers_in_any_order_or_by_a_mask(folder, engi
             batch.reset(envs=envs)
 
 
-@pytest.mark.parametrize("number", [0, -1, 2.0, "2"])
+@pytest.mark.parametrize("number", [0, -1, 2.0, "2", 10**18])
 def test_a_number_of_environments_that_cannot_be_is_refused(number):
     with pytest.raises(EngineError, match=f"cannot run {number!r} environments"):
         load("touch_cube", num_envs=number)
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_more_environments_than_memory_holds_are_refused_in_a_line(engine):
+    with pytest.raises(EngineError, match="cannot run 2000000000 environments: too little memory; make num"):
+        load("touch_cube", engine, num_envs=2_000_000_000)
 
 
 def test_what_a_batch_cannot_do_is_refused_by_name(folder):
