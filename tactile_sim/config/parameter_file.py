@@ -12,6 +12,7 @@ import codecs
 import ctypes
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -144,6 +145,13 @@ class _Reader:
         """A mapping above the parameters; node names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
+                if key == _NODE_LEVEL:
+                    self._fail(
+                        event, f"'{_NODE_LEVEL}:' holds nothing; the parameters stand below it, indented"
+                    )
+                above = name.rpartition("/")[2]
+                if get_close_matches(above, [_NODE_LEVEL]):
+                    self._fail(event, f"{key!r} stands below {above!r}; did you mean '{_NODE_LEVEL}'?")
                 self._fail(
                     event, f"{key!r} stands above the parameters; put '/**:' and '{_NODE_LEVEL}:' above it"
                 )

@@ -110,6 +110,11 @@ def test_a_namespace_may_be_a_level_of_its_own(tmp_path):
         ("hello\n", "my.yaml: line 1: the top has to be a mapping: '/**:'"),
         ("scene: cube.xml\n", "my.yaml: line 1: 'scene' stands above the parameters"),
         ("/**:\n  scene: cube.xml\n", "my.yaml: line 2: 'scene' stands above the parameters"),
+        (
+            "/**:\n  ros__parameters:\n",
+            "my.yaml: line 2: 'ros__parameters:' holds nothing; the parameters stand",
+        ),
+        ("/**: {ros_parameters: {scene: a}}\n", "'scene' stands below 'ros_parameters'; did you mean 'ros__"),
         ("ros__parameters: {scene: a}\n", "'ros__parameters:' needs a node's name above it"),
         (
             "",
