@@ -17,7 +17,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Ctrl-C ends it. ros2 bag play, Foxglove and tactile_sim bag read what comes out.",
     )
     parser.add_argument("out", metavar="OUT", type=Path, help="the folder to make")
-    parser.add_argument("topics", nargs="*", metavar="TOPIC", help="topics; all, also later ones, by default")
+    parser.add_argument(
+        "topics", nargs="*", default=[], metavar="TOPIC", help="topics; all, also later ones, by default"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
