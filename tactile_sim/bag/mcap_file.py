@@ -1,211 +1,52 @@
-"""An MCAP file, written so that it can be read at any moment, and read as far as it goes.
+"""An MCAP file read from front to back: as far as it goes, and past what is damaged.
 
-The records are the ``mcap`` library's; its writer ends a chunk by size alone, so chunks are put together
-here, where they also end in time. https://mcap.dev/spec
+The records are the ``mcap`` library's. https://mcap.dev/spec
 """
 
 from __future__ import annotations
 
 import os
 import struct
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 import zstandard
-from mcap.data_stream import ReadDataStream, RecordBuilder
+from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import (
-    Channel,
-    Chunk,
-    ChunkIndex,
-    DataEnd,
-    Footer,
-    Header,
-    McapRecord,
-    MessageIndex,
-    Metadata,
-    MetadataIndex,
-    Schema,
-    Statistics,
-    SummaryOffset,
-)
+from mcap.records import Channel, Chunk, Schema
 from mcap.stream_reader import get_chunk_data_stream
 
+from tactile_sim.bag.landmarks import CHUNK_HEAD, chunk_size, last_place, next_chunk
 from tactile_sim.errors import BagError
 
 MAGIC = b"\x89MCAP0\r\n"
-CHUNK_SIZE = 4 << 20  # bytes at which a chunk ends before its time
-_HEAD = struct.Struct("<BQ")  # of a record: what it is and how long
-_MESSAGE = struct.Struct("<BQHIQQ")  # the same, and channel, sequence, log time, publish time
-_MESSAGE_FIELDS = _MESSAGE.size - _HEAD.size
+HEAD = struct.Struct("<BQ")
+"""Of a record: what it is and how long."""
+MESSAGE = struct.Struct("<BQHIQQ")
+"""The same, and channel, sequence, log time, publish time."""
+MESSAGE_FIELDS = MESSAGE.size - HEAD.size
+DATA_END = HEAD.pack(Opcode.DATA_END, 4)
+"""How the record begins behind which the summary is."""
+_INDEX = struct.Struct("<HI")
+"""Of the messages of a chunk: channel, and how many bytes follow."""
+_BROKEN = (
+    McapError,
+    ValueError,
+    struct.error,
+    zstandard.ZstdError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,  # a broken chunk may claim any size
+)
+"""What comes of reading what is none."""
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of a file are done, and its size."""
-
-
-@dataclass
-class _OpenChunk:
-    data: bytearray = field(default_factory=bytearray)
-    start: int = 0
-    end: int = 0
-    index: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-
-
-class McapWriter:
-    """Writes one file; what is flushed stays readable whatever happens to the process."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = open(path, "xb", buffering=0)  # each chunk goes to the system in one call
-        self._end = 0
-        self._schemas: list[Schema] = []
-        self._channels: list[Channel] = []
-        self._chunks: list[ChunkIndex] = []
-        self._chunk = _OpenChunk()
-        self._compressor = zstandard.ZstdCompressor(level=1)
-        self.counts: dict[int, int] = {}
-        self._empty = True
-        self.start = self.stop = 0  # log times [ns] of the messages on disk and in the open chunk
-        self._append(MAGIC + _bytes(Header(profile="ros2", library="tactile_sim")))
-
-    def add_channel(self, topic: str, type_name: str, definition: str, metadata: dict[str, str]) -> int:
-        """Make a topic known with its type (``ros2msg`` text); returns its id for :meth:`write`."""
-        schema = next((schema for schema in self._schemas if schema.name == type_name), None)
-        if schema is None:
-            schema = Schema(
-                id=len(self._schemas) + 1, name=type_name, encoding="ros2msg", data=definition.encode()
-            )
-            self._schemas.append(schema)
-            self._chunk.data += _bytes(schema)
-        channel = Channel(
-            id=len(self._channels) + 1,
-            topic=topic,
-            message_encoding="cdr",
-            metadata=metadata,
-            schema_id=schema.id,
-        )
-        self._channels.append(channel)
-        self._chunk.data += _bytes(channel)
-        self.counts[channel.id] = 0
-        return channel.id
-
-    def write(self, channel: int, log_time: int, data: bytes | memoryview) -> None:
-        """Add a message to the open chunk; ends the chunk if it is large."""
-        chunk = self._chunk
-        if not chunk.index:
-            chunk.start = chunk.end = log_time
-        if self._empty:
-            self.start = self.stop = log_time
-            self._empty = False
-        chunk.start, chunk.end = min(chunk.start, log_time), max(chunk.end, log_time)
-        self.start, self.stop = min(self.start, log_time), max(self.stop, log_time)
-        chunk.index.setdefault(channel, []).append((log_time, len(chunk.data)))
-        sequence = self.counts[channel] = self.counts[channel] + 1
-        length = _MESSAGE_FIELDS + len(data)
-        chunk.data += _MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, log_time)
-        chunk.data += data
-        if len(chunk.data) >= CHUNK_SIZE:
-            self.end_chunk()
-
-    def end_chunk(self) -> None:
-        """Hand what was written so far to the operating system, as a chunk with its index."""
-        chunk = self._chunk
-        if not chunk.data:
-            return
-        packed = self._compressor.compress(chunk.data)
-        crc = zlib.crc32(chunk.data)
-        record = _bytes(Chunk("zstd", packed, chunk.end, chunk.start, crc, len(chunk.data)))
-        offsets, indices = {}, b""
-        for channel, records in chunk.index.items():
-            offsets[channel] = self._end + len(record) + len(indices)
-            indices += _bytes(MessageIndex(channel, records))
-        index = ChunkIndex(
-            chunk_length=len(record),
-            chunk_start_offset=self._end,
-            compression="zstd",
-            compressed_size=len(packed),
-            message_end_time=chunk.end,
-            message_index_length=len(indices),
-            message_index_offsets=offsets,
-            message_start_time=chunk.start,
-            uncompressed_size=len(chunk.data),
-        )
-        try:
-            self._append(record + indices)
-        except OSError:
-            for channel, records in chunk.index.items():
-                self.counts[channel] -= len(records)
-            self._chunk = _OpenChunk()  # it is lost: there is no place for it
-            raise
-        self._chunks.append(index)
-        self._chunk = _OpenChunk()
-
-    def finish(self, metadata: str) -> None:
-        """End the file with rosbag2's ``metadata`` (YAML) and the summary that lets readers jump."""
-        try:
-            self.end_chunk()
-            start = self._end
-            record = _bytes(Metadata(name="rosbag2", metadata={"serialized_metadata": metadata}))
-            place = MetadataIndex(offset=start, length=len(record), name="rosbag2")
-            self._append(record + _bytes(DataEnd(data_section_crc=0)))
-            self._append(self._summary(place))
-        finally:
-            self._file.close()
-
-    def _summary(self, metadata: MetadataIndex) -> bytes:
-        statistics = Statistics(
-            attachment_count=0,
-            channel_count=len(self._channels),
-            channel_message_counts=self.counts,
-            chunk_count=len(self._chunks),
-            message_count=sum(self.counts.values()),
-            message_end_time=self.stop,
-            message_start_time=self.start,
-            metadata_count=1,
-            schema_count=len(self._schemas),
-        )
-        groups: list[tuple[Opcode, list[McapRecord]]] = [
-            (Opcode.SCHEMA, [*self._schemas]),
-            (Opcode.CHANNEL, [*self._channels]),
-            (Opcode.STATISTICS, [statistics]),
-            (Opcode.CHUNK_INDEX, [*self._chunks]),
-            (Opcode.METADATA_INDEX, [metadata]),
-        ]
-        summary, offsets = b"", b""
-        for opcode, records in groups:
-            if records:
-                data = b"".join(map(_bytes, records))
-                offsets += _bytes(SummaryOffset(opcode, self._end + len(summary), len(data)))
-                summary += data
-        footer = Footer(summary_start=self._end, summary_offset_start=self._end + len(summary), summary_crc=0)
-        return summary + offsets + _bytes(footer) + MAGIC
-
-    def _append(self, data: bytes) -> None:
-        """Write all of ``data`` or, on a full disk, nothing."""
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._file.write(view) :]
-        except OSError:
-            os.ftruncate(self._file.fileno(), self._end)
-            os.lseek(self._file.fileno(), self._end, os.SEEK_SET)
-            raise
-        self._end += len(data)
-
-    @property
-    def bytes_written(self) -> int:
-        """The size of the file."""
-        return self._end
-
-
-def _bytes(record: McapRecord) -> bytes:
-    builder = RecordBuilder()
-    record.write(builder)
-    return builder.end()
 
 
 @dataclass(frozen=True)
@@ -221,8 +62,9 @@ class Message:
 class McapScan:
     """The messages of a file from front to back, without its index: so a file that just stops can be read.
 
-    After the iteration ``damage`` says in one line what is wrong with the file, or is None; ``kept`` is the
-    number of bytes that were good. ``progress`` is told after each record.
+    Where something is damaged, it goes on with the next whole chunk: what its checksum confirms is given,
+    and nothing else. After the iteration ``damage`` says what is wrong with the file. ``kept`` is where the
+    record begins whose messages come. ``progress`` is told after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -230,16 +72,31 @@ class McapScan:
         self.progress = progress
         self.channels: dict[int, Channel] = {}
         self.schemas: dict[int, Schema] = {}
-        self.damage: str | None = None
         self.size = self.kept = 0
+        self._faults: dict[int, tuple[str, int]] = {}  # by place: what, and how many bytes it cost
+
+    @property
+    def damage(self) -> str | None:
+        """What is wrong in one line, or None."""
+        if not self._faults:
+            return None
+        what, _ = self._faults[min(self._faults)]
+        more = len(self._faults) - 1
+        return what + (f", and {more} more such place{'s' * (more > 1)}" if more else "")
+
+    @property
+    def lost(self) -> int:
+        """The number of bytes that could not be read."""
+        return sum(cost for _, cost in self._faults.values())
 
     def __iter__(self) -> Iterator[Message]:
         with open(self.path, "rb") as file:
             self.size = os.fstat(file.fileno()).st_size
             if file.read(len(MAGIC)) != MAGIC:
-                raise BagError(f"{self.path} is not an MCAP file, or an empty one")
-            self.kept = len(MAGIC)
-            yield from self._records(file)
+                if self.size < len(MAGIC) or next_chunk(file, len(MAGIC), self.size) == self.size:
+                    raise BagError(f"{self.path} is not an MCAP file, or an empty one")
+                self._fault(0, "its first bytes are not those of an MCAP file", 0)
+            yield from self._records(file, len(MAGIC))
 
     def after(self, offset: int) -> Iterator[Message]:
         """The messages of a record and of all behind it, once an iteration has been through.
@@ -247,71 +104,127 @@ class McapScan:
         offset: what ``kept`` was as one of the record's messages came.
         """
         with open(self.path, "rb") as file:
-            self.kept = file.seek(offset)
-            yield from self._records(file)
+            yield from self._records(file, offset)
 
-    def _records(self, file: BinaryIO) -> Iterator[Message]:
-        while True:
-            head = file.read(_HEAD.size)
-            if len(head) < _HEAD.size:
-                self.damage = "it ends without a summary: its writer was stopped"
-                return
-            opcode, length = _HEAD.unpack(head)
-            left = self.size - self.kept - _HEAD.size
-            if length > left:
-                self.damage = f"it stops within a record: {left} bytes of {length}"
-                return
-            if opcode == Opcode.FOOTER:
-                if file.read()[length:] == MAGIC:
-                    self.kept = self.size
-                else:
-                    self.damage = "its end is not that of an MCAP file"
-                return
+    def _records(self, file: BinaryIO, place: int) -> Iterator[Message]:
+        settled = place  # no chunk before it is still to be read
+        while place < self.size:
+            self.kept = place
+            file.seek(place)
+            head = file.read(CHUNK_HEAD)
+            chunk = chunk_size(head)
+            fits = 0 < chunk <= self.size - place
             try:
-                yield from self._record(opcode, file.read(length))
-            except (
-                McapError,
-                ValueError,
-                struct.error,
-                zstandard.ZstdError,
-                RuntimeError,
-            ) as error:
-                self.damage = (
-                    f"broken at byte {self.kept}: {' '.join(str(error).split()) or type(error).__name__}"
-                )
-                return
-            self.kept += _HEAD.size + length
+                if head[0] == Opcode.FOOTER and not fits:
+                    self._end(file, place)
+                    return
+                length = chunk if fits else self._length(head, self.size - place)
+                file.seek(place + HEAD.size)
+                # A head that is a chunk's is one, whatever it is called.
+                opcode = Opcode.CHUNK if fits else head[0]
+                yield from self._record(opcode, file.read(length - HEAD.size))
+                if opcode != head[0]:
+                    self._fault(place, f"broken at byte {place}: a chunk is marked as another record", 0)
+                place += length
+                if opcode in (Opcode.CHUNK, Opcode.MESSAGE):
+                    settled = place
+            except _BROKEN as error:
+                self._learn(file)
+                if fits:  # what is in a chunk may look like one, unless the chunk has lost its end
+                    settled = place + (chunk if self._begins(file, place + chunk) else 1)
+                found = next_chunk(file, settled, self.size)
+                reason = " ".join(str(error).split()) or type(error).__name__
+                self._fault(place, f"broken at byte {place}: {reason}", max(0, found - place))
+                place = settled = found
             if self.progress:
-                self.progress(self.kept, self.size)
+                self.progress(place, self.size)
+        if not self._faults:
+            self._fault(self.size, "it ends without a summary: its writer was stopped", 0)
 
-    def _record(self, opcode: int, data: bytes) -> Iterator[Message]:
+    def _fault(self, place: int, what: str, cost: int) -> None:
+        self._faults[place] = what, cost
+
+    def _end(self, file: BinaryIO, place: int) -> None:
+        """Raise a ValueError where the footer is not the end of the file."""
+        file.seek(place)
+        rest = file.read(1 << 10)
+        if rest[HEAD.size + HEAD.unpack_from(rest)[1] :] != MAGIC:
+            raise ValueError("its end is not that of an MCAP file")
+
+    def _length(self, head: bytes, left: int) -> int:
+        """Of a record that is not a chunk, with its head; raises a ValueError where it cannot be one."""
+        if len(head) < HEAD.size:
+            raise ValueError(f"it stops within a record: {left} bytes of {HEAD.size}")
+        opcode, length = HEAD.unpack_from(head)
+        if length > left - HEAD.size:
+            raise ValueError(f"it stops within a record: {left - HEAD.size} bytes of {length}")
+        if opcode == Opcode.CHUNK:
+            raise ValueError("the lengths of a chunk contradict each other")
+        if opcode == Opcode.MESSAGE_INDEX and length - _INDEX.size != _INDEX.unpack_from(head, HEAD.size)[1]:
+            raise ValueError("the lengths of an index contradict each other")
+        if not 0 < opcode <= max(Opcode) and opcode < 0x80:  # from there on are those of applications
+            raise ValueError(f"there is no record {opcode}")
+        return int(HEAD.size + length)
+
+    def _begins(self, file: BinaryIO, place: int) -> bool:
+        """Whether a record begins at a place."""
+        file.seek(place)
+        head = file.read(CHUNK_HEAD)
+        try:
+            return chunk_size(head) > 0 or self._length(head, self.size - place) > 0
+        except _BROKEN:
+            return False
+
+    def _learn(self, file: BinaryIO) -> None:
+        """Take topics and types from the summary: those that were in what is broken are there as well."""
+        place = last_place(file, DATA_END, self.size)
+        with suppress(*_BROKEN):
+            while place < self.size:
+                file.seek(place)
+                opcode, length = HEAD.unpack(file.read(HEAD.size))
+                if opcode == Opcode.FOOTER or length > self.size - place:
+                    return
+                if opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
+                    list(self._record(opcode, file.read(length)))
+                place += HEAD.size + length
+
+    def _record(self, opcode: int, data: bytes, sure: bool = False) -> Iterator[Message]:
+        """The messages of a record. What is sure comes from a chunk: its topics and types stand."""
         stream = ReadDataStream(BytesIO(data))
         if opcode == Opcode.SCHEMA:
             schema = Schema.read(stream)
-            self.schemas[schema.id] = schema
+            if schema.encoding.startswith("ros2"):
+                schema.data.decode()  # raises a ValueError where it is no text
+            if sure or schema.id not in self.schemas:
+                self.schemas[schema.id] = schema
         elif opcode == Opcode.CHANNEL:
             channel = Channel.read(stream)
-            self.channels[channel.id] = channel
+            if sure or channel.id not in self.channels:
+                self.channels[channel.id] = channel
         elif opcode == Opcode.MESSAGE:
-            yield from self._messages(_HEAD.pack(opcode, len(data)) + data)
+            yield from self._messages(HEAD.pack(opcode, len(data)) + data)
         elif opcode == Opcode.CHUNK:
             inner, length = get_chunk_data_stream(Chunk.read(stream), validate_crc=True)
             yield from self._messages(inner.read(length))
 
     def _messages(self, data: bytes) -> Iterator[Message]:
-        view, position = memoryview(data), 0
+        view, position, unknown = memoryview(data), 0, 0
         while position < len(data):
-            opcode, length = _HEAD.unpack_from(data, position)
-            end = position + _HEAD.size + length
+            opcode, length = HEAD.unpack_from(data, position)
+            end = position + HEAD.size + length
             if end > len(data):
                 raise ValueError("a record is longer than its chunk")
             if opcode == Opcode.MESSAGE:
-                _, _, channel_id, _, log_time, _ = _MESSAGE.unpack_from(data, position)
+                _, _, channel_id, _, log_time, _ = MESSAGE.unpack_from(data, position)
                 channel = self.channels.get(channel_id)
                 schema = self.schemas.get(channel.schema_id) if channel else None
-                if channel is None or schema is None:
-                    raise ValueError("a message of an unknown topic or type")
-                yield Message(channel, schema, log_time, view[position + _MESSAGE.size : end])
+                if channel is not None and schema is not None:
+                    yield Message(channel, schema, log_time, view[position + MESSAGE.size : end])
+                else:
+                    unknown += length
             else:
-                yield from self._record(opcode, data[position + _HEAD.size : end])
+                yield from self._record(opcode, data[position + HEAD.size : end], sure=True)
             position = end
+        if unknown:
+            what = f"broken before byte {self.kept}: messages from there on are of an unknown topic or type"
+            self._fault(self.kept, what, unknown)

@@ -68,7 +68,7 @@ class Messages:
                 )
             if scan.damage:
                 self.damage = self.damage or f"{file.name}: {scan.damage}"
-                self.lost += scan.size - scan.kept
+                self.lost += scan.lost
 
     def _decoder(self, topic: str, schema: Any) -> Decoder:
         made = self._decoders[topic] = decoder(of_definition(schema.name, schema.data.decode()))

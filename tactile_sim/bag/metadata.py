@@ -14,6 +14,10 @@ from tactile_sim.errors import BagError
 FILE = "metadata.yaml"
 
 
+class MetadataError(BagError):
+    """The metadata of a bag cannot be read."""
+
+
 @dataclass
 class TopicInfo:
     """A topic in a bag. ``qos`` holds the publishers' profiles as mappings in rosbag2's words."""
@@ -77,7 +81,12 @@ def replace(folder: Path, content: str) -> None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The MCAP files of a bag: a file itself, or those in a folder in their order."""
+    """The MCAP files of a bag: a file itself, or those in a folder in their order.
+
+    Raises:
+        MetadataError: the folder's metadata cannot be read.
+        BagError: there is no bag, it is of another storage, or not complete.
+    """
     if path.is_file():
         return [path]
     if not path.exists():
@@ -92,7 +101,10 @@ def files_of(path: Path) -> list[Path]:
         information = yaml.safe_load(described.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
     except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise BagError(f"{described} is not rosbag2's: {' '.join(str(error).split())}") from None
+        reason = " ".join(str(error).split())
+        raise MetadataError(
+            f"{described} is not rosbag2's: {reason}; tactile_sim bag repair {path} makes it anew"
+        ) from None
     if storage != "mcap":
         raise BagError(f"{path} is stored as {storage}; only mcap is read: ros2 bag convert makes it one")
     files = [path / name for name in names]

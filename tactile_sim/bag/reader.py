@@ -71,7 +71,7 @@ class _Collected:
 def read(path: str | Path, topics: Collection[str] | None = None, progress: Progress | None = None) -> Bag:
     """All messages of a rosbag2 (MCAP) folder or file; of ``topics`` alone if given.
 
-    A bag that was not ended properly is read as far as it goes; a UserWarning and ``damage`` then say so.
+    Of a damaged bag all is read that is whole; a UserWarning and ``damage`` then say so.
     ``progress`` is told how many bytes of how many of a file are read.
 
     Raises:
@@ -90,7 +90,7 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         into.stamps.append(message.stamp)
     if messages.damage:
         warnings.warn(
-            f"{path}: {messages.damage} ({messages.lost} bytes lost); all before is read;"
+            f"{path}: {messages.damage} ({messages.lost} bytes lost); all else is read;"
             f" to mend it: tactile_sim bag repair {path}",
             stacklevel=2,
         )

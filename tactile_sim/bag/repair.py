@@ -1,4 +1,4 @@
-"""Bags that were not ended: what is in them, put into files that are whole."""
+"""Bags that were not ended or are damaged: what is in them, put into files that are whole."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from pathlib import Path
 import yaml
 
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_file import McapScan, McapWriter, Progress
+from tactile_sim.bag.mcap_file import McapScan, Progress
+from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """What became of a bag: ``damage`` is what was wrong with its file, None if nothing was."""
+    """What became of a bag: ``damage`` is what was wrong with its file, None if nothing was.
+
+    described: whether its metadata were right, and are as they were if the file is.
+    """
 
     file: Path
     damage: str | None
+    described: bool
     messages: int
     lost_bytes: int
 
@@ -30,19 +35,24 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     The damaged file stays beside as ``NAME.mcap.damaged``. Whenever this is interrupted, the bag is as it
     was or repaired.
     """
-    files = metadata.files_of(path)
+    described = path.is_file() or (path / metadata.FILE).is_file()
+    try:
+        files = metadata.files_of(path)
+    except metadata.MetadataError:
+        files, described = sorted(path.glob("*.mcap")), False
+    if not files:
+        raise BagError(f"{path} is not a bag: it holds no .mcap file")
     if len(files) > 1:
         raise BagError(f"{path} has {len(files)} files: repair each file, then: ros2 bag reindex {path}")
     [file] = files
     scan = McapScan(file, progress)
     messages = sum(1 for _ in scan)
-    described = path.is_file() or (path / metadata.FILE).is_file()
     if scan.damage or not described:
         try:
             _rewrite(path, file, scan)
         except OSError as error:
             raise BagError(f"cannot repair {path}: {error.strerror}") from None
-    return Repaired(file, scan.damage, messages, scan.size - scan.kept)
+    return Repaired(file, scan.damage, described, messages, scan.lost)
 
 
 def _rewrite(path: Path, file: Path, scan: McapScan) -> None:

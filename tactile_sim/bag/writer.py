@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_file import McapWriter
+from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
 INTERVAL = 0.5  # s of wall time after which a chunk ends, so that a kill costs less than a second

@@ -19,7 +19,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     repair = new_parser(
         actions,
         "repair",
-        "mend a bag whose recorder was killed",
+        "mend a bag that is damaged, or whose recorder was killed",
         "The damaged file is kept beside the new one, as NAME.mcap.damaged.",
     )
     export = new_parser(
@@ -111,7 +111,9 @@ def _repair(args: argparse.Namespace) -> int:
 
     with progress("reading") as told:
         done = repair(args.bag, told)
-    if done.damage is None:
+    if done.damage is None and not done.described:
+        print(f"{args.bag}: made metadata.yaml anew, {counted(done.messages, 'message')}")
+    elif done.damage is None:
         print(f"{args.bag}: nothing to repair, {counted(done.messages, 'message')}")
     else:
         print(f"{done.file}: {done.damage}")
@@ -131,7 +133,7 @@ def _export(args: argparse.Namespace) -> int:
     with leaving_nothing_half():
         damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
     if damage:
-        print(f"damaged: {damage}; what lies before is exported")
+        print(f"damaged: {damage}; all else is exported")
     return 0
 
 

@@ -107,7 +107,7 @@ def main(args: argparse.Namespace) -> int:
         if args.video:
             _film(args, robot, span)
     if found.damage:
-        print(f"damaged: {found.damage}; what lies before is drawn", file=sys.stderr)
+        print(f"damaged: {found.damage}; all else is drawn", file=sys.stderr)
     return 0
 
 

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from falling import Cube, Making
-
-
-class Bags:
-    """Makes bags in folders of their own."""
-
-    def __init__(self, folders: Callable[[str], Path]) -> None:
-        self._folders = folders
-
-    def folder(self, name: str) -> Path:
-        """A folder that is not there yet."""
-        return self._folders("bags") / name
-
-    def __call__(self, *cubes: Cube) -> Path:
-        """The bag of these cubes, of a whole one by default."""
-        making = Making(self.folder("fall"))
-        for cube in cubes or (Cube(),):
-            cube.write(making)
-        making.bag.close()
-        return making.bag.folder
+from falling import Bags
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -221,3 +221,22 @@ class Cube:
             self._put(
                 making, "/tactile/cube/image", "sensor_msgs/Image", time, image | {"data": light.ravel()}
             )
+
+
+class Bags:
+    """Makes bags in folders of their own."""
+
+    def __init__(self, folders: Callable[[str], Path]) -> None:
+        self._folders = folders
+
+    def folder(self, name: str) -> Path:
+        """A folder that is not there yet."""
+        return self._folders("bags") / name
+
+    def __call__(self, *cubes: Cube) -> Path:
+        """The bag of these cubes, of a whole one by default."""
+        making = Making(self.folder("fall"))
+        for cube in cubes or (Cube(),):
+            cube.write(making)
+        making.bag.close()
+        return making.bag.folder

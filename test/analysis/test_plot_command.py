@@ -113,7 +113,7 @@ def test_a_bag_without_layouts_gives_the_other_figures_and_a_line(make_bag, tmp_
 def test_a_damaged_bag_is_drawn_as_far_as_it_goes_and_said_to_be_damaged(
     make_bag, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
     whole = make_bag(Cube(count=40))
     folder = tmp_path / "torn"
     shutil.copytree(whole, folder)

@@ -135,24 +135,3 @@ def test_topics_may_follow_options(fall, tmp_path):
     arguments = ["--format", "parquet", str(fall), "-o", str(out), "contacts", "tactile/frame"]
     assert main(["bag", "export", *arguments]) == 0
     assert sorted(file.name for file in out.iterdir()) == ["contacts.parquet", "tactile.frame.parquet"]
-
-
-def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):
-    two = make_bag(
-        Cube("/left", bodies=("palm", "thumb"), count=5), Cube("/right", without=["/layout"], count=5)
-    )
-    assert main(["bag", "info", str(two)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in said
-    assert "/right: no layout tells where its taxels lie" in said
-    [row] = [line for line in said if "/left/tactile/frame" in line]
-    assert "TactileFrame" in row and " 5 " in row and "50.0" in row
-
-
-def test_info_breaks_long_lists_of_bodies_between_two_of_them(make_bag, capsys):
-    bodies = tuple(f"a_long_name_of_a_finger_{k}" for k in range(12))
-    assert main(["bag", "info", str(make_bag(Cube(bodies=bodies, count=2)))]) == 0
-    said = capsys.readouterr().out
-    assert max(map(len, said.splitlines())) <= 160
-    assert all(f"{body} 150" in said for body in bodies)
-    assert "MB unpacked" in said and "MB on the disk" in said

@@ -1,0 +1,201 @@
+"""An MCAP file, written so that it can be read at any moment.
+
+The records are the ``mcap`` library's; its writer ends a chunk by size alone, so chunks are put together
+here, where they also end in time. https://mcap.dev/spec
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import zstandard
+from mcap.data_stream import RecordBuilder
+from mcap.opcode import Opcode
+from mcap.records import (
+    Channel,
+    Chunk,
+    ChunkIndex,
+    DataEnd,
+    Footer,
+    Header,
+    McapRecord,
+    MessageIndex,
+    Metadata,
+    MetadataIndex,
+    Schema,
+    Statistics,
+    SummaryOffset,
+)
+
+from tactile_sim.bag.mcap_file import MAGIC, MESSAGE, MESSAGE_FIELDS
+
+CHUNK_SIZE = 4 << 20
+"""Bytes at which a chunk ends before its time."""
+
+
+@dataclass
+class _OpenChunk:
+    data: bytearray = field(default_factory=bytearray)
+    start: int = 0
+    end: int = 0
+    index: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+class McapWriter:
+    """Writes one file; what is flushed stays readable whatever happens to the process."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "xb", buffering=0)  # each chunk goes to the system in one call
+        self._end = 0
+        self._schemas: list[Schema] = []
+        self._channels: list[Channel] = []
+        self._chunks: list[ChunkIndex] = []
+        self._chunk = _OpenChunk()
+        self._definitions = bytearray()  # of topics and types that came since the last chunk
+        self._compressor = zstandard.ZstdCompressor(level=1)
+        self.counts: dict[int, int] = {}
+        self._empty = True
+        self.start = self.stop = 0  # log times [ns] of the messages on disk and in the open chunk
+        self._append(MAGIC + _bytes(Header(profile="ros2", library="tactile_sim")))
+
+    def add_channel(self, topic: str, type_name: str, definition: str, metadata: dict[str, str]) -> int:
+        """Make a topic known with its type (``ros2msg`` text); returns its id for :meth:`write`."""
+        schema = next((schema for schema in self._schemas if schema.name == type_name), None)
+        if schema is None:
+            schema = Schema(
+                id=len(self._schemas) + 1, name=type_name, encoding="ros2msg", data=definition.encode()
+            )
+            self._schemas.append(schema)
+            self._definitions += _bytes(schema)
+            self._chunk.data += _bytes(schema)
+        channel = Channel(
+            id=len(self._channels) + 1,
+            topic=topic,
+            message_encoding="cdr",
+            metadata=metadata,
+            schema_id=schema.id,
+        )
+        self._channels.append(channel)
+        self._definitions += _bytes(channel)
+        self._chunk.data += _bytes(channel)
+        self.counts[channel.id] = 0
+        return channel.id
+
+    def write(self, channel: int, log_time: int, data: bytes | memoryview) -> None:
+        """Add a message to the open chunk; ends the chunk if it is large."""
+        chunk = self._chunk
+        if not chunk.index:
+            chunk.start = chunk.end = log_time
+        if self._empty:
+            self.start = self.stop = log_time
+            self._empty = False
+        chunk.start, chunk.end = min(chunk.start, log_time), max(chunk.end, log_time)
+        self.start, self.stop = min(self.start, log_time), max(self.stop, log_time)
+        chunk.index.setdefault(channel, []).append((log_time, len(chunk.data)))
+        sequence = self.counts[channel] = self.counts[channel] + 1
+        length = MESSAGE_FIELDS + len(data)
+        chunk.data += MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, log_time)
+        chunk.data += data
+        if len(chunk.data) >= CHUNK_SIZE:
+            self.end_chunk()
+
+    def end_chunk(self) -> None:
+        """Hand what was written so far to the operating system, as a chunk with its index."""
+        chunk = self._chunk
+        if not (chunk.index or self._definitions):
+            return
+        packed = self._compressor.compress(chunk.data)
+        crc = zlib.crc32(chunk.data)
+        record = _bytes(Chunk("zstd", packed, chunk.end, chunk.start, crc, len(chunk.data)))
+        offsets, indices = {}, b""
+        for channel, records in chunk.index.items():
+            offsets[channel] = self._end + len(record) + len(indices)
+            indices += _bytes(MessageIndex(channel, records))
+        index = ChunkIndex(
+            chunk_length=len(record),
+            chunk_start_offset=self._end,
+            compression="zstd",
+            compressed_size=len(packed),
+            message_end_time=chunk.end,
+            message_index_length=len(indices),
+            message_index_offsets=offsets,
+            message_start_time=chunk.start,
+            uncompressed_size=len(chunk.data),
+        )
+        try:
+            self._append(record + indices)
+        except OSError:
+            for channel, records in chunk.index.items():
+                self.counts[channel] -= len(records)
+            self._chunk = _OpenChunk()  # it is lost: there is no place for it
+            self._definitions.clear()
+            raise
+        self._chunks.append(index)
+        self._chunk = _OpenChunk(bytearray(self._definitions))  # again, should this chunk be damaged
+        self._definitions.clear()
+
+    def finish(self, metadata: str) -> None:
+        """End the file with rosbag2's ``metadata`` (YAML) and the summary that lets readers jump."""
+        try:
+            self.end_chunk()
+            start = self._end
+            record = _bytes(Metadata(name="rosbag2", metadata={"serialized_metadata": metadata}))
+            place = MetadataIndex(offset=start, length=len(record), name="rosbag2")
+            self._append(record + _bytes(DataEnd(data_section_crc=0)))
+            self._append(self._summary(place))
+        finally:
+            self._file.close()
+
+    def _summary(self, metadata: MetadataIndex) -> bytes:
+        statistics = Statistics(
+            attachment_count=0,
+            channel_count=len(self._channels),
+            channel_message_counts=self.counts,
+            chunk_count=len(self._chunks),
+            message_count=sum(self.counts.values()),
+            message_end_time=self.stop,
+            message_start_time=self.start,
+            metadata_count=1,
+            schema_count=len(self._schemas),
+        )
+        groups: list[tuple[Opcode, list[McapRecord]]] = [
+            (Opcode.SCHEMA, [*self._schemas]),
+            (Opcode.CHANNEL, [*self._channels]),
+            (Opcode.STATISTICS, [statistics]),
+            (Opcode.CHUNK_INDEX, [*self._chunks]),
+            (Opcode.METADATA_INDEX, [metadata]),
+        ]
+        summary, offsets = b"", b""
+        for opcode, records in groups:
+            if records:
+                data = b"".join(map(_bytes, records))
+                offsets += _bytes(SummaryOffset(opcode, self._end + len(summary), len(data)))
+                summary += data
+        footer = Footer(summary_start=self._end, summary_offset_start=self._end + len(summary), summary_crc=0)
+        return summary + offsets + _bytes(footer) + MAGIC
+
+    def _append(self, data: bytes) -> None:
+        """Write all of ``data`` or, on a full disk, nothing."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError:
+            os.ftruncate(self._file.fileno(), self._end)
+            os.lseek(self._file.fileno(), self._end, os.SEEK_SET)
+            raise
+        self._end += len(data)
+
+    @property
+    def bytes_written(self) -> int:
+        """The size of the file."""
+        return self._end
+
+
+def _bytes(record: McapRecord) -> bytes:
+    builder = RecordBuilder()
+    record.write(builder)
+    return builder.end()

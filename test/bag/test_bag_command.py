@@ -1,0 +1,110 @@
+"""``tactile_sim bag info|repair|export``: what they tell and refuse."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+from bagtest import file_of, write_frames
+from falling import Cube
+
+from tactile_sim.cli import main
+
+
+def bad_bag(folder: Path, what: str) -> Path:
+    """Something that is no bag of ours."""
+    if what == "nothing":
+        return folder / "absent"
+    if what == "empty folder":
+        (folder / "b").mkdir()
+    elif what == "text":
+        (folder / "b").write_text("hello")
+    elif what == "empty file":
+        (folder / "b").touch()
+    else:
+        write_frames(folder / "b")
+        described = folder / "b/metadata.yaml"
+        if what == "sqlite3":
+            described.write_text(
+                described.read_text().replace("storage_identifier: mcap", "storage_identifier: sqlite3")
+            )
+        elif what == "other yaml":
+            described.write_text("a: [1")
+        elif what == "missing file":
+            file_of(folder / "b").unlink()
+    return folder / "b"
+
+
+BAD = {
+    "nothing": "there is no bag", "empty folder": "is not a bag", "text": "not an MCAP file",
+    "empty file": "not an MCAP file", "sqlite3": "stored as sqlite3", "other yaml": "is not rosbag2's",
+    "missing file": "b_0.mcap, which is not there",
+}  # fmt: skip
+
+
+MENDED = ("repair", "other yaml")
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [pair for pair in product(("info", "repair", "export"), BAD) if pair != MENDED],
+)
+def test_what_is_no_bag_is_refused_in_one_line(tmp_path, capsys, command, what):
+    path = bad_bag(tmp_path, what)
+    assert main(["bag", command, str(path)]) == 2
+    error = capsys.readouterr().err
+    assert BAD[what] in error and len(error.splitlines()) == 1
+    assert not list(tmp_path.glob("*.npz"))
+
+
+def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys):
+    write_frames(tmp_path / "b")
+    assert main(["bag", "info", str(tmp_path / "b")]) == 0
+    said = capsys.readouterr().out
+    [row] = [line for line in said.splitlines() if "/tactile/frame" in line]
+    assert "tactile_sim/msg/TactileFrame" in row and " 50 " in row and "100.0" in row
+    assert "50 messages, 0.490 s from 0.010 s on" in said and "damaged" not in said
+    shutil.copy(file_of(tmp_path / "b"), tmp_path / "c.mcap")
+    os.truncate(tmp_path / "c.mcap", (tmp_path / "c.mcap").stat().st_size - 20)
+    assert main(["bag", "info", str(tmp_path / "c.mcap")]) == 0
+    assert "damaged: c.mcap" in capsys.readouterr().out
+    assert main(["bag", "export", str(tmp_path / "c.mcap")]) == 0
+    told = capsys.readouterr()
+    assert "damaged: c.mcap" in told.out and told.err == ""
+    assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0
+    assert "saved 50 messages" in capsys.readouterr().out
+    assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0
+    assert "nothing to repair, 50 messages" in capsys.readouterr().out
+
+
+def test_repair_makes_metadata_anew_that_cannot_be_read(tmp_path, capsys):
+    path = bad_bag(tmp_path, "other yaml")
+    assert main(["bag", "info", str(path)]) == 2
+    assert f"tactile_sim bag repair {path}" in capsys.readouterr().err
+    assert main(["bag", "repair", str(path)]) == 0
+    assert capsys.readouterr().out == f"{path}: made metadata.yaml anew, 50 messages\n"
+    assert main(["bag", "info", str(path)]) == 0
+
+
+def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):
+    two = make_bag(
+        Cube("/left", bodies=("palm", "thumb"), count=5), Cube("/right", without=["/layout"], count=5)
+    )
+    assert main(["bag", "info", str(two)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in said
+    assert "/right: no layout tells where its taxels lie" in said
+    [row] = [line for line in said if "/left/tactile/frame" in line]
+    assert "TactileFrame" in row and " 5 " in row and "50.0" in row
+
+
+def test_info_breaks_long_lists_of_bodies_between_two_of_them(make_bag, capsys):
+    bodies = tuple(f"a_long_name_of_a_finger_{k}" for k in range(12))
+    assert main(["bag", "info", str(make_bag(Cube(bodies=bodies, count=2)))]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 160
+    assert all(f"{body} 150" in said for body in bodies)
+    assert "MB unpacked" in said and "MB on the disk" in said

@@ -1,0 +1,167 @@
+"""Whatever becomes of some bytes of a bag, all messages outside of the chunks they lie in are read."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bagtest import MS, Writing, file_of, write_frames
+from mcap.reader import make_reader
+
+from tactile_sim import BagError, bag
+from tactile_sim.bag.repair import repair
+from tactile_sim.cli import main
+
+COUNT = 120
+DAMAGES = 100
+
+
+class Whole:
+    """A bag of numbered messages on two topics in many chunks, and which of them lie where in its file."""
+
+    def __init__(self, folder: Path) -> None:
+        writing = Writing(folder)
+        random = np.random.default_rng(0)
+        for number in range(COUNT):
+            topic = "/late" if number > COUNT // 2 and number % 3 == 0 else "/early"
+            text = f"{number} {random.bytes(60).hex()}"
+            writing.put(topic, "std_msgs/msg/String", number * MS, {"data": text})
+        writing.bag.close()
+        self.file = file_of(folder)
+        self.bytes = self.file.read_bytes()
+        with open(self.file, "rb") as file:
+            self.chunks = make_reader(file).get_summary().chunk_indexes
+        assert len(self.chunks) > 8
+        self.messages = read(folder)
+        assert [number for number, _ in self.messages] == list(range(COUNT))
+
+    def outside(self, start: int, stop: int) -> list[tuple[int, str]]:
+        """The messages of chunks without a byte from start to stop."""
+        lost = {
+            number
+            for chunk in self.chunks
+            if chunk.chunk_start_offset < stop and start < chunk.chunk_start_offset + chunk.chunk_length
+            for number in range(chunk.message_start_time // MS, chunk.message_end_time // MS + 1)
+        }
+        return [message for message in self.messages if message[0] not in lost]
+
+    def check(self, folder: Path, data: bytes, start: int, stop: int) -> None:
+        """A bag of these bytes, damaged from start to stop, has what it should and can be mended."""
+        self.file.write_bytes(data)
+        found = read(folder)
+        assert set(self.outside(start, stop)) <= set(found), "all that is whole is there"
+        assert set(found) <= set(self.messages), "nothing is invented"
+        assert found == sorted(found), "in its order"
+        with warnings.catch_warnings(action="ignore"):
+            told = bag.read(folder).damage
+        assert told or len(found) == COUNT, "what is missing is told"
+        assert repair(folder).messages == len(found)
+        with warnings.catch_warnings(action="error"):
+            assert read(folder) == found
+        if told:
+            assert self.file.with_name(self.file.name + ".damaged").read_bytes() == data
+
+
+def read(folder: Path) -> list[tuple[int, str]]:
+    """Number and text of all messages by the times of the bag; no number is on two topics."""
+    with warnings.catch_warnings(action="ignore"):
+        topics = bag.read(folder).values()
+    found = [
+        (time // MS, text) for topic in topics for time, text in zip(topic.log_times, topic.data, strict=True)
+    ]
+    assert all(text.startswith(f"{number} ") for number, text in found)
+    return sorted(found)
+
+
+@pytest.fixture
+def whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    return Whole(tmp_path / "b")
+
+
+def test_bytes_changed_anywhere_cost_their_chunk_alone(tmp_path, whole):
+    random = np.random.default_rng(1)
+    size = len(whole.bytes)
+    for _ in range(DAMAGES):
+        start = int(random.integers(size))
+        stop = min(size, start + int(random.choice([1, 1, 4, 30, 700])))
+        data = bytearray(whole.bytes)
+        change = random.integers(1, 256, stop - start)
+        data[start:stop] = (np.frombuffer(data[start:stop], np.uint8) ^ change).astype(np.uint8).tobytes()
+        whole.check(tmp_path / "b", bytes(data), start, stop)
+
+
+def test_each_byte_of_the_heads_of_records_may_be_wrong(tmp_path, whole):
+    """Those of the file, its header, a chunk, its index, and what follows the last one."""
+    third = whole.chunks[2]
+    after = third.chunk_start_offset + third.chunk_length
+    last = whole.chunks[-1]
+    end = last.chunk_start_offset + last.chunk_length + last.message_index_length
+    places = [
+        *range(12), *range(third.chunk_start_offset, third.chunk_start_offset + 56),
+        *range(after, after + 18), *range(end, end + 12), *range(len(whole.bytes) - 40, len(whole.bytes)),
+    ]  # fmt: skip
+    for place in places:
+        data = bytearray(whole.bytes)
+        data[place] ^= 1 << place % 8
+        whole.check(tmp_path / "b", bytes(data), place, place + 1)
+
+
+def test_bytes_that_are_gone_or_zero_cost_the_chunks_they_lay_in(tmp_path, whole):
+    random = np.random.default_rng(2)
+    for _ in range(30):
+        start, stop = sorted(random.integers(len(whole.bytes), size=2).tolist())
+        stop = min(stop, start + 4096)
+        whole.check(tmp_path / "b", whole.bytes[:start] + whole.bytes[stop:], start, stop)
+        zeroed = whole.bytes[:start] + bytes(stop - start) + whole.bytes[stop:]
+        whole.check(tmp_path / "b", zeroed, start, stop)
+
+
+def test_of_a_bag_without_an_end_too(tmp_path, whole):
+    """A recorder was killed and its disk is bad; but topics were told before."""
+    random = np.random.default_rng(3)
+    told = whole.chunks[-2].chunk_start_offset
+    for _ in range(30):
+        end = int(random.integers(told, len(whole.bytes)))
+        place = int(random.integers(told, end))
+        data = bytearray(whole.bytes[:end])
+        data[place] ^= 0xFF
+        file = bytes(data)
+        whole.file.write_bytes(file)
+        found = read(tmp_path / "b")
+        lost = [m for m in whole.outside(place, place + 1) if m in whole.outside(end, len(whole.bytes))]
+        assert set(lost) <= set(found) <= set(whole.messages)
+
+
+def test_the_bytes_lost_are_those_of_the_broken_chunk(tmp_path, whole, capsys):
+    chunk = whole.chunks[4]
+    data = bytearray(whole.bytes)
+    data[chunk.chunk_start_offset + chunk.chunk_length // 2] ^= 0xFF
+    whole.file.write_bytes(data)
+    between = whole.chunks[5].chunk_start_offset - chunk.chunk_start_offset
+    kept = len(whole.outside(chunk.chunk_start_offset, chunk.chunk_start_offset + 1))
+    with pytest.warns(
+        UserWarning, match=rf"broken at byte \d+: .* \({between} bytes lost\); all else is read"
+    ):
+        bag.read(tmp_path / "b")
+    assert main(["bag", "repair", str(tmp_path / "b")]) == 0
+    said = capsys.readouterr().out
+    assert f"saved {kept} messages, dropped {between} bytes; kept b_0.mcap.damaged" in said
+
+
+def test_a_file_of_another_kind_is_not_searched_for_messages(tmp_path):
+    (tmp_path / "noise.mcap").write_bytes(np.random.default_rng(0).bytes(3 << 20))
+    with pytest.raises(BagError, match="not an MCAP file"):
+        bag.read(tmp_path / "noise.mcap")
+
+
+def test_where_the_description_of_the_folder_is_broken_the_files_tell(tmp_path):
+    forces = write_frames(tmp_path / "b")
+    described = tmp_path / "b/metadata.yaml"
+    before = described.read_text()
+    for text in ("", "a: [1", before[: len(before) // 2], "\0" * 100):
+        described.write_text(text)
+        assert repair(tmp_path / "b").messages == len(forces)
+        assert described.read_text() == before

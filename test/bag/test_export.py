@@ -1,0 +1,44 @@
+"""A bag as one ``.npz`` file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from bagtest import MS, Writing, write_frames
+
+from tactile_sim.cli import main
+
+
+def test_export_writes_arrays_with_names_and_units(tmp_path, capsys):
+    forces = write_frames(tmp_path / "b")
+    assert main(["bag", "export", str(tmp_path / "b")]) == 0
+    with np.load(tmp_path / "b.npz") as made:
+        np.testing.assert_array_equal(made["/tactile/frame/data"], forces)
+        np.testing.assert_array_equal(made["/tactile/frame/stamps"], np.arange(1, 51) * 10 * MS)
+        assert made["/tactile/frame/header.frame_id"].tolist() == ["world"] * 50
+        units = json.loads(str(made["units"]))
+    assert units["/tactile/frame/data"] == "N" and units["/tactile/frame/stamps"] == "ns"
+    assert main(["bag", "export", str(tmp_path / "b")]) == 2
+    assert "already there" in capsys.readouterr().err
+    assert main(["bag", "export", str(tmp_path / "b"), "no/topic", "-o", str(tmp_path / "c.npz")]) == 2
+    assert not (tmp_path / "c.npz").exists()
+
+
+def test_export_of_what_differs_in_length_says_how_many_are_of_which_message(tmp_path):
+    writing = Writing(tmp_path / "b")
+    for i in range(4):
+        things = [{"name": f"{i}{k}", "at": [i, k, 0.0], "numbers": [i] * k} for k in range(i)]
+        value = {"header": {"stamp": i}, "points": np.full((i, 3), i), "names": ["n"] * i, "things": things}
+        writing.put("/p", "test_msgs/msg/Points", i, value)
+    writing.bag.close()
+    assert main(["bag", "export", str(tmp_path / "b"), "--out", str(tmp_path / "x.npz")]) == 0
+    with np.load(tmp_path / "x.npz") as made:
+        assert made["/p/points.counts"].tolist() == [0, 1, 2, 3]
+        assert made["/p/points"].tolist() == [[i] * 3 for i in (1, 2, 2, 3, 3, 3)]
+        assert made["/p/names.counts"].tolist() == [0, 1, 2, 3] and made["/p/names"].tolist() == ["n"] * 6
+        assert made["/p/things.counts"].tolist() == [0, 1, 2, 3]
+        assert made["/p/things.name"].tolist() == ["10", "20", "21", "30", "31", "32"]
+        assert made["/p/things.at"][:, :2].tolist() == [[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]]
+        assert made["/p/things.numbers"].tolist() == [2, 3, 3, 3]
+        assert made["/p/things.numbers.counts"].tolist() == [0, 0, 1, 0, 1, 2]

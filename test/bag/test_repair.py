@@ -1,0 +1,43 @@
+"""Bags that just stop are read as far as they go, and mended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bagtest import file_of, write_frames
+from rosbags.highlevel import AnyReader
+
+from tactile_sim import bag
+from tactile_sim.bag.repair import repair
+
+
+@pytest.mark.parametrize("part", [0.3, 0.7, 0.95, 0.999])
+def test_a_torn_file_is_read_as_far_as_it_goes_and_mended(tmp_path, monkeypatch, part):
+    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    forces = write_frames(tmp_path / "b", 100)
+    whole = file_of(tmp_path / "b").read_bytes()
+    file_of(tmp_path / "b").write_bytes(whole[: int(len(whole) * part)])
+    with pytest.warns(UserWarning, match=r"b_0.mcap: .* bytes lost.*tactile_sim bag repair .*/b"):
+        torn = bag.read(tmp_path / "b")
+    assert torn.damage and "b_0.mcap" in torn.damage
+    kept = len(torn["tactile/frame"]) if torn else 0
+    np.testing.assert_array_equal(torn["tactile/frame"].data, forces[:kept])
+    done = repair(tmp_path / "b")
+    assert done.messages == kept > 20 and done.damage
+    assert (tmp_path / "b/b_0.mcap.damaged").read_bytes() == whole[: int(len(whole) * part)]
+    mended = bag.read(tmp_path / "b")
+    assert mended.damage is None
+    np.testing.assert_array_equal(mended["tactile/frame"].data, forces[:kept])
+    with AnyReader([tmp_path / "b"]) as reader:
+        assert reader.message_count == kept
+        assert reader.connections[0].ext.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
+
+
+def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
+    write_frames(tmp_path / "b")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    assert repair(tmp_path / "b").damage is None
+    assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+    (tmp_path / "b/metadata.yaml").unlink()
+    repair(tmp_path / "b")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before

@@ -1,0 +1,99 @@
+"""A bag being written: its index, its metadata, its chunks, and a full disk."""
+
+from __future__ import annotations
+
+import os
+import struct
+
+import numpy as np
+import pytest
+import yaml
+from bagtest import MS, TRANSIENT, TYPES, Writing, file_of, write_frames
+from mcap.reader import make_reader
+from rosbags.highlevel import AnyReader
+
+from tactile_sim import BagError, bag
+from tactile_sim.bag.mcap_writer import CHUNK_SIZE
+
+
+def test_the_index_leads_to_the_messages_of_a_time_and_a_topic(tmp_path, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    forces = write_frames(tmp_path / "b", 100)
+    with open(file_of(tmp_path / "b"), "rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        summary = reader.get_summary()
+        assert len(summary.chunk_indexes) > 5 and summary.statistics.message_count == 100
+        assert summary.statistics.message_start_time == 10 * MS
+        assert summary.statistics.message_end_time == 1000 * MS
+        found = list(reader.iter_messages(["/tactile/frame"], starting_at=400 * MS, ending_before=600 * MS))
+        assert [message.log_time for _, _, message in found] == [i * 10 * MS for i in range(40, 60)]
+        assert all(
+            force.tobytes() == m.data[-240:] for force, (_, _, m) in zip(forces[39:59], found, strict=True)
+        )
+        [metadata] = reader.iter_metadata()
+        described = yaml.safe_load(metadata.metadata["serialized_metadata"])
+    assert described == yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
+
+
+def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.writer.INTERVAL", 0.0)
+    writing = Writing(tmp_path / "b")
+
+    def described():
+        return yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())["rosbag2_bagfile_information"]
+
+    assert described()["message_count"] == 0 and described()["relative_file_paths"] == ["b_0.mcap"]
+    writing.put("/s", "std_msgs/msg/String", 5 * MS, {"data": "x"})
+    writing.put("/s", "std_msgs/msg/String", 8 * MS, {"data": "y"})
+    writing.bag.tick()
+    now = described()
+    assert (now["message_count"], now["duration"]["nanoseconds"]) == (2, 3 * MS)
+    assert now["starting_time"]["nanoseconds_since_epoch"] == 5 * MS
+    [topic] = now["topics_with_message_count"]
+    assert topic["topic_metadata"]["offered_qos_profiles"] == TRANSIENT
+    # What a tick put on the disk is read without an end, and told to have none.
+    with pytest.warns(UserWarning, match=r"0 bytes lost"):
+        open_bag = bag.read(tmp_path / "b")
+    assert open_bag["s"].data == ["x", "y"] and "writer was stopped" in open_bag.damage
+
+
+def test_large_chunks_end_before_their_time(tmp_path):
+    writing = Writing(tmp_path / "b")
+    noise = np.random.default_rng(0).bytes(CHUNK_SIZE // 4).hex().encode()
+    for i in range(4):
+        writing.bag.add_topic(f"/t{i}", "std_msgs/msg/String", TYPES["std_msgs/msg/String"], [])
+        writing.bag.write(i + 1, i, b"\0\1\0\0" + struct.pack("<I", len(noise)) + noise)
+    assert writing.bag.bytes_written > CHUNK_SIZE
+    writing.bag.close()
+    assert bag.read(tmp_path / "b").damage is None
+
+
+def test_a_full_disk_is_told_and_what_went_before_is_whole(tmp_path, monkeypatch):
+    """The file takes 60 kB and then no more than the index of what it holds."""
+    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    writing = Writing(tmp_path / "b")
+    inner = writing.bag._file._file
+
+    class Disk:
+        def write(self, data):
+            if inner.tell() + len(data) > 60_000 and bytes(data[:1]) == b"\x06":
+                inner.write(data[:10])
+                raise OSError(28, os.strerror(28))
+            return inner.write(data)
+
+        def __getattr__(self, name):
+            return getattr(inner, name)
+
+    writing.bag._file._file = Disk()
+    rng = np.random.default_rng(0)
+    with pytest.raises(BagError, match="cannot write the bag .*b: No space left on device"):
+        for i in range(1000):
+            value = {"header": {"stamp": i * MS}, "channels": 3, "data": rng.normal(size=60)}
+            writing.put("/tactile/frame", "tactile_sim/msg/TactileFrame", i * MS, value)
+    writing.bag.close()
+    read = bag.read(tmp_path / "b")
+    assert read.damage is None
+    frame = read["tactile/frame"]
+    assert len(frame) > 150 and frame.stamps.tolist() == [i * MS for i in range(len(frame))]
+    with AnyReader([tmp_path / "b"]) as reader:
+        assert reader.message_count == len(frame)
