@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 from tactile_sim.errors import SceneError
+from tactile_sim.names import Names
 from tactile_sim.scene_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
@@ -19,6 +21,7 @@ _REMEDIES = {
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
+_KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
 _NOT_ELEMENTS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 _INCLUDE = re.compile(r"<include\b[^>]*?(?:/>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
@@ -59,6 +62,17 @@ def refusal(path: Path, error: Exception) -> SceneError:
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
     place = f"line {line}: " if line else ""
     return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+
+
+def not_a_number(model: mujoco.MjModel) -> str | None:
+    """The first thing of a model that is NaN, such as ``pos of geom 'pad'``; MuJoCo only warns of it."""
+    for prefix, kind, listed in _KINDS:
+        for field in (field for field in dir(model) if field.startswith(f"{prefix}_")):
+            values = getattr(model, field)
+            if values.dtype.kind == "f" and np.isnan(values).any():
+                name = getattr(Names(model), listed)[np.argwhere(np.isnan(values))[0, 0]]
+                return f"{field.removeprefix(f'{prefix}_')} of {kind} {name!r}"
+    return None
 
 
 def _parts(message: str) -> tuple[str, str, int | None]:

@@ -16,7 +16,7 @@ import mujoco
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
-from tactile_sim.scene_faults import refusal
+from tactile_sim.scene_faults import not_a_number, refusal
 from tactile_sim.scene_sensors import add_contact_sensors, complete_contact_sensors
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def compiled(
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
+    if nan := not_a_number(model):
+        raise SceneError(f"{path}: {nan} is nan; give it a number")
     return spec, model
 
 

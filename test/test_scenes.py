@@ -140,6 +140,8 @@ def test_what_a_configuration_adds_is_in_the_model(folder):
         (MESHED.format("bad.stl"), "{}: line 1: 'm': stl_decoder: invalid header in STL file"),
         (MESHED.format("a.dae"), "a.dae'; convert the mesh to STL or OBJ"),
         ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "give the body a geom with mass"),
+        (MJCF.replace("<body", "<body pos='0 nan 0'"), "{}: pos of body 'cube' is nan; give it a number"),
+        (MJCF.replace("<geom", "<joint name='j' range='nan 1'/><geom"), "{}: range of joint 'j' is nan"),
         ("<robot name='r'>\n<link name='a'>", "{}: broken XML: no element found: line 2"),
         ("<robot xmlns:x='http://www.ros.org/wiki/xacro'><x:include/></robot>", "expand it first: xacro "),
         (URDF.format(mesh="package://nowhere/a.stl", extension=""), "/a.stl: no package 'nowhere' in AMENT"),
