@@ -139,7 +139,7 @@ class SimFinger:
 
         Raises:
             ValueError: the action does not fit the robot, or has a torque that is NaN; nothing happens then.
-            EngineError: the physics became unstable. The time index stays; a reset mends the state.
+            EngineError: the physics became unstable; a reset mends them. The last action stays that before.
         """
         if self._gone:
             self.edit_scene(lambda _: None)

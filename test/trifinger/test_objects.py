@@ -55,7 +55,7 @@ def test_what_joins_leaves_the_rest_as_it_is(finger):
 def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass, half_height):
     thing = make(finger._pybullet_client_id)
     step(finger, 400)
-    assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-3)
+    assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-6)
     assert finger.physics.model.body(thing.name).mass[0] == pytest.approx(mass)
 
 

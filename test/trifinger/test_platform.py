@@ -47,17 +47,17 @@ def test_the_cube_lies_on_the_table_with_its_weight():
     run(platform, 300)
     np.testing.assert_allclose(force_on(platform, "cube"), (0, 0, WEIGHT), atol=1e-4 * WEIGHT)
     position, orientation = platform.cube.get_state()
-    np.testing.assert_allclose(position, (0, 0, 0.0325), atol=2e-4)
+    np.testing.assert_allclose(position, (0, 0, 0.0325), atol=1e-6)
     np.testing.assert_allclose(orientation, (0, 0, 0, 1), atol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("height", "speeds"),
-    [(0.1, (3.0, 4.0)), (0.0335, (4.0, 6.0, 8.0, 12.0))],
+    [(0.1, (3.0, 4.0)), (0.0335, (4.0, 6.0, 8.0))],
     ids=["above", "along the table"],
 )
 def test_the_border_holds_a_cube_that_is_thrown(height, speeds):
-    """In PyBullet the cube stays within, too, at all of these speeds but the last."""
+    """In PyBullet the cube stays within, too, at all of these speeds."""
     platform = TriFingerPlatform()
     run(platform, 1)
     physics = platform.simfinger.physics

@@ -43,6 +43,10 @@ RESTING_SOLREF = (0.01, 1.0)
 RESTING_SOLIMP = (0.7, 0.95, 0.001, 0.5, 2.0)
 """Solref and solimp of objects, table and floor against each other. They are soft at the first touch: what
 slides on a stiff contact is lifted by MuJoCo's cone of friction, fast enough to fly over the border."""
+SINK = 0.00012866
+"""[m] that a box of any size and mass sinks into a contact of these with four corners: from r = g (1 - d) /
+(4 d² k) with the impedance d(r) of the solimp and k = 1 / (0.95² 0.01²) / s² (MuJoCo, "Solver parameters").
+Contacts with table and floor begin so much above them, and what lies there lies at their height."""
 
 
 def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
@@ -57,6 +61,7 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         size=(1, 1, 0.1),
         solref=RESTING_SOLREF,
         solimp=RESTING_SOLIMP,
+        margin=SINK,
         rgba=(0.4, 0.4, 0.4, 1),
     )
     spec.worldbody.add_geom(
@@ -67,6 +72,7 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         friction=(TABLE_FRICTION, 0.005, 0.0001),
         solref=RESTING_SOLREF,
         solimp=RESTING_SOLIMP,
+        margin=SINK,
         rgba=table,
     )
     _add_border(spec, BORDERS[kind], border)
