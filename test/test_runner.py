@@ -13,6 +13,7 @@ from tactile_sim import CommandError, config
 from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 
+PATIENCE = 120.0  # s that nothing takes, however busy the machine
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
   <body name="box" pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
@@ -73,18 +74,25 @@ def running(tmp_path):
         runners.append((runner, thread))
         thread.start()
         if duration is not None:
-            thread.join(20)
+            thread.join(PATIENCE)
         return runner, ears
 
     yield start
     for runner, thread in runners:
         runner.stop()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
 def steps(runner, count):
-    return runner.steps(count).result(20)
+    return runner.steps(count).result(PATIENCE)
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def test_streams_are_sent_at_their_rates_and_only_if_heard(running):
@@ -109,18 +117,19 @@ def test_what_is_sent_does_not_depend_on_who_else_listens(running):
 def test_time_keeps_pace_with_the_wall(running):
     began = time.monotonic()
     running(duration=0.5, real_time_factor=1.0)
-    assert 0.45 < time.monotonic() - began < 1.0
+    assert time.monotonic() - began > 0.45  # not sooner; nor later: test_pace
 
 
 def test_after_a_pause_the_present_is_sent_once_and_newcomers_get_it_too(running):
     runner, ears = running("tactile", real_time_factor=1.0)
-    runner.call(lambda: runner.pause(True)).result(10)
-    time.sleep(0.2)
+    runner.call(lambda: runner.pause(True)).result(PATIENCE)
+    stamp = runner.simulation.stamp
+    wait_until(lambda: ears.sent and ears.sent[-1][0] == stamp)
     count = len(ears.sent)
-    stamp = ears.sent[-1][0]
     time.sleep(0.2)
     assert len(ears.sent) == count
     ears.new = True
+    wait_until(lambda: len(ears.sent) > count)
     time.sleep(0.2)
     assert [entry[:2] for entry in ears.sent[count:]] == [(stamp, {"greeting"})]
 
@@ -142,8 +151,8 @@ def test_no_stamp_is_sent_twice_with_different_states(running):
         )
 
     steps(runner, 3)
-    runner.call(lambda: runner.interfere(lift)).result(10)
-    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+    runner.call(lambda: runner.interfere(lift)).result(PATIENCE)
+    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     steps(runner, 3)
     heights: dict[int, set[float]] = {}
     for stamp, _, height in ears.sent:
@@ -158,7 +167,7 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
     seen = []
     for _ in range(5):
         runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step)))
-    time.sleep(0.3)
+    wait_until(lambda: len(ears.sent) == 6)
     assert seen == [0, 1, 2, 3, 4]
     assert ears.stamps("tactile") == [2_000_000 * k for k in range(6)]
 
@@ -167,13 +176,13 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
 def test_many_steps_can_be_stopped(running, stop):
     runner, _ = running("tactile", start_paused=True)
     done = runner.steps(2**32 - 1)
-    time.sleep(0.1)
+    wait_until(lambda: runner.simulation.step)
     if stop == "pause":
-        runner.call(lambda: runner.pause(True)).result(10)
+        runner.call(lambda: runner.pause(True)).result(PATIENCE)
     else:
-        runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+        runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     with pytest.raises(CommandError, match=f"~/{stop} stopped them"):
-        done.result(10)
+        done.result(PATIENCE)
     reached = runner.simulation.step
     time.sleep(0.1)
     assert runner.simulation.step == reached
@@ -193,9 +202,9 @@ def test_a_refused_command_is_told_and_counted(running):
         raise CommandError("no such joint")
 
     runner.post(refuse)
-    runner.call(lambda: None).result(10)
+    runner.call(lambda: None).result(PATIENCE)
     assert ears.said == ["no such joint"]
-    status = runner.call(runner.status).result(10)
+    status = runner.call(runner.status).result(PATIENCE)
     assert (status.refused, status.last_refusal) == (1, "no such joint")
 
 
@@ -206,13 +215,13 @@ def test_broken_physics_is_never_sent_and_a_reset_mends_it(running):
     def spoil():
         runner.simulation.engine.data.qvel[2] = np.nan
 
-    runner.call(lambda: runner.interfere(spoil)).result(10)
-    time.sleep(0.2)
+    runner.call(lambda: runner.interfere(spoil)).result(PATIENCE)
+    wait_until(lambda: ears.said)
     assert "the physics broke" in ears.said[0]
     assert np.isfinite([height for *_, height in ears.sent]).all()
     with pytest.raises(CommandError, match="reset"):
         steps(runner, 1)
-    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     assert steps(runner, 1) > 0
     assert len(ears.said) == 1
 
@@ -220,7 +229,7 @@ def test_broken_physics_is_never_sent_and_a_reset_mends_it(running):
 def test_motion_and_state_are_the_same_after_a_reset_as_after_the_start(running):
     runner, ears = running("tactile", start_paused=True, rates={"tactile": 500.0})
     steps(runner, 40)
-    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(10)
+    runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     steps(runner, 40)
     heights = [height for *_, height in ears.sent]
     assert len(heights) == 82
@@ -231,16 +240,18 @@ def test_whoever_waits_is_answered_when_the_loop_ends(running):
     runner, _ = running(start_paused=True)
     done: Future = Future()
     runner.call(lambda: runner.request_steps(10**9, done))
-    time.sleep(0.1)
+    wait_until(lambda: runner.simulation.step)
     runner.stop()
     with pytest.raises(CommandError, match="ends"):
-        done.result(10)
+        done.result(PATIENCE)
     with pytest.raises(CommandError, match="ended"):
-        runner.call(lambda: None).result(10)
+        runner.call(lambda: None).result(PATIENCE)
 
 
 def test_a_new_rate_acts_at_once(running):
     runner, ears = running("tactile", start_paused=True)
-    runner.call(lambda: runner.update(runner.simulation.settings.replace("rates.tactile", 250.0))).result(10)
+    runner.call(lambda: runner.update(runner.simulation.settings.replace("rates.tactile", 250.0))).result(
+        PATIENCE
+    )
     steps(runner, 10)
     assert ears.stamps("tactile") == [k * 4_000_000 for k in range(6)]

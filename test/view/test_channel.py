@@ -13,22 +13,21 @@ from tactile_sim.view.world import World
 
 BODIES = 2000
 READER = f"""
-import sys
+import sys, time
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.world import World
 channel = Channel(World("", ("body",) * {BODIES}), int(sys.argv[1]))
 channel.clients = 1
 print("looks", flush=True)
-torn = 0
-last = 0.0
-whole = 0
-while last < 1e6:
+torn = looks = 0
+while looks < 500:
     record = channel.read()
-    if record is not None:
-        last = float(record["time"])
-        torn += not (record["positions"] == last).all()
-        whole += 1
-print(torn, whole > 1)
+    if record is None:
+        time.sleep(1e-4)  # on one core, the writer could not write before the reader's turn is over
+    else:
+        torn += not (record["positions"] == record["time"]).all()
+        looks += 1
+print(torn)
 """
 
 
@@ -45,9 +44,9 @@ def test_a_reader_in_another_process_gets_whole_moments_only():
     k = 0
     while reader.poll() is None:
         k += 1
-        channel.write(time=1e6 if k > 2000 else k, positions=1e6 if k > 2000 else k)
+        channel.write(time=k, positions=k)
         np.linalg.norm(np.ones(20000))  # a simulation has something else to do in between
-    assert reader.stdout.read().split() == ["0", "True"]
+    assert reader.stdout.read() == "0\n"
 
 
 def test_a_moment_is_read_once():
