@@ -23,6 +23,8 @@ from tactile_sim.view.world import Moment, World
 FIELD_OF_VIEW = np.radians(45.0)
 TOP, BOTTOM = (58, 66, 80), (22, 25, 31)
 """Colours of the background: dark, so that white points and light taxels stand out."""
+PANEL, PHONE = 324, 576
+"""Width of the panel, which takes it from the scene, and up to which width of a window it does not [px]."""
 AMBIENT = 2.0
 """Light from all sides, so that no side is too dark to tell its colours."""
 
@@ -51,6 +53,8 @@ class Viewer:
         self._marks: ForceMarks | None = None
         self._lock = RLock()
         self._dress()
+        if world.extent:
+            self._aim(Viewpoint.of(world, []))
         self.panel = Panel(self.server.gui, world, controls)
         self._scene = Scene(self.server, world, self.panel.pick if controls else None)
         self.server.on_client_connect(self._greet)
@@ -84,8 +88,27 @@ class Viewer:
 
     def _greet(self, client: ClientHandle) -> None:
         with self._lock:
+            if self._world.extent or self._latest:
+                self._step_back(client)
             if self._latest:
                 self._draw(self._latest)
+
+    def _aim(self, viewpoint: Viewpoint) -> None:
+        """Where browsers look from that come later."""
+        camera = self.server.initial_camera
+        camera.fov = FIELD_OF_VIEW
+        camera.near = viewpoint.radius / 50.0
+        camera.position = viewpoint.camera
+        camera.look_at = viewpoint.center
+
+    def _step_back(self, client: ClientHandle) -> None:
+        """Has a window whose scene is higher than wide show as much of it."""
+        start, camera = self.server.initial_camera, client.camera
+        width = camera.image_width - (PANEL if camera.image_width > PHONE else 0)
+        if width < camera.image_height:
+            away = camera.image_height / width
+            camera.position = start.look_at + away * (start.position - start.look_at)
+            camera.look_at = start.look_at
 
     def _draw(self, moment: Moment) -> None:
         if self._marks is None:
@@ -98,11 +121,8 @@ class Viewer:
     def _begin(self, moment: Moment) -> ForceMarks:
         """What depends on where things are at first: the camera, and how large arrows are drawn."""
         viewpoint = Viewpoint.of(self._world, [moment])
-        camera = self.server.initial_camera
-        camera.fov = FIELD_OF_VIEW
-        camera.near = viewpoint.radius / 50.0
-        camera.position = viewpoint.camera
-        camera.look_at = viewpoint.center
+        if not self._world.extent:
+            self._aim(viewpoint)
         marks = ForceMarks(self.server, viewpoint.radius)
         Layers(self.server.gui, self._world, self._scene, marks)
         return marks

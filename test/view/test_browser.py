@@ -96,7 +96,8 @@ def picture(page, name):
 
 
 def lit(pixels):
-    """How many pixels are purple or pink, as the lower half of the scale is, as nothing else is."""
+    """How many pixels are purple or pink, as the lower half of the scale is: hundreds where some taxels feel
+    something, 0 where none does, for those are bluish grey and woods and skins have less blue than green."""
     red, green, blue = np.moveaxis(pixels.astype(int), 2, 0)
     return int(((red > green + 25) & (blue > green + 8)).sum())
 
@@ -150,13 +151,12 @@ def test_the_skin_of_the_cube_lights_up_as_it_lands_and_the_buttons_are_obeyed(s
     only_taxels(page)
     press(page, "Reset")
     said(page, "reset; still paused")
-    page.wait_for_timeout(500)
-    dark = lit(picture(page, "touch_cube_falls"))
+    until(lambda: lit(picture(page, "touch_cube_falls")) < 10)
     stands = seconds(page)
     enter(page, "steps at once", str(FALL))
     press(page, "Step")
     until(lambda: seconds(page) == pytest.approx(stands + FALL * 0.002))
-    until(lambda: lit(picture(page, "touch_cube_rests")) > dark + 20)
+    until(lambda: lit(picture(page, "touch_cube_rests")) > 200)
     press(page, "Run")
     until(lambda: seconds(page) > stands + FALL * 0.002 + 0.1)
     press(page, "Throw a ball")
@@ -171,9 +171,9 @@ def test_the_infant_feels_the_mat(serve, visit):
     said(page, "paused")
     picture(page, "infant")
     only_taxels(page)
-    until(lambda: lit(picture(page, "infant_taxels")) > 20)
+    until(lambda: lit(picture(page, "infant_taxels")) > 50)
     page.get_by_label("taxels").uncheck()
-    until(lambda: lit(picture(page, "infant_without_taxels")) < 5)  # it was they that had the colours
+    until(lambda: lit(picture(page, "infant_without_taxels")) < 10)  # it was they that had the colours
 
 
 def test_a_bag_plays_back(serve, visit, tmp_path):
@@ -183,12 +183,10 @@ def test_a_bag_plays_back(serve, visit, tmp_path):
     page = visit(serve(making.bag.folder))
     until(lambda: seconds(page) == 1.0)  # it plays by itself, to its end
     only_taxels(page)
-    until(lambda: lit(picture(page, "bag_rests")) > 60)
-    resting = lit(picture(page, "bag_rests"))
+    until(lambda: lit(picture(page, "bag_rests")) > 1000)
     enter(page, "time [s]", "0.1")
     until(lambda: seconds(page) == 0.1)
-    page.wait_for_timeout(500)
-    assert lit(picture(page, "bag_falls")) < resting - 30
+    until(lambda: lit(picture(page, "bag_falls")) < 10)
     page.get_by_text("next", exact=True).click()
     until(lambda: seconds(page) == pytest.approx(0.12))
     page.get_by_text("previous", exact=True).click()
