@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import zstandard
 from mcap.data_stream import RecordBuilder
@@ -44,6 +47,10 @@ class _OpenChunk:
     index: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
 
+_STATE = ("_end", "_chunks", "_chunk", "_definitions", "_empty", "counts", "start", "stop")
+"""What a draft changes and gives back."""
+
+
 class McapWriter:
     """Writes one file; what is flushed stays readable whatever happens to the process."""
 
@@ -58,11 +65,13 @@ class McapWriter:
         self._compressor = zstandard.ZstdCompressor(level=1)
         self.counts: dict[int, int] = {}
         self._empty = True
+        self._before_draft: dict[str, Any] = {}
         self.start = self.stop = 0  # log times [ns] of the messages on disk and in the open chunk
         self._append(MAGIC + _bytes(Header(profile="ros2", library="tactile_sim")))
 
     def add_channel(self, topic: str, type_name: str, definition: str, metadata: dict[str, str]) -> int:
         """Make a topic known with its type (``ros2msg`` text); returns its id for :meth:`write`."""
+        self._drop_draft()
         schema = next((schema for schema in self._schemas if schema.name == type_name), None)
         if schema is None:
             schema = Schema(
@@ -86,6 +95,7 @@ class McapWriter:
 
     def write(self, channel: int, log_time: int, data: bytes | memoryview) -> None:
         """Add a message to the open chunk; ends the chunk if it is large."""
+        self._drop_draft()
         chunk = self._chunk
         if not chunk.index:
             chunk.start = chunk.end = log_time
@@ -104,6 +114,28 @@ class McapWriter:
 
     def end_chunk(self) -> None:
         """Hand what was written so far to the operating system, as a chunk with its index."""
+        self._drop_draft()
+        self._end_chunk()
+
+    def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
+        """Put messages (channel, log time, data) on the disk that whatever comes next takes away again.
+
+        So those whose times are not known yet are not lost either.
+        """
+        self.end_chunk()
+        before = {name: deepcopy(getattr(self, name)) for name in _STATE}
+        for message in messages:
+            self.write(*message)
+        self._end_chunk()
+        self._before_draft = before
+
+    def _drop_draft(self) -> None:
+        if self._before_draft:
+            vars(self).update(self._before_draft)
+            self._before_draft = {}
+            self._cut()
+
+    def _end_chunk(self) -> None:
         chunk = self._chunk
         if not (chunk.index or self._definitions):
             return
@@ -184,10 +216,14 @@ class McapWriter:
             while view:
                 view = view[self._file.write(view) :]
         except OSError:
-            os.ftruncate(self._file.fileno(), self._end)
-            os.lseek(self._file.fileno(), self._end, os.SEEK_SET)
+            self._cut()
             raise
         self._end += len(data)
+
+    def _cut(self) -> None:
+        """Take away what lies behind the end."""
+        os.ftruncate(self._file.fileno(), self._end)
+        os.lseek(self._file.fileno(), self._end, os.SEEK_SET)
 
     @property
     def bytes_written(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class BagWriter:
         self.topics: dict[int, metadata.TopicInfo] = {}
         self._due = time.monotonic() + INTERVAL
         self._changed = False
+        self._draft: Callable[[], Sequence[tuple[int, int, bytes]]] = tuple
         name = f"{folder.resolve().name}_0.mcap"
         with _told(folder):
             self._file = McapWriter(folder / name)
@@ -55,12 +57,24 @@ class BagWriter:
             self._file.write(topic, max(log_time, 0), data)
         self._changed = True
 
+    def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
+        """Have messages (topic, log time, data) on the disk whose times may yet change, also those of later.
+
+        They are asked for whenever it is time to write, and are in the bag should it end then. The next time
+        replaces them; :meth:`write` is for those that stay.
+        """
+        self._draft = messages
+        self._changed = True
+
     def tick(self) -> None:
         """Put what there is on the disk if it is time; to be called several times a second."""
         now = time.monotonic()
         if self._changed and now >= self._due:
             with _told(self.folder):
                 self._file.end_chunk()
+                messages = self._draft()
+                if messages:
+                    self._file.draft(messages)
             self._describe()
             self._due = now + INTERVAL
             self._changed = False

@@ -214,10 +214,12 @@ class Recorder:
     def _hold(self, message: tuple[int, _Topic, bytes]) -> None:
         """Let a message wait for the first stamp.
 
-        What a node tells as it starts may come long before its other topics, and waits for these.
+        What a node tells as it starts may come long before its other topics, and waits for these. It does so
+        on the disk: a recorder that is killed loses none of it.
         """
         _, topic, data = message
         self._early.append(message)
+        self._bag.draft(self._waiting)
         self._early_size += len(data)
         if not topic.lasting and topic.kind.name not in LOGS:
             self._due = min(self._due, time.monotonic() + HOLD)
@@ -227,12 +229,16 @@ class Recorder:
 
     def release(self) -> None:
         """Write the messages that wait for a stamp."""
-        early, self._early = self._early, []
+        timed, early, self._early = self._waiting(), self._early, []
         self._early_size, self._due = 0, math.inf
-        stamped = self._stamps_to_come()
-        for sent, topic, data in early:
-            self._bag.write(topic.channel, self._latest if stamped else sent, data)
+        for message, (_, topic, _) in zip(timed, early, strict=True):
+            self._bag.write(*message)
             topic.count += 1
+
+    def _waiting(self) -> list[tuple[int, int, bytes]]:
+        """The messages that wait, with the times that they would bear now."""
+        stamped = self._stamps_to_come()
+        return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._early]
 
     def summary(self) -> str:
         """What was recorded, in one line; and what was sent but never came, in another."""

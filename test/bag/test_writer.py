@@ -97,3 +97,35 @@ def test_a_full_disk_is_told_and_what_went_before_is_whole(tmp_path, monkeypatch
     assert len(frame) > 150 and frame.stamps.tolist() == [i * MS for i in range(len(frame))]
     with AnyReader([tmp_path / "b"]) as reader:
         assert reader.message_count == len(frame)
+
+
+def test_a_draft_is_in_the_bag_until_its_messages_have_their_times(tmp_path, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.writer.INTERVAL", 0.0)
+    writing = Writing(tmp_path / "b")
+    writing.put("/s", "std_msgs/msg/String", 5 * MS, {"data": "before"})
+    number, waiting = writing.ids["/s"][0], []
+    writing.bag.draft(lambda: waiting)
+
+    def told():
+        with pytest.warns(UserWarning, match="writer was stopped"):
+            found = bag.read(tmp_path / "b")["s"]
+        described = yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())["rosbag2_bagfile_information"]
+        assert described["message_count"] == len(found)
+        return list(zip((found.log_times // MS).tolist(), found.data, strict=True))
+
+    for text in ("one", "two"):
+        waiting.append((number, 0, b"\0\1\0\0" + struct.pack("<I", len(text) + 1) + text.encode() + b"\0"))
+        writing.bag.draft(lambda: waiting)
+        writing.bag.tick()
+    assert told() == [(5, "before"), (0, "one"), (0, "two")]
+    timed, waiting = [(number, 7 * MS, data) for _, _, data in waiting], []
+    for message in timed:
+        writing.bag.write(*message)
+    writing.put("/late", "std_msgs/msg/String", 8 * MS, {"data": "late"})
+    writing.bag.tick()
+    writing.bag.close()
+    read = bag.read(tmp_path / "b")
+    assert read.damage is None and read["late"].data == ["late"]
+    assert (read["s"].log_times // MS).tolist() == [5, 7, 7] and read["s"].data == ["before", "one", "two"]
+    with AnyReader([tmp_path / "b"]) as reader:
+        assert (reader.message_count, reader.start_time) == (4, 5 * MS)

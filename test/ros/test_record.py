@@ -191,6 +191,20 @@ def test_what_comes_before_the_first_stamp_bears_it_however_long_that_takes(ros,
     }
 
 
+def test_what_waits_for_a_stamp_is_there_after_a_kill_as_well(ros, tmp_path):
+    words = ros.node.create_publisher(String, "words", 10)
+    ros.node.create_publisher(Clock, "clock", 10)  # stamps may come, but never do
+    process = recording(ros, tmp_path / "b", "words", "clock")
+    wait_for(words.get_subscription_count)
+    for text in ("first", "second"):
+        words.publish(String(data=text))
+    wait_for(lambda: described(tmp_path / "b")["message_count"] == 2)
+    process.kill()
+    process.wait(PATIENCE)
+    with pytest.warns(UserWarning, match="writer was stopped"):
+        assert bag.read(tmp_path / "b")["words"].data == ["first", "second"]
+
+
 def test_a_full_disk_is_told_with_exit_code_2_and_leaves_a_whole_bag(ros, tmp_path):
     """A limit on the size of its files, set when it runs, stands for the disk: 120 kB, some 20 frames."""
     folder = tmp_path / "b"
