@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rostest import PATIENCE, wait_for  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -21,7 +22,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
-    ros.start("run", "hand")
+    commands = ros.listen(JointState, "joint_commands")
+    ros.start("run", "hand", "--ros-args", "-p", "start_paused:=true")
     wait_for(lambda: frames, "the hand")
     reflex = subprocess.Popen([sys.executable, EXAMPLES / "reflex.py"], env=ros.environment)
 
@@ -35,11 +37,17 @@ def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
 
     def held() -> bool:
         """For a quarter of a second of simulation, by four fingers, and not tightly by any."""
+        if len(frames) < 25:
+            return False
         recent = np.array([tips(frame) for frame in frames[-25:]])
         return bool((recent.min(axis=0) > 0.05).sum() >= 4 and recent.max() < 1.0)
 
     try:
-        wait_for(held, "a grasp")
+        wait_for(lambda: commands, "the reflex")  # from its first command on, nothing else moves the hand
+        while not held():
+            known = len(commands)
+            assert ros.step(5, frames) < 10**10
+            wait_for(lambda known=known: len(commands) > known, "what the reflex does about that")
     finally:
         reflex.send_signal(signal.SIGINT)
         assert reflex.wait(PATIENCE) == 0
