@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from threading import Thread
 from types import TracebackType
 
-PATIENCE = 10.0  # s that a process gets to end by itself after SIGINT
+PATIENCE = 30.0  # s that a process gets to end by itself after SIGINT
 KEPT_LINES = 20
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 _libc = ctypes.CDLL(None)
