@@ -3,46 +3,120 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from tactile_sim.bag.contents import contents
 from tactile_sim.bag.fresh import fresh
-from tactile_sim.bag.reader import Bag
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.reader import Topic, read
 from tactile_sim.bag.units import unit_of
+from tactile_sim.errors import BagError
 from tactile_sim.wire.decode import Columns
 
+TOGETHER = 128 << 20
+"""Topics of so many bytes are held at a time, or one that is larger."""
+NEEDED = 4
+"""Times the bytes of a topic that it takes to make arrays of it."""
 
-def arrays(bag: Bag) -> dict[str, np.ndarray]:
-    """A name and an array for each field: ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on.
 
-    A field whose length differs from message to message becomes the messages' values one after the other, and
-    ``NAME.counts`` says how many of them are of which message. ``units`` is JSON: the units of the
-    names that have one.
+class Exported(NamedTuple):
+    """How much was written, and what is wrong with the bag, if anything is."""
+
+    arrays: int
+    topics: int
+    damage: str | None
+
+
+def export(
+    path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
+) -> Exported:
+    """Write a name and an array for each field into a new compressed ``.npz`` file.
+
+    They are called ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on. A field whose length differs
+    from message to message becomes the messages' values one after the other, and ``NAME.counts`` says how
+    many of them are of which message. ``units`` is JSON: the units of the names that have one.
+
+    The bag is gone through several times, and never more than its largest topic is held.
+
+    Raises:
+        BagError: it is no bag, lacks a topic that is asked for, has one that does not fit into the memory,
+            or ``out`` cannot be written.
     """
-    found: dict[str, np.ndarray] = {}
+    found = contents(path, progress)
+    sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
+    if topics is not None:
+        names = ["/" + name.lstrip("/") for name in topics]
+        if not sizes.keys() >= set(names):
+            read(path, names)  # tells which is not there
+        sizes = {name: sizes[name] for name in names}
+    _check_memory(path, sizes)
     units: dict[str, str] = {}
-    for name, topic in bag.items():
-        mine: dict[str, np.ndarray] = {}
-        own = getattr(topic, "unit", None)
-        for field, value in vars(topic).items():
-            _add(mine, field, value)
-        for field, array in mine.items():
-            found[f"{name}/{field}"] = array
-            unit = unit_of(topic.message_type, field, own[0] if own else None)
-            if unit:
-                units[f"{name}/{field}"] = unit
-    found["units"] = np.array(json.dumps(units, ensure_ascii=False))
-    return found
+    count = 0
+    with fresh(out) as made, ZipFile(made, "w", ZIP_DEFLATED) as archive:
+        for group in _groups(sizes):
+            with warnings.catch_warnings(action="ignore"):  # damage is told by what is returned
+                bag = read(path, group, progress)
+            for name in group:
+                for field, array in _arrays(bag.pop(name), units, name):
+                    _put(archive, field, array)
+                    count += 1
+        _put(archive, "units", np.array(json.dumps(units, ensure_ascii=False)))
+    return Exported(count + 1, len(sizes), found.damage)
 
 
-def export(bag: Bag, out: Path) -> int:
-    """Write :func:`arrays` into a new compressed ``.npz`` file; returns their number."""
-    made = arrays(bag)
-    with fresh(out) as path, open(path, "wb") as file:
-        np.savez_compressed(file, **made)  # type: ignore[arg-type]
-    return len(made)
+def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Topics to be read in one pass, by their sizes [bytes]."""
+    group: list[str] = []
+    for name in sorted(sizes):
+        if group and sum(sizes[other] for other in group) + sizes[name] > TOGETHER:
+            yield group
+            group = []
+        group.append(name)
+    if group:
+        yield group
+
+
+def _check_memory(path: Path, sizes: Mapping[str, int]) -> None:
+    largest = max(sizes, key=sizes.__getitem__, default=None)
+    room = _free_memory()
+    if largest is not None and room is not None and NEEDED * sizes[largest] > room:
+        raise BagError(
+            f"{path}: {largest} has {sizes[largest] / 1e9:.1f} GB, too much for the free memory of "
+            f"{room / 1e9:.1f} GB: --format parquet holds none of it; or name the topics you need"
+        )
+
+
+def _free_memory() -> int | None:
+    """What the system can give without swapping [bytes]; None where it does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """The fields of a topic as arrays; adds their units."""
+    found: dict[str, np.ndarray] = {}
+    own = getattr(topic, "unit", None)
+    for field, value in vars(topic).items():
+        _add(found, field, value)
+    for field, array in found.items():
+        unit = unit_of(topic.message_type, field, own[0] if own else None)
+        if unit:
+            units[f"{name}/{field}"] = unit
+        yield f"{name}/{field}", array
 
 
 def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:

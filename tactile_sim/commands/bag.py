@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-import warnings
 from pathlib import Path
 
 from tactile_sim.commands import counted, leaving_nothing_half, new_parser
@@ -138,15 +137,13 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
-    from tactile_sim.bag import read
     from tactile_sim.bag.export import export
     from tactile_sim.commands.progress import progress
 
-    with progress("reading") as told, warnings.catch_warnings(action="ignore"):  # the damage is told later
-        bag = read(args.bag, args.topics or None, told)
-    number = export(bag, out)
-    print(f"{out}: {counted(number, 'array')} of {counted(len(bag), 'topic')}")
-    return bag.damage
+    with progress("exporting") as told:
+        done = export(args.bag, out, args.topics or None, told)
+    print(f"{out}: {counted(done.arrays, 'array')} of {counted(done.topics, 'topic')}")
+    return done.damage
 
 
 def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 from bagtest import MS, Writing, write_frames
 
+from tactile_sim.bag.export import export
 from tactile_sim.cli import main
 
 
@@ -42,3 +44,42 @@ def test_export_of_what_differs_in_length_says_how_many_are_of_which_message(tmp
         assert made["/p/things.at"][:, :2].tolist() == [[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]]
         assert made["/p/things.numbers"].tolist() == [2, 3, 3, 3]
         assert made["/p/things.numbers.counts"].tolist() == [0, 0, 1, 0, 1, 2]
+
+
+def large(folder, topics=10, messages=8) -> dict[str, np.ndarray]:
+    """A bag of topics with 4 MB each that nothing makes smaller; returns their data."""
+    random = np.random.default_rng(0)
+    writing, sent = Writing(folder), {}
+    for topic in range(topics):
+        sent[f"/t{topic}"] = random.integers(1 << 20, 1 << 30, (messages, 1, 1 << 17)).astype(np.float32)
+        for time, data in enumerate(sent[f"/t{topic}"]):
+            value = {"header": {"stamp": time}, "channels": 1, "data": data}
+            writing.put(f"/t{topic}", "tactile_sim/msg/TactileFrame", time, value)
+    writing.bag.close()
+    return sent
+
+
+def test_no_more_than_a_group_of_topics_is_held_at_a_time(tmp_path, monkeypatch):
+    sent = large(tmp_path / "b")
+    monkeypatch.setattr("tactile_sim.bag.export.TOGETHER", 5 << 20)
+    tracemalloc.start()
+    done = export(tmp_path / "b", tmp_path / "x.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert done.topics == 10 and done.damage is None
+    assert peak < 30 << 20 < sum(data.nbytes for data in sent.values())
+    with np.load(tmp_path / "x.npz") as made:
+        assert len(made.files) == done.arrays
+        for name, data in sent.items():
+            np.testing.assert_array_equal(made[f"{name}/data"].ravel(), data.ravel())
+
+
+def test_a_topic_that_the_memory_does_not_hold_is_refused_before_anything_is_read(
+    tmp_path, monkeypatch, capsys
+):
+    write_frames(tmp_path / "b")
+    monkeypatch.setattr("tactile_sim.bag.export._free_memory", lambda: 10_000)
+    assert main(["bag", "export", str(tmp_path / "b")]) == 2
+    error = capsys.readouterr().err
+    assert "/tactile/frame" in error and "--format parquet" in error and len(error.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
