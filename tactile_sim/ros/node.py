@@ -45,6 +45,7 @@ def run(
     depth: int = DEPTH,
     web: bool = False,
     recorded: float = 0.0,
+    elsewhere: bool = False,
 ) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
@@ -55,6 +56,7 @@ def run(
         depth: how many messages of a topic wait for a listener who is late.
         web: whether to show it in the browser too.
         recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
+        elsewhere: whether the next free port will do where that of the view is taken.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -72,7 +74,7 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration, depth, web, recorded)
+        _spin(node, arguments, duration, depth, web, recorded, elsewhere)
     finally:
         node.destroy_node()
         rclpy.shutdown()
@@ -80,12 +82,18 @@ def run(
 
 
 def _spin(
-    node: Node, arguments: list[str], duration: float | None, depth: int, web: bool, recorded: float
+    node: Node,
+    arguments: list[str],
+    duration: float | None,
+    depth: int,
+    web: bool,
+    recorded: float,
+    elsewhere: bool,
 ) -> None:
     settings = parameters.read_settings(node, arguments)
     bridges.require(settings)
     if web:
-        address.check(settings.web.host, settings.web.port)
+        address.check(settings.web.host, 0 if elsewhere else settings.web.port)
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
@@ -93,7 +101,7 @@ def _spin(
         node.get_logger().info("compiling kernels, some 15 s, at the first start after an installation only")
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    feed = ViewFeed.open(simulation, settings.web.host, settings.web.port) if web else None
+    feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere) if web else None
     runner = Runner(simulation, publishers)
     publishers.tell_of(runner)
     # Before anything answers: whoever gets an answer may end the node properly.
@@ -156,8 +164,11 @@ def _look_for_twins(node: Node) -> None:
                 f"another {node.get_fully_qualified_name()} is in this ROS domain and sends the same topics: "
                 "give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
             )
-        elif len(spaces) > 1:
-            node.get_logger().warning("another tactile_sim sends /clock too: give one another ROS_DOMAIN_ID")
+        elif len(spaces) > 1 and node.get_parameter("rates.clock").value:
+            node.get_logger().warning(
+                "another tactile_sim is in this ROS domain, and one alone should send /clock: start all "
+                "others with rates.clock: 0.0, or with another ROS_DOMAIN_ID"
+            )
 
     timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
