@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 WIDTH, HEIGHT, PANEL = 720, 440, 330
 """Of the window [px]: small, since each pixel is drawn by software."""
-PATIENCE = 20_000
+PATIENCE = 90_000
 """[ms]"""
 FALL = 500
 """Steps of 2 ms after which the cube of touch_cube lies on the table."""
@@ -42,7 +42,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -83,7 +83,7 @@ def serve():
     yield serve
     for process in started:
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE / 1000) == 0
 
 
 def picture(page, name):
