@@ -114,9 +114,9 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
     return np.linalg.norm(totals[:, :-1], axis=1), totals[:, -1]
 
 
-@dataclass(frozen=True)
+@dataclass
 class View:
-    """How a state is shown: bars of one scale, weights of free bodies, and where else to look."""
+    """How a state is shown: bars of one scale, weights of free bodies, and where else to look, once known."""
 
     title: str
     weights: Mapping[str, float]  # [N] of the bodies that are free and stand alone

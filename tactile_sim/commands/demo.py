@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import signal
 import socket
 import sys
@@ -23,7 +24,6 @@ from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.force_scale import full_scale, weights
 from tactile_sim.terminal import Keys, View
-from tactile_sim.view import address
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -60,8 +60,11 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.ros.monitor import Monitor  # reads the environment set above
 
     alone, heaviest = weights(model)
-    web, arguments = _web(settings.web) if args.web else ("off", ["--ros-args"])
-    view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest), _hints(web))
+    wanted = (settings.web.port or WebSettings.port) if args.web else None
+    arguments = (
+        ["--web", "--web-elsewhere", "--ros-args", "-p", f"web.port:={wanted}"] if wanted else ["--ros-args"]
+    )
+    view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest))
     # A flag, not an exception: one raised within a callback of ROS may be lost there.
     interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -70,16 +73,20 @@ def main(args: argparse.Namespace) -> int:
         Child("run", args.config, *arguments, "-p", "start_paused:=true") as node,
         Monitor() as monitor,
     ):
-        return _watch(node, monitor, view, args.duration, not settings.start_paused, interrupted)
+        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, interrupted)
 
 
-def _web(wanted: WebSettings) -> tuple[str, list[str]]:
-    """What to say of the view in the browser, and the node's arguments for it, at the next free port."""
-    first = wanted.port or WebSettings.port
-    port = address.next_free(wanted.host, first)
-    where = address.address(wanted.host, port)
-    said = where if port == first else f"{where} (port {first} is taken)"
-    return said, ["--web", "--ros-args", "-p", f"web.port:={port}"]
+def _web(node: Child, wanted: int | None) -> str | None:
+    """What to say of the view in the browser, once the node has said where it is; None before.
+
+    wanted: the port it takes if it can; None where there is to be no view.
+    """
+    if wanted is None:
+        return "off"
+    for line in node.last_lines:
+        if found := re.search(r"web view: (http://\S+:(\d+).*)", line):
+            return found[1] if int(found[2]) == wanted else f"{found[1]} (port {wanted} is taken)"
+    return None
 
 
 def free_domain(start: int) -> int:
@@ -109,6 +116,7 @@ def _hints(web: str) -> list[str]:
 
 def _watch(
     node: Child,
+    wanted: int | None,
     monitor: Monitor,
     view: View,
     duration: float | None,
@@ -118,11 +126,14 @@ def _watch(
     """Show the state until there is a reason to end. Returns the exit code.
 
     The node starts paused, so that nothing happens before it can be seen; ``begin`` then lets time run.
+    wanted: the port of the view in the browser, None for no view.
     """
     end: float | None = None
     with _display(view) as show, _keys(monitor) as obey:
         while node.returncode is None:
             monitor.spin(REFRESH)
+            if not view.hints and (web := _web(node, wanted)):
+                view.hints = _hints(web)
             now = time.monotonic()
             if end is None and monitor.ready:
                 end = now + (duration or math.inf)
@@ -156,7 +167,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
     def show(monitor: Monitor, last: bool) -> None:
         nonlocal due
         now = time.monotonic()
-        if due == math.inf and monitor.state.heard:
+        if due == math.inf and monitor.state.heard and view.hints:
             due = now + PLAIN_REFRESH
             print(*view.hints, sep="\n", flush=True)  # only now is there something to see
         if last or now >= due:

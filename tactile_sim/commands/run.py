@@ -14,7 +14,7 @@ from tactile_sim.errors import BagError
 
 RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds
 RECORDER_PATIENCE = 60.0  # s until the recorder must be up
-MATCHING_PATIENCE = 10.0  # s that it may take to find all topics
+MATCHING_PATIENCE = 30.0  # s that it may take to find all topics
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -36,6 +36,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action=argparse.BooleanOptionalAction,
         help="a view in the browser, at web.host and web.port of the configuration",
     )
+    parser.add_argument(
+        "--web-elsewhere",
+        action="store_true",
+        help="with --web: where web.port is taken, the next free port",
+    )
     parser.set_defaults(ros_args=[])
 
 
@@ -46,12 +51,12 @@ def main(args: argparse.Namespace) -> int:
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    web = bool(args.web)
+    web = {"web": bool(args.web), "elsewhere": args.web_elsewhere}
     if not args.record:
-        return node.run(args.config, args.duration, args.ros_args, web=web)
+        return node.run(args.config, args.duration, args.ros_args, **web)
     with _recorder(args.record):
         return node.run(
-            args.config, args.duration, args.ros_args, RECORDED_DEPTH, web, recorded=MATCHING_PATIENCE
+            args.config, args.duration, args.ros_args, RECORDED_DEPTH, **web, recorded=MATCHING_PATIENCE
         )
 
 

@@ -8,8 +8,6 @@ import socket
 from tactile_sim.errors import CommandError
 
 REMEDY = "give the view another one: view --port 8081, run --ros-args -p web.port:=8081 (0: any free one)"
-SOUGHT = 100
-"""So many ports are tried for a free one."""
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
@@ -31,18 +29,6 @@ def check(host: str, port: int) -> None:
                 probe.bind(where)
             except OSError as error:
                 raise _refused(host, port, error) from None
-
-
-def next_free(host: str, port: int) -> int:
-    """The first port from this one on at which something can listen; errors as in `check`, of the first."""
-    for candidate in range(port, min(port + SOUGHT, 65536)):
-        try:
-            check(host, candidate)
-        except CommandError:
-            continue
-        return candidate
-    check(host, port)
-    return port
 
 
 def _refused(host: str, port: int, error: OSError) -> CommandError:

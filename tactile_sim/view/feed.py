@@ -54,11 +54,14 @@ class ViewFeed:
         """Those that were told last."""
 
     @staticmethod
-    def open(simulation: Simulation, host: str, port: int) -> ViewFeed:
-        """Starts a view of a simulation. Raises CommandError where it cannot be served there."""
+    def open(simulation: Simulation, host: str, port: int, elsewhere: bool = False) -> ViewFeed:
+        """Starts a view of a simulation, if need be at the next free port where it may be elsewhere.
+
+        Raises CommandError where it cannot be served there.
+        """
         pictures = Pictures(simulation)
         world = live_world.of_simulation(simulation, pictures.pictures)
-        return ViewFeed(simulation, Link(world, host, port, pictures, simulation))
+        return ViewFeed(simulation, Link(world, host, port, pictures, simulation, elsewhere=elsewhere))
 
     def serve(
         self, runner: Runner, requests: Requests | None = None, lost: Callable[[str], None] | None = None

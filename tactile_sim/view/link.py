@@ -39,9 +39,11 @@ class Link:
         pictures: Pictures | None = None,
         mirrored: Simulation | None = None,
         asks: bool = True,
+        elsewhere: bool = False,
     ):
         """pictures: who draws those of the world; mirrored: the simulation whose states will be written, for
-        the view to find the rest; None: the rest is written; asks: whether browsers may ask for something.
+        the view to find the rest; None: the rest is written; asks: whether browsers may ask for something;
+        elsewhere: whether the next free port will do where this is taken.
 
         Raises CommandError where the view cannot be served there.
         """
@@ -55,9 +57,8 @@ class Link:
             file.flush()
             os.lseek(world_file, 0, os.SEEK_SET)
             files = (world_file, self.channel.file, theirs.file)
-            self._process = Child(
-                *map(str, (*files, host, port, int(asks))), module="tactile_sim.view.server", files=files
-            )
+            arguments = (*files, host, port, int(elsewhere), int(asks))
+            self._process = Child(*map(str, arguments), module="tactile_sim.view.server", files=files)
         theirs.close()
         answer = self._line.receive(PATIENCE)
         if not answer or "address" not in answer:

@@ -72,9 +72,11 @@ def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> Non
             viewer.catch_up()
 
 
-def main(world_file: str, memory_file: str, line_file: str, host: str, port: str, asks: str) -> int:
-    """Serves one simulation; the first three are numbers of open files, the last 1 where browsers may ask for
-    something, else 0. Returns the exit code.
+def main(
+    world_file: str, memory_file: str, line_file: str, host: str, port: str, elsewhere: str, asks: str
+) -> int:
+    """Serves one simulation; the first three are numbers of open files. The last two are 1 for yes, else 0:
+    whether the next free port will do, and whether browsers may ask for something. Returns the exit code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the line says when it is over
     with os.fdopen(int(world_file), "rb") as file:
@@ -83,7 +85,8 @@ def main(world_file: str, memory_file: str, line_file: str, host: str, port: str
     line = Line.of(int(line_file))
     channel = Channel(world, int(memory_file), state_size(mirror.simulation) if mirror else 0)
     try:
-        viewer = Viewer(world, host, int(port), Requests(line) if int(asks) else None)
+        controls = Requests(line) if int(asks) else None
+        viewer = Viewer(world, host, int(port), controls, bool(int(elsewhere)))
     except TactileSimError as error:
         line.send(refused=str(error))
         return 2

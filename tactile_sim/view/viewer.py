@@ -35,16 +35,19 @@ class Viewer:
     Attributes: ``address`` to open in a browser; ``server``, viser's own.
     """
 
-    def __init__(self, world: World, host: str, port: int, controls: Controls | None):
-        """port: 0 takes a free one; controls: whom to ask, None where there is nothing to ask for.
+    def __init__(
+        self, world: World, host: str, port: int, controls: Controls | None, elsewhere: bool = False
+    ):
+        """port: 0 takes any free one; controls: whom to ask, None where there is nothing to ask for;
+        elsewhere: whether the next free port will do where this is taken.
 
         Raises CommandError where nothing can listen there.
         """
-        address.check(host, port)
+        address.check(host, 0 if elsewhere else port)
         with redirect_stdout(io.StringIO()), for_own_pages(host):  # viser greets
             self.server = ViserServer(host=host, port=port, label=world.title, verbose=False)
         taken = self.server.get_port()
-        if port not in (0, taken):  # somebody was quicker
+        if not elsewhere and port not in (0, taken):  # somebody was quicker
             self.close()
             raise CommandError(f"port {port} of {host} is taken by another program; {address.REMEDY}")
         self.address = address.address(host, taken)

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.errors import CommandError
-
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
     from tactile_sim.view.link import Link
 
 HOST, PORT = "127.0.0.1", 8080
 """The port may be a later one, where this is taken."""
-ATTEMPTS = 3
-"""To find a port that nobody else takes meanwhile."""
 INTERVAL = 0.05
 """Between two looks at the robot [s of wall time]."""
 FORCE_SCALE = 0.05
@@ -36,18 +32,12 @@ class FingerView:
         """Prints where to look. Raises CommandError where the view cannot be served."""
         # Only here, so that programs that show nothing start quickly.
         from tactile_sim.names import Names
-        from tactile_sim.view import address, live_world
+        from tactile_sim.view import live_world
         from tactile_sim.view.link import Link
 
         model = finger.physics.model
         world = live_world.of_model(model, Names(model), finger.finger_type, finger.skin)
-        for attempt in range(ATTEMPTS):
-            try:
-                link = Link(world, HOST, address.next_free(HOST, PORT), asks=False)
-                break
-            except CommandError:  # another program may take the port between the look and the start
-                if attempt == ATTEMPTS - 1:
-                    raise
+        link = Link(world, HOST, PORT, asks=False, elsewhere=True)
         link.listen(lambda *_: None, lambda why: _LOG.warning("the web view broke down: %s", why))
         self.address = link.address
         """What to type into a browser."""
