@@ -28,6 +28,7 @@ from tactile_sim.trifinger.pictures.calibration import (  # noqa: F401 - program
 from tactile_sim.trifinger.pictures.lens import undistort
 from tactile_sim.trifinger.pictures.renderer import Renderer, View
 from tactile_sim.trifinger.running import simulations
+from tactile_sim.trifinger.values import numbers, quaternion, sizes
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
@@ -87,18 +88,20 @@ class Camera(BaseCamera):
         near_plane_distance, far_plane_distance: nothing nearer or farther is drawn [m].
         pybullet_client_id: the number of its simulation.
         """
-        rotation = Rotation.from_quat(camera_orientation)
+        rotation = Rotation.from_quat(quaternion("camera_orientation", camera_orientation))
+        if not 0 < numbers("field_of_view", field_of_view) < 180:
+            raise InvalidValueError(f"field_of_view is {field_of_view}; give degrees above 0, below 180")
+        width, height = _size(image_size)
         top = np.tan(np.deg2rad(field_of_view) / 2)
-        right = top * image_size[0] / image_size[1]
+        right = top * width / height
         view = View(
-            np.asarray(camera_position),
+            numbers("camera_position", camera_position, 3),
             rotation.apply((0, 0, 1)),
             rotation.apply((0, -1, 0)),
             (-right, right, -top, top),
-            near_plane_distance,
-            far_plane_distance,
+            *_planes(near_plane_distance, far_plane_distance),
         )
-        super().__init__(view, image_size, pybullet_client_id)
+        super().__init__(view, (width, height), pybullet_client_id)
 
 
 class CalibratedCamera(BaseCamera):
@@ -118,10 +121,13 @@ class CalibratedCamera(BaseCamera):
         pybullet_client_id: int = 0,
     ):
         """Arguments as of :class:`CameraParameters` and :class:`Camera`."""
-        matrix, transform = np.asarray(camera_matrix, dtype=float), np.asarray(tf_world_to_camera)
+        matrix = numbers("camera_matrix", camera_matrix, 3, 3)
+        coefficients = numbers("distortion_coefficients", distortion_coefficients, 5)
+        transform = numbers("tf_world_to_camera", tf_world_to_camera, 4, 4)
+        shown = _size(image_size)
         focal, center = matrix[[0, 1], [0, 1]], matrix[:2, 2]
-        pixels = np.stack(np.meshgrid(np.arange(image_size[0]), np.arange(image_size[1])), axis=-1)
-        rays = undistort((pixels - center) / focal, np.asarray(distortion_coefficients))
+        pixels = np.stack(np.meshgrid(*map(np.arange, shown)), axis=-1)
+        rays = undistort((pixels - center) / focal, coefficients)
         # The pinhole's picture reaches from the middle of its first pixel to that of its last, and half a
         # pixel further, at the middle's resolution.
         first = np.nanmin(rays, axis=(0, 1))
@@ -135,11 +141,10 @@ class CalibratedCamera(BaseCamera):
             axes[2],
             -axes[1],
             (left, right, -bottom, -top),
-            near_plane_distance,
-            far_plane_distance,
+            *_planes(near_plane_distance, far_plane_distance),
         )
         super().__init__(view, (int(size[0]), int(size[1])), pybullet_client_id)
-        self._size = image_size
+        self._size = shown
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
         """What the lens makes of the pinhole's picture (rows, columns, channels); black where no ray is."""
@@ -225,6 +230,20 @@ def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
     out[::2, ::2, 0] = image[::2, ::2, 0]
     out[1::2, 1::2, 0] = image[1::2, 1::2, 2]
     return out
+
+
+def _size(image_size: Sequence[int]) -> tuple[int, int]:
+    """Width and height of a picture in whole pixels; ValueError where it has none."""
+    width, height = sizes("image_size", image_size, 2)
+    return int(width), int(height)
+
+
+def _planes(near: float, far: float) -> tuple[float, float]:
+    """The distances between which things are drawn; ValueError where there is no room between."""
+    first, last = sizes("near_plane_distance", near), sizes("far_plane_distance", far)
+    if not first < last:
+        raise InvalidValueError(f"far_plane_distance is {far}; give more than near_plane_distance, {near}")
+    return float(first), float(last)
 
 
 def _renderer(simulation: SimFinger) -> Renderer:

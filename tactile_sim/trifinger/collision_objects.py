@@ -15,6 +15,7 @@ import mujoco
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.stage import objects
+from tactile_sim.trifinger.values import sizes
 
 _numbers = itertools.count()
 
@@ -116,7 +117,8 @@ class Cube(Cuboid):
         pybullet_client_id: int = 0,
     ):
         """half_width: half its edge [m]; the rest as of :class:`Cuboid`."""
-        super().__init__(position, orientation, [half_width] * 3, mass, color_rgba, pybullet_client_id)
+        half = [float(sizes("half_width", half_width))] * 3
+        super().__init__(position, orientation, half, mass, color_rgba, pybullet_client_id)
 
 
 Block = Cube

@@ -22,6 +22,14 @@ def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
     return array.astype(float)
 
 
+def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
+    """As `numbers`, but that all have to be above 0."""
+    array = numbers(what, values, *shape)
+    if not (array > 0).all():
+        raise InvalidValueError(f"{what}: above 0 is needed, not {values!r}")
+    return array
+
+
 def limits(what: str, values: Any, n: int) -> np.ndarray:
     """(n,) of one number for all joints or one for each, as gains are; ValueError where they are not that."""
     return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.stage.objects import wxyz
+from tactile_sim.trifinger.values import count, numbers, sizes
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
@@ -55,8 +56,9 @@ class Marker:
         physicsClientId: the number of their simulation.
         """
         self._simulation = simulations.find(physicsClientId)
-        self.names = [f"mark_{next(_numbers)}" for _ in range(number_of_goals)]
-        names, size = self.names, (goal_size, 0, 0)
+        number = count("number_of_goals", number_of_goals)
+        self.names = [f"mark_{next(_numbers)}" for _ in range(number)]
+        names, size = self.names, (float(sizes("goal_size", goal_size)), 0, 0)
 
         def add(spec: mujoco.MjSpec) -> None:
             for name, color in zip(names, itertools.cycle(_COLORS), strict=False):
@@ -96,16 +98,18 @@ class ObjectMarker:
         """
         if shape_type not in SHAPES:
             raise InvalidValueError(f"no shape_type {shape_type!r}; there are: {', '.join(map(str, SHAPES))}")
-        shape, sizes = SHAPES[shape_type]
-        if set(kwargs) != set(sizes):
+        shape, wanted = SHAPES[shape_type]
+        if set(kwargs) != set(wanted):
             raise InvalidValueError(
-                f"shape_type {shape_type} takes {' and '.join(sizes)}, not {', '.join(kwargs) or 'nothing'}"
+                f"shape_type {shape_type} takes {' and '.join(wanted)}, not {', '.join(kwargs) or 'nothing'}"
             )
         size = np.zeros(3)
         if "halfExtents" in kwargs:
-            size[:] = kwargs["halfExtents"]
+            size[:] = sizes("halfExtents", kwargs["halfExtents"], 3)
         else:
-            size[:2] = kwargs["radius"], kwargs.get("length", 0.0) / 2
+            size[0] = sizes("radius", kwargs["radius"])
+        if "length" in kwargs:
+            size[1] = sizes("length", kwargs["length"]) / 2
         self._simulation = simulations.find(pybullet_client_id)
         self.name = name = f"mark_{next(_numbers)}"
         simulations.join(
@@ -132,7 +136,7 @@ class CuboidMarker(ObjectMarker):
         pybullet_client_id: int = 0,
     ):
         """size: (3,) its edges [m]; the rest as of :class:`ObjectMarker`."""
-        half = np.asarray(size) / 2
+        half = sizes("size", size, 3) / 2
         super().__init__(BOX, position, orientation, color, pybullet_client_id, halfExtents=half)
 
 
@@ -148,7 +152,7 @@ class CubeMarker(CuboidMarker):
         pybullet_client_id: int = 0,
     ):
         """width: its edge [m]; the rest as of :class:`CuboidMarker`."""
-        super().__init__([width] * 3, position, orientation, color, pybullet_client_id)
+        super().__init__([float(sizes("width", width))] * 3, position, orientation, color, pybullet_client_id)
 
 
 def _add(
@@ -160,13 +164,14 @@ def _add(
     orientation: ArrayLike,
     color: Sequence[float],
 ) -> None:
-    body = spec.worldbody.add_body(name=name, pos=position, quat=wxyz(orientation), mocap=True)
-    body.add_geom(name=name, type=shape, size=size, rgba=color, contype=0, conaffinity=0)
+    place, rgba = numbers("position", position, 3), numbers("color", color, 4)
+    body = spec.worldbody.add_body(name=name, pos=place, quat=wxyz(orientation), mocap=True)
+    body.add_geom(name=name, type=shape, size=size, rgba=rgba, contype=0, conaffinity=0)
 
 
 def _move(simulation: SimFinger, name: str, position: ArrayLike, orientation: ArrayLike) -> None:
     physics = simulation.physics
     mark = physics.model.body(name).mocapid[0]
+    place, turn = numbers("position", position, 3), wxyz(orientation)
     with simulation.stepping:
-        physics.data.mocap_pos[mark] = position
-        physics.data.mocap_quat[mark] = wxyz(orientation)
+        physics.data.mocap_pos[mark], physics.data.mocap_quat[mark] = place, turn

@@ -128,6 +128,8 @@ def test_marks_are_seen_and_touch_nothing(finger):
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325), UPRIGHT, number)
     balls.set_state([(0.1, 0, 0.1), (0, 0.1, 0.1)])
     box.set_state((0, 0, 0.05), (0, 0, 1, 0))
+    with pytest.raises(ValueError, match="position: 3 finite numbers"):
+        box.set_state((0, 0, np.nan), UPRIGHT)
     step(finger, 100)
     data = finger.physics.data
     np.testing.assert_allclose(data.body(balls.names[1]).xpos, (0, 0.1, 0.1))

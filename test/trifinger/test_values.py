@@ -1,5 +1,6 @@
 """What cannot be is refused where it is given, by an error that names it."""
 
+import gc
 import math
 
 import numpy as np
@@ -7,10 +8,16 @@ import pytest
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger import SimFinger
+from tactile_sim.trifinger.camera import CalibratedCamera, Camera
+from tactile_sim.trifinger.collision_objects import Cube, Cuboid, import_mesh
+from tactile_sim.trifinger.visual_objects import CubeMarker, CuboidMarker, Marker, ObjectMarker
+
+PLACE, UPRIGHT = (0, 0, 0.3), (0, 0, 0, 1)
 
 
 @pytest.fixture
 def finger():
+    gc.collect()  # numbers of robots that have gone are free, so that things find this one
     return SimFinger("fingerpro")
 
 
@@ -73,3 +80,44 @@ def test_an_unknown_way_to_feel_is_named_as_the_argument(finger):
         finger.feel("forc")
     with pytest.raises(TactileSimError, match="^response_function: there is no 'nearst'"):
         finger.feel(response_function="nearst")
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1), 1), "half_extents: 3 finite numbers"),
+        (lambda: Cuboid(PLACE, UPRIGHT, (-0.1, 0.1, 0.1), 1), "half_extents: above 0"),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), math.nan), "mass: a finite number"),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), -1), "mass: kg of 0 or more"),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), 1, (1, 0)), "color_rgba: 4 finite numbers"),
+        (lambda: Cube(half_width=None), "half_width: a finite number"),
+        (lambda: import_mesh("block.obj", (0, math.nan, 0)), "position: 3 finite numbers"),
+        (lambda: Marker(-1), "number_of_goals: a whole number"),
+        (lambda: Marker(1, goal_size=0), "goal_size: above 0"),
+        (lambda: Marker(1, initial_position=(math.nan, 0, 0)), "position: 3 finite numbers"),
+        (lambda: CubeMarker("wide", PLACE, UPRIGHT), "width: a finite number"),
+        (lambda: CuboidMarker([1, 1], PLACE, UPRIGHT), "size: 3 finite numbers"),
+        (lambda: CubeMarker(0.1, (0, 0, math.nan), UPRIGHT), "position: 3 finite numbers"),
+        (lambda: ObjectMarker(2, PLACE, UPRIGHT, radius=-1), "radius: above 0"),
+        (lambda: Camera((math.nan, 0, 0), UPRIGHT), "camera_position: 3 finite numbers"),
+        (lambda: Camera(PLACE, (0, 0, 0, 0)), "camera_orientation: a quaternion of zeros"),
+        (lambda: Camera(PLACE, UPRIGHT, (0, 10)), "image_size: above 0"),
+        (lambda: Camera(PLACE, UPRIGHT, field_of_view=180), "field_of_view is 180"),
+        (lambda: Camera(PLACE, UPRIGHT, far_plane_distance=0.001), "far_plane_distance is 0.001"),
+        (
+            lambda: CalibratedCamera(np.eye(2), np.zeros(5), np.eye(4), (9, 9), 0.1, 1),
+            "camera_matrix: 3 x 3 finite numbers",
+        ),
+        (
+            lambda: CalibratedCamera(np.eye(3), np.zeros(4), np.eye(4), (9, 9), 0.1, 1),
+            "distortion_coefficients: 5 finite numbers",
+        ),
+    ],
+)
+def test_objects_marks_and_cameras_that_cannot_be_are_value_errors_that_name_why(finger, make, names):
+    bodies = finger.physics.model.nbody
+    with pytest.raises(ValueError, match=names) as caught:
+        make()
+    assert isinstance(caught.value, TactileSimError)
+    finger.append_desired_action(finger.Action())
+    assert finger.physics.model.nbody == bodies

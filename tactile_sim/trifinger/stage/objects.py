@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.stage import arena
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
-from tactile_sim.trifinger.values import numbers, quaternion
+from tactile_sim.trifinger.values import numbers, quaternion, sizes
 
 CUBE_MASS = 0.094
 """[kg]"""
@@ -92,11 +93,14 @@ def add_box(
         mass: [kg]; 0 for a box that stands still.
         color: red, green, blue and alpha, 0 to 1; grey without.
     """
+    half, weight, rgba = sizes("half_extents", half_extents, 3), numbers("mass", mass), _rgba(color)
+    if weight < 0:
+        raise InvalidValueError(f"mass: kg of 0 or more are needed, not {mass!r}")
     body = _add_body(spec, name, position, orientation)
-    geom = _add_box(body, name, half_extents, GREY if color is None else color)
-    if mass:
+    geom = _add_box(body, name, half, rgba)
+    if weight:
         body.add_freejoint(name=name)
-        geom.mass = mass
+        geom.mass = weight
     return name
 
 
@@ -112,6 +116,7 @@ def add_mesh(
 
     file: absolute path of an STL, OBJ or MSH; other arguments as in :func:`add_box`.
     """
+    rgba = _rgba(color)
     spec.add_mesh(name=name, file=file)
     _add_body(spec, name, position, orientation).add_geom(
         name=name,
@@ -120,7 +125,7 @@ def add_mesh(
         friction=(arena.BORDER_FRICTION, 0.005, 0.0001),
         priority=arena.BORDER_PRIORITY,
         solref=arena.BORDER_SOLREF,
-        rgba=GREY if color is None else color,
+        rgba=rgba,
     )
     return name
 
@@ -178,9 +183,7 @@ def _add_body(
     return spec.worldbody.add_body(name=name, pos=place, quat=turn)
 
 
-def _add_box(
-    body: mujoco.MjsBody, name: str, half_extents: Sequence[float], color: Sequence[float]
-) -> mujoco.MjsGeom:
+def _add_box(body: mujoco.MjsBody, name: str, half_extents: ArrayLike, color: ArrayLike) -> mujoco.MjsGeom:
     return body.add_geom(
         name=name,
         type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -190,6 +193,10 @@ def _add_box(
         solimp=arena.RESTING_SOLIMP,
         rgba=color,
     )
+
+
+def _rgba(color: Sequence[float] | None) -> np.ndarray:
+    return numbers("color_rgba", GREY if color is None else color, 4)
 
 
 def wxyz(orientation: ArrayLike) -> np.ndarray:
