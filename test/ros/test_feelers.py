@@ -34,25 +34,29 @@ SCENE = f"""
 """
 
 
-@pytest.fixture
-def heard(ros: Ros):
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory):
     """What a cube with feelers sends while it falls in lock-step, by topic."""
-    (ros.folder / "scene.xml").write_text(SCENE)
-    ros.run(
-        scene="scene.xml",
-        lockstep=True,
-        feelers={"cube": {"spacing": 0.02, "length": LENGTH}},
-        rates={"feelers": 100.0, "images": 100.0, "markers": 100.0},
-    )
-    topics = {
-        "layout": ros.listen(TactileLayout, "tactile/cube/feelers_layout", lasting=True),
-        "feelers": ros.listen(TactileArray, "tactile/cube/feelers"),
-        "image": ros.listen(Image, "tactile/cube/image"),
-        "markers": ros.listen(MarkerArray, "markers"),
-    }
-    wait_for(lambda: all(topics.values()), "a message of each topic")
-    ros.step(175, topics["feelers"], topics["image"], topics["markers"], at_once=5)
-    return topics
+    ros = Ros(tmp_path_factory.mktemp("heard"))
+    try:
+        (ros.folder / "scene.xml").write_text(SCENE)
+        ros.run(
+            scene="scene.xml",
+            lockstep=True,
+            feelers={"cube": {"spacing": 0.02, "length": LENGTH}},
+            rates={"feelers": 100.0, "images": 100.0, "markers": 100.0},
+        )
+        topics = {
+            "layout": ros.listen(TactileLayout, "tactile/cube/feelers_layout", lasting=True),
+            "feelers": ros.listen(TactileArray, "tactile/cube/feelers"),
+            "image": ros.listen(Image, "tactile/cube/image"),
+            "markers": ros.listen(MarkerArray, "markers"),
+        }
+        wait_for(lambda: all(topics.values()), "a message of each topic")
+        ros.step(175, topics["feelers"], topics["image"], topics["markers"], at_once=5)
+        return topics
+    finally:
+        ros.close()
 
 
 def height(message) -> float:
