@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tactile_sim.errors import TactileSimError
+from tactile_sim.trifinger import pinocchio_utils
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions, get_valid_finger_types
 from tactile_sim.trifinger.robot.files import urdf_file
 from tactile_sim.trifinger.robot.kinematics import STEP, Kinematics
@@ -89,3 +90,7 @@ def test_values_that_cannot_be_are_value_errors_that_name_them(call, names):
     with pytest.raises(ValueError, match=names) as caught:
         call(kinematics("trifingerpro"))
     assert isinstance(caught.value, TactileSimError)
+
+
+def test_programs_find_it_under_the_peers_name():
+    assert pinocchio_utils.Kinematics is Kinematics
