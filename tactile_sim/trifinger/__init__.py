@@ -1,8 +1,8 @@
 """The TriFinger robots on MuJoCo, under the names that trifinger_simulation has on PyBullet.
 
-Modules here are those that its programs import; what they stand on lies in folders: `robot`, the `stage` around
-it, the `physics` of a step, the `control` of the fingers, `pictures`, and what goes along with a `running`
-simulation.
+Modules here are those that its programs import; what they stand on lies in folders: the `robot`, the `stage`
+around it, the `physics` of a step, the `control` of the fingers, `pictures`, and what goes along with a
+`running` simulation.
 """
 
 from pathlib import Path
