@@ -204,7 +204,7 @@ def test_a_process_of_its_own_shows_no_traceback(folder, command, case):
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

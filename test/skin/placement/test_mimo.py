@@ -160,9 +160,9 @@ def test_a_configuration_can_ask_for_it():
 def test_twenty_five_thousand_taxels_are_there_within_two_seconds():
     capsules = [f'<geom type="capsule" size=".1 .3" pos="{x} 0 0"/>' for x in (0, 0.1, 0.2)]
     skin_of(*capsules)
-    begin = time.perf_counter()
+    begin = time.process_time()  # whatever else the machine does
     skin, _ = skin_of(*capsules, spacing=0.0059)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert len(skin.positions) > 25_000
 
 

@@ -16,7 +16,7 @@ START = move_cube.Pose((0, 0, 0.0325)).to_json()
 
 def run(task, *arguments):
     command = [sys.executable, "-m", f"tactile_sim.trifinger.tasks.{task}", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def test_a_drawn_goal_is_printed_as_json():
