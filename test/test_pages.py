@@ -54,6 +54,12 @@ def test_the_index_names_every_page():
     assert named == {page.name for page in PAGES} - {"index.md"}
 
 
+def test_the_map_of_the_house_names_every_folder():
+    rows = re.findall(r"^\| (`.*/`) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+    folders = {init.parent.name for init in (ROOT / "tactile_sim").glob("*/__init__.py")}
+    assert set(re.findall(r"`(\w+)/`", " ".join(rows))) == folders
+
+
 def test_a_skin_on_ones_own_robot(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_files("own_robot.md", tmp_path)
