@@ -146,7 +146,9 @@ class Simulation:
         self.taken += 1
 
     def skip(self, n: int) -> None:
-        """Goes n steps on without a look; at most ``steps_alone()``."""
+        """Goes n steps on without a look; at most ``steps_alone()``. Raises CommandError below 0."""
+        if n < 0:
+            raise CommandError(f"cannot skip {n} steps: time does not run backwards")
         self.engine.step(n)
         self.step += n
         self.taken += n

@@ -228,6 +228,14 @@ def test_the_tare_survives_a_reset(simulate):
     np.testing.assert_array_equal(snapshot.taxels, snapshot.truth - zero)
 
 
+def test_time_does_not_run_backwards(simulate):
+    simulation = simulate()
+    go(simulation, 3)
+    with pytest.raises(CommandError, match="cannot skip -1 steps"):
+        simulation.skip(-1)
+    assert simulation.step == 3
+
+
 BAD = {
     "no body named 'bux'; did you mean 'box'": (SceneError, {"body": "bux"}),
     "'arm' has no free joint": (CommandError, {"body": "arm"}),
