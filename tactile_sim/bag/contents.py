@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tactile_sim.bag.mcap_file import McapScan, Progress
+from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
+from tactile_sim.bag.messages import decoder_of
 from tactile_sim.bag.metadata import files_of
-from tactile_sim.wire.decode import decoder
-from tactile_sim.wire.sources import of_definition
 
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
@@ -77,14 +76,14 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
             topic.count += 1
             topic.size += len(message.data)
             if message.schema.name == _LAYOUT:
-                kind = of_definition(message.schema.name, message.schema.data.decode())
-                layout = decoder(kind).decode(message.data)
+                layout = decoder_of(message).decode(message.data)
                 if len(layout.lengths):
                     found.feelers[name] = len(layout.lengths)
                 else:
                     found.skins[name] = len(layout.areas)
         for channel in scan.channels.values():
-            found.topics.setdefault(channel.topic, TopicContents(scan.schemas[channel.schema_id].name))
+            schema = scan.schemas.get(channel.schema_id, NO_SCHEMA)
+            found.topics.setdefault(channel.topic, TopicContents(schema.name))
         found.file_size += scan.size
         found.damage = found.damage or (scan.damage and f"{file.name}: {scan.damage}")
     return found

@@ -56,7 +56,12 @@ class Message:
     channel: Channel
     schema: Schema
     log_time: int
+    publish_time: int
     data: memoryview
+
+
+NO_SCHEMA = Schema(id=0, data=b"", encoding="", name="")
+"""Of channels that name none."""
 
 
 class McapScan:
@@ -71,7 +76,7 @@ class McapScan:
         self.path = path
         self.progress = progress
         self.channels: dict[int, Channel] = {}
-        self.schemas: dict[int, Schema] = {}
+        self.schemas: dict[int, Schema] = {NO_SCHEMA.id: NO_SCHEMA}
         self.size = self.kept = 0
         self._faults: dict[int, tuple[str, int]] = {}  # by place: what, and how many bytes it cost
 
@@ -215,11 +220,11 @@ class McapScan:
             if end > len(data):
                 raise ValueError("a record is longer than its chunk")
             if opcode == Opcode.MESSAGE:
-                _, _, channel_id, _, log_time, _ = MESSAGE.unpack_from(data, position)
+                _, _, channel_id, _, logged, published = MESSAGE.unpack_from(data, position)
                 channel = self.channels.get(channel_id)
                 schema = self.schemas.get(channel.schema_id) if channel else None
                 if channel is not None and schema is not None:
-                    yield Message(channel, schema, log_time, view[position + MESSAGE.size : end])
+                    yield Message(channel, schema, logged, published, view[position + MESSAGE.size : end])
                 else:
                     unknown += length
             else:

@@ -69,13 +69,20 @@ class McapWriter:
         self.start = self.stop = 0  # log times [ns] of the messages on disk and in the open chunk
         self._append(MAGIC + _bytes(Header(profile="ros2", library="tactile_sim")))
 
-    def add_channel(self, topic: str, type_name: str, definition: str, metadata: dict[str, str]) -> int:
-        """Make a topic known with its type (``ros2msg`` text); returns its id for :meth:`write`."""
+    def add_channel(
+        self,
+        topic: str,
+        type_name: str,
+        definition: str,
+        metadata: dict[str, str],
+        encoding: str = "ros2msg",
+    ) -> int:
+        """Make a topic known with its type, a text in an encoding; returns its id for :meth:`write`."""
         self._drop_draft()
         schema = next((schema for schema in self._schemas if schema.name == type_name), None)
         if schema is None:
             schema = Schema(
-                id=len(self._schemas) + 1, name=type_name, encoding="ros2msg", data=definition.encode()
+                id=len(self._schemas) + 1, name=type_name, encoding=encoding, data=definition.encode()
             )
             self._schemas.append(schema)
             self._definitions += _bytes(schema)
@@ -93,8 +100,13 @@ class McapWriter:
         self.counts[channel.id] = 0
         return channel.id
 
-    def write(self, channel: int, log_time: int, data: bytes | memoryview) -> None:
-        """Add a message to the open chunk; ends the chunk if it is large."""
+    def write(
+        self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int | None = None
+    ) -> None:
+        """Add a message to the open chunk; ends the chunk if it is large.
+
+        publish_time: the log time where none is given.
+        """
         self._drop_draft()
         chunk = self._chunk
         if not chunk.index:
@@ -107,7 +119,8 @@ class McapWriter:
         chunk.index.setdefault(channel, []).append((log_time, len(chunk.data)))
         sequence = self.counts[channel] = self.counts[channel] + 1
         length = MESSAGE_FIELDS + len(data)
-        chunk.data += MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, log_time)
+        published = log_time if publish_time is None else publish_time
+        chunk.data += MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, published)
         chunk.data += data
         if len(chunk.data) >= CHUNK_SIZE:
             self.end_chunk()

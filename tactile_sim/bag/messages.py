@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tactile_sim.bag.mcap_file import McapScan, Progress
+from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
+from tactile_sim.errors import BagError
 from tactile_sim.wire.decode import Decoder, decoder
 from tactile_sim.wire.sources import of_definition
 from tactile_sim.wire.stamps import stamp_of
+from tactile_sim.wire.types import WireError
 
 
 class Message(NamedTuple):
@@ -30,7 +33,7 @@ class Messages:
     and ``others`` holds the names of the topics that were not wanted.
 
     Raises:
-        BagError: it is no bag, or of another storage.
+        BagError: it is no bag, or of another storage; or a topic's messages are not of ROS 2.
         WireError: a message does not fit the definition that the bag gives of its type.
     """
 
@@ -57,7 +60,9 @@ class Messages:
                 if not self.wanted(topic):
                     self.others.add(topic)
                     continue
-                decode = self._decoders.get(topic) or self._decoder(topic, message.schema)
+                if topic not in self._decoders:
+                    self._decoders[topic] = decoder_of(message)
+                decode = self._decoders[topic]
                 stamp = stamp_of(decode.kind, message.data)
                 yield Message(
                     topic,
@@ -70,6 +75,16 @@ class Messages:
                 self.damage = self.damage or f"{file.name}: {scan.damage}"
                 self.lost += scan.lost
 
-    def _decoder(self, topic: str, schema: Any) -> Decoder:
-        made = self._decoders[topic] = decoder(of_definition(schema.name, schema.data.decode()))
-        return made
+
+def decoder_of(message: Stored) -> Decoder:
+    """What reads the messages of a topic; raises a BagError where they are not of ROS 2."""
+    channel, schema = message.channel, message.schema
+    if (channel.message_encoding, schema.encoding) != ("cdr", "ros2msg"):
+        kind = f"{channel.message_encoding or 'unknown'} with types in {schema.encoding or 'no language'}"
+        raise BagError(
+            f"{channel.topic} is {kind}; only cdr with types in ros2msg is read: name the topics you need"
+        )
+    try:
+        return decoder(of_definition(schema.name, schema.data.decode()))
+    except (WireError, UnicodeDecodeError) as error:
+        raise BagError(f"{channel.topic} cannot be read: {' '.join(str(error).split())}") from None

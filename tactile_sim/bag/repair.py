@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_file import McapScan, Progress
+from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
@@ -47,6 +47,10 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     [file] = files
     scan = McapScan(file, progress)
     messages = sum(1 for _ in scan)
+    foreign = [channel for channel in scan.channels.values() if channel.message_encoding != "cdr"]
+    if foreign and (scan.damage or not described):
+        kind, topic = foreign[0].message_encoding, foreign[0].topic
+        raise BagError(f"{file}: {topic} is {kind}, which is not ROS 2's: `mcap recover` may mend the file")
     if scan.damage or not described:
         try:
             _rewrite(path, file, scan)
@@ -64,8 +68,10 @@ def _rewrite(path: Path, file: Path, scan: McapScan) -> None:
         topics: dict[int, metadata.TopicInfo] = {}
         ids: dict[int, int] = {}
         for channel in scan.channels.values():
-            schema = scan.schemas[channel.schema_id]
-            made = writer.add_channel(channel.topic, schema.name, schema.data.decode(), channel.metadata)
+            schema = scan.schemas.get(channel.schema_id, NO_SCHEMA)
+            made = writer.add_channel(
+                channel.topic, schema.name, schema.data.decode(), channel.metadata, schema.encoding
+            )
             ids[channel.id] = made
             topics[made] = metadata.TopicInfo(
                 channel.topic,
@@ -74,7 +80,7 @@ def _rewrite(path: Path, file: Path, scan: McapScan) -> None:
                 channel.metadata.get("topic_type_hash", ""),
             )
         for message in McapScan(file):
-            writer.write(ids[message.channel.id], message.log_time, message.data)
+            writer.write(ids[message.channel.id], message.log_time, message.data, message.publish_time)
         writer.end_chunk()
         for made, topic in topics.items():
             topic.count = writer.counts[made]

@@ -14,10 +14,9 @@ import numpy as np
 from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
-from tactile_sim.bag.messages import Message
+from tactile_sim.bag.messages import Message, decoder_of
 from tactile_sim.bag.metadata import files_of
-from tactile_sim.wire.decode import Decoder, decoder
-from tactile_sim.wire.sources import of_definition
+from tactile_sim.wire.decode import Decoder
 
 LOOK_BACK = 1_000_000_000
 """An instant is put together from the messages of so long before it [ns]."""
@@ -46,10 +45,10 @@ class Place(NamedTuple):
 
 
 class BagIndex:
-    """Attributes: ``types`` of topics by name; ``first`` message of each; ``staying``: those that hold from
-    their time on, such as layouts; ``peaks``: the largest readings of each tactile topic now and then, and
-    its unit; ``instants`` (n,) log times [ns] of the messages to step by; ``start`` and ``stop``, log times
-    [ns] of what is shown; ``damage``: what is wrong with the bag, or None.
+    """Attributes: ``types`` of topics by name; ``first`` message of each that is shown; ``staying``: those
+    that hold from their time on, such as layouts; ``peaks``: the largest readings of each tactile topic now and
+    then, and its unit; ``instants`` (n,) log times [ns] of the messages to step by; ``start`` and ``stop``,
+    log times [ns] of what is shown; ``damage``: what is wrong with the bag, or None.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -78,7 +77,8 @@ class BagIndex:
         topic, time, kind = message.channel.topic, message.log_time, message.schema.name
         if topic not in self.types:
             self.types[topic] = kind
-            self.first[topic] = self._keep(message)
+            if kind in _SHOWN:
+                self.first[topic] = self._keep(message)
             if kind in INSTANTS:
                 self._times[topic] = array("q")
         if kind not in _SHOWN:
@@ -109,11 +109,11 @@ class BagIndex:
 
     def decode(self, message: Stored) -> Message:
         """A message as it is found in the bag, with its value."""
-        topic, schema = message.channel.topic, message.schema
+        topic = message.channel.topic
         if topic not in self._decoders:
-            self._decoders[topic] = decoder(of_definition(schema.name, schema.data.decode()))
+            self._decoders[topic] = decoder_of(message)
         value = self._decoders[topic].decode(message.data)
-        return Message(topic, schema.name, message.log_time, message.log_time, value)
+        return Message(topic, message.schema.name, message.log_time, message.log_time, value)
 
     def _keep(self, message: Stored) -> Message:
         """Decoded from a copy: arrays within the message would hold all that was read with it."""

@@ -7,9 +7,11 @@ import shutil
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bagtest import file_of, write_frames
 from falling import Cube
+from mcap.writer import Writer
 
 from tactile_sim.cli import main
 
@@ -108,3 +110,48 @@ def test_info_breaks_long_lists_of_bodies_between_two_of_them(make_bag, capsys):
     assert max(map(len, said.splitlines())) <= 160
     assert all(f"{body} 150" in said for body in bodies)
     assert "MB unpacked" in said and "MB on the disk" in said
+
+
+def others_bag(path, message_encoding, schema_encoding):
+    """A bag that is not of ROS 2, with a topic that is; without a schema where that has no encoding."""
+    with open(path, "wb") as file:
+        writer = Writer(file)
+        writer.start("", library="another")
+        text = b"module a {};" if schema_encoding == "ros2idl" else b"\x93\xff"
+        schema = writer.register_schema("a.B", schema_encoding, text) if schema_encoding else 0
+        words = writer.register_schema("std_msgs/msg/String", "ros2msg", b"string data")
+        writer.add_message(writer.register_channel("/theirs", message_encoding, schema), 1, b"{}", 1)
+        text = b"\0\1\0\0\2\0\0\0a\0"
+        writer.add_message(writer.register_channel("/words", "cdr", words), 2, text, 2)
+        writer.finish()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("message", "schema"),
+    [("protobuf", "protobuf"), ("json", ""), ("cdr", "ros2idl"), ("json", "jsonschema")],
+)
+def test_what_others_recorded_is_counted_and_refused_in_one_line(tmp_path, capsys, message, schema):
+    path = others_bag(tmp_path / "theirs.mcap", message, schema)
+    assert main(["bag", "info", str(path)]) == 0
+    assert "/theirs" in capsys.readouterr().out
+    for form in ("npz", "parquet"):
+        assert main(["bag", "export", str(path), "--format", form, "-o", str(tmp_path / "out")]) == 2
+        error = capsys.readouterr().err
+        assert f"/theirs is {message} with types in {schema or 'no language'}" in error
+        assert "name the topics you need" in error and len(error.splitlines()) == 1
+        assert [file.name for file in tmp_path.iterdir()] == ["theirs.mcap"]
+    assert main(["bag", "repair", str(path)]) == 0
+    assert main(["bag", "export", str(path), "words", "-o", str(tmp_path / "words.npz")]) == 0
+    with np.load(tmp_path / "words.npz") as made:
+        assert made["/words/data"].tolist() == ["a"]
+
+
+def test_a_damaged_bag_of_another_encoding_is_not_rewritten(tmp_path, capsys):
+    path = others_bag(tmp_path / "theirs.mcap", "json", "")
+    os.truncate(path, path.stat().st_size - 20)
+    before = path.read_bytes()
+    assert main(["bag", "repair", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert "mcap recover" in error and len(error.splitlines()) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["theirs.mcap"] and path.read_bytes() == before
