@@ -34,6 +34,8 @@ from tactile_sim.view import address
 from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
+FLUSH, FLUSH_RECORDED = 1.0, 10.0
+"""What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
 DISCOVERY = 2.0
 """After so long [s of wall time] the other nodes are known."""
 
@@ -148,7 +150,7 @@ def _spin(
     finally:
         if feed:
             feed.close()
-        publishers.flush()
+        publishers.flush(FLUSH_RECORDED if recorded else FLUSH)
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)
 

@@ -120,9 +120,9 @@ class Outlets:
         for outlet, message in zip(outlets, messages, strict=True):
             outlet.send(message)
 
-    def flush(self) -> None:
-        """Waits until all that was sent has arrived, at most a second in all."""
-        end = time.monotonic() + 1.0
+    def flush(self, patience: float) -> None:
+        """Waits until all that was sent has arrived, so many seconds at most."""
+        end = time.monotonic() + patience
         for outlets in self._outlets.values():
             for outlet in outlets:
                 if outlet.listeners:

@@ -148,9 +148,9 @@ class Publishers:
         """Waits until every topic is heard, so many seconds at most; whether they all are."""
         return self._outlets.await_listeners(patience)
 
-    def flush(self) -> None:
-        """Waits until all that was sent has arrived, but not for those who stand still."""
-        self._outlets.flush()
+    def flush(self, patience: float) -> None:
+        """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
+        self._outlets.flush(patience)
 
     def warn(self, message: str) -> None:
         """Tells the user of a refused command, of the same one once a second at most."""

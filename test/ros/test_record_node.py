@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import PATIENCE, stamp  # noqa: E402
+from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
@@ -43,3 +48,19 @@ def test_ten_seconds_of_infant_hold_every_message_as_it_was_sent(ros):
         assert len(common) > 500
         for message in common:
             np.testing.assert_array_equal(message.data, kept[stamp(message)].ravel())
+
+
+def test_a_recorder_that_stands_still_as_the_node_ends_misses_nothing(ros):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "start_paused:=true")
+    wait_for(lambda: frames, "the node")
+    [recorder] = map(int, Path(f"/proc/{node.pid}/task/{node.pid}/children").read_text().split())
+    os.kill(recorder, signal.SIGSTOP)
+    ros.step(500, frames, at_once=50)
+    node.send_signal(signal.SIGINT)
+    time.sleep(2.0)
+    os.kill(recorder, signal.SIGCONT)
+    said, _ = node.communicate(timeout=PATIENCE)
+    assert node.returncode == 0, said
+    stamps = bag.read(ros.folder / "bag")["tactile/frame"].stamps
+    assert set(stamps.tolist()) == set(range(0, 10**9 + 1, 10**7))
