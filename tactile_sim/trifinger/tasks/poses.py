@@ -63,8 +63,11 @@ class Pose:
 
     @classmethod
     def from_dict(cls, pose_dict: Mapping[str, Any]) -> Pose:
-        """The pose of a mapping with ``position`` and ``orientation``."""
-        return cls(pose_dict["position"], pose_dict["orientation"])
+        """The pose of a mapping with ``position`` and ``orientation``; InvalidValueError where it is none."""
+        try:
+            return cls(pose_dict["position"], pose_dict["orientation"])
+        except (KeyError, TypeError, ValueError):
+            raise _no_pose(pose_dict) from None
 
     @classmethod
     def from_json(cls, json_str: str) -> Pose:
@@ -85,20 +88,16 @@ def goal_to_json(goal: Pose) -> str:
 
 
 def goal_from_json(json_string: str) -> Pose:
-    """The pose of a JSON text with ``position`` and ``orientation``."""
+    """The pose of a JSON text with ``position`` and ``orientation``; ValueError where it is none."""
     return Pose.from_dict(json.loads(json_string))
 
 
 def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
     """The pose itself, or that of a mapping; InvalidValueError, a ``ValueError``, where it is neither."""
-    try:
-        if isinstance(pose, Mapping):
-            return Pose.from_dict(pose)
-        _ = pose.position, pose.orientation
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InvalidValueError(
-            f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {pose!r}"
-        ) from None
+    if isinstance(pose, Mapping):
+        return Pose.from_dict(pose)
+    if not (hasattr(pose, "position") and hasattr(pose, "orientation")):
+        raise _no_pose(pose)
     return pose
 
 
@@ -250,3 +249,9 @@ def _position_error(goal: PoseLike, actual: PoseLike) -> float:
 
 def _no_difficulty(difficulty: object) -> InvalidValueError:
     return InvalidValueError(f"no difficulty {difficulty!r}; there are: 1, 2, 3, 4")
+
+
+def _no_pose(value: object) -> InvalidValueError:
+    return InvalidValueError(
+        f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {value!r}"
+    )

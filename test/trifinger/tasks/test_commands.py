@@ -63,3 +63,9 @@ def test_what_is_no_log_is_refused(tmp_path):
     (tmp_path / "log.p").write_bytes(b"no pickle")
     with pytest.raises(ReplayError, match="log.p: this is no action log"):
         replay_action_log(tmp_path / "log.p", 2, START, START)
+
+
+@pytest.mark.parametrize("text", ["5", "{", '{"position": [0, 0, 0]}'])
+def test_what_is_no_pose_gives_one_line_and_exit_code_2(tmp_path, text):
+    done = run("move_cube", "replay_one", "-l", tmp_path / "log", "-d", 1, "-i", text, "-g", text)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from tactile_sim.trifinger.tasks import command, move_cube
+from tactile_sim.trifinger.tasks.move_cube.replay_action_log import add_arguments, replay_action_log
 from tactile_sim.trifinger.tasks.poses import DIFFICULTIES
 
 
 def _replay(arguments) -> str:
-    from tactile_sim.trifinger.tasks.move_cube.replay_action_log import replay_action_log
-
     reward = replay_action_log(
         arguments.logfile, arguments.difficulty, arguments.initial_pose, arguments.goal_pose
     )
@@ -21,10 +20,7 @@ def _add_commands(subparsers: command.Subparsers) -> None:
     sample.set_defaults(run=lambda arguments: move_cube.sample_goal(arguments.difficulty).to_json())
     command.add_goal_from_config(subparsers, move_cube.json_goal_from_config)
     again = subparsers.add_parser("replay_one", help="run a log again and print its reward")
-    again.add_argument("--logfile", "-l", required=True)
-    again.add_argument("--difficulty", "-d", type=int, choices=DIFFICULTIES, required=True)
-    again.add_argument("--initial-pose", "-i", required=True, metavar="JSON")
-    again.add_argument("--goal-pose", "-g", required=True, metavar="JSON")
+    add_arguments(again)
     again.set_defaults(run=_replay)
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from tactile_sim.trifinger.tasks import move_cube
+from tactile_sim.trifinger.tasks.poses import DIFFICULTIES
 from tactile_sim.trifinger.tasks.replay import replay
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds those of :func:`replay_action_log` to a command."""
+    parser.add_argument("--logfile", "-l", required=True)
+    parser.add_argument("--difficulty", "-d", type=int, choices=DIFFICULTIES, required=True)
+    parser.add_argument("--initial-pose", "-i", required=True, metavar="JSON")
+    parser.add_argument("--goal-pose", "-g", required=True, metavar="JSON")
 
 
 def replay_action_log(

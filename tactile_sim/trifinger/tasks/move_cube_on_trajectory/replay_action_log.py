@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 
 from tactile_sim.trifinger.tasks import move_cube
 from tactile_sim.trifinger.tasks import move_cube_on_trajectory as task
 from tactile_sim.trifinger.tasks.replay import replay
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds those of :func:`replay_action_log` to a command."""
+    parser.add_argument("--logfile", "-l", required=True)
+    parser.add_argument("--trajectory", "-t", type=json.loads, required=True, metavar="JSON")
 
 
 def replay_action_log(logfile: str | os.PathLike[str], trajectory: task.Trajectory) -> float:
