@@ -23,6 +23,7 @@ from tactile_sim.config.settings import (
     WebSettings,
 )
 from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
+from tactile_sim.errors import ConfigError
 
 __all__ = [
     "KEYS",
@@ -56,6 +57,8 @@ def find(name: str | Path) -> Path:
     Raises:
         ConfigError: it is neither, and does not look like a path.
     """
+    if not str(name):
+        raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
     path = share.expand_home(name)
     if os.path.isfile(path):
         return path

@@ -46,6 +46,7 @@ def test_a_file_here_wins_over_a_shipped_one_but_a_folder_does_not(tmp_path, mon
         ("touch_cub.yaml", "touch_cub.yaml: no such file"),
         ("no/such.yaml", "no/such.yaml: no such file: there is no folder no"),
         (".", ".: is a folder, not a YAML file"),
+        ("", "the configuration's name is empty; give a shipped name or the path of a YAML file"),
     ],
 )
 def test_a_configuration_that_is_not_there_is_refused(tmp_path, monkeypatch, name, message):
