@@ -12,6 +12,8 @@ from pathlib import Path
 
 empty = False
 """Whether this process found no kernels when it started: to compile them takes it some seconds."""
+PATIENCE_ASKED = "compiling kernels, some 15 s, at the first start after an installation only"
+"""What to say then, before it is done."""
 
 
 def drop_stale(package: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tactile_sim import CommandError
+from tactile_sim import CommandError, kernel_cache
 from tactile_sim.cli import main, split_ros_arguments
 from tactile_sim.commands import require_ros
 
@@ -89,6 +89,14 @@ def test_check_says_in_one_line_that_a_shipped_configuration_is_fine(config, cap
     out, err = capsys.readouterr()
     assert out.startswith(f"{config}: fine. ")
     assert (out.count("\n"), err) == (1, "")
+
+
+@pytest.mark.parametrize("command", ["check", "info"])
+def test_who_waits_at_a_terminal_for_kernels_to_be_compiled_is_told_so(command, capsys, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "empty", True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main([command, "touch_cube"]) == 0
+    assert capsys.readouterr().err.startswith("compiling kernels, some 15 s, at the first start")
 
 
 def test_check_names_the_key_and_the_nearest_name(tmp_path, capsys):

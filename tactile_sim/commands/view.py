@@ -68,7 +68,7 @@ def _simulate(args: argparse.Namespace) -> int:
     address.check(host, port)
     print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
     if kernel_cache.empty:
-        print("compiling kernels, some 15 s, at the first start after an installation only", file=sys.stderr)
+        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
     # Some seconds that the help does without, and that come after the line that says what is done.
     from tactile_sim.output import Terminal
     from tactile_sim.runner import Runner
