@@ -46,9 +46,9 @@ class Place(NamedTuple):
 
 class BagIndex:
     """Attributes: ``types`` of topics by name; ``first`` message of each that is shown; ``staying``: those
-    that hold from their time on, such as layouts; ``peaks``: the largest readings of each tactile topic now and
-    then, and its unit; ``instants`` (n,) log times [ns] of the messages to step by; ``start`` and ``stop``,
-    log times [ns] of what is shown; ``damage``: what is wrong with the bag, or None.
+    that hold from their time on, such as layouts; ``peaks``: the largest readings of each tactile topic now
+    and then, and its unit; ``instants`` (n,) log times [ns] of the messages to step by; ``start`` and
+    ``stop``, log times [ns] of what is shown; ``damage``: what is wrong with the bag, or None.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
