@@ -16,6 +16,8 @@ from tactile_sim.errors import ConfigError
 DEPTH = 10
 """Messages of a topic that wait for a listener who is late."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""What is sent again does not push out the first one on its way, which the listener would be told is lost."""
 REFRESH = 0.05
 """The middleware is asked for listeners this often [s of wall time]."""
 

@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2
 from tf2_msgs.msg import TFMessage
@@ -25,7 +26,7 @@ from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import DEPTH, LATCHED, Outlets
+from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.runner import Runner
@@ -101,12 +102,12 @@ class Publishers:
             layout = self._feelers.layout(k, simulation.stamp)
             self._keep(TactileLayout, f"tactile/{body}/feelers_layout", layout)
         self._scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
-        self._scene_publisher = self._keep(MarkerArray, "scene_markers", self._scene)
+        self._scene_publisher = self._keep(MarkerArray, "scene_markers", self._scene, LATCHED_TWICE)
         if simulation.settings.tf == "all":
             self._keep(TFMessage, "/tf_static", messages.static_transforms(simulation.stamp))
 
-    def _keep(self, message_type: type, topic: str, data: bytes) -> Publisher:
-        publisher = self._outlets.publisher(message_type, topic, LATCHED)
+    def _keep(self, message_type: type, topic: str, data: bytes, qos: QoSProfile = LATCHED) -> Publisher:
+        publisher = self._outlets.publisher(message_type, topic, qos)
         publisher.publish(data)
         self._lasting.append(publisher)
         return publisher

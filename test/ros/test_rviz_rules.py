@@ -98,6 +98,9 @@ def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
     # By the times of sending: two topics may be heard in either order.
     wait_for(lambda: all(sent.values()) and max(sent["scene_markers"]) > min(sent["/tf"]), "the scene again")
+    # Nor is the first one lost on its way, which RViz would call a warning: whoever comes later gets both.
+    late = ros.listen(MarkerArray, "scene_markers", lasting=True)
+    wait_for(lambda: len(late) == 2, "both of them")
 
 
 def test_what_is_felt_is_drawn_at_the_same_instant(shown):
