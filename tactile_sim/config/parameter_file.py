@@ -149,9 +149,9 @@ class _Reader:
                     self._fail(
                         event, f"'{_NODE_LEVEL}:' holds nothing; the parameters stand below it, indented"
                     )
-                above = name.rpartition("/")[2]
-                if get_close_matches(above, [_NODE_LEVEL]):
-                    self._fail(event, f"{key!r} stands below {above!r}; did you mean '{_NODE_LEVEL}'?")
+                for level in name.split("/"):
+                    if get_close_matches(level, [_NODE_LEVEL]):
+                        self._fail(event, f"{key!r} stands below {level!r}; did you mean '{_NODE_LEVEL}'?")
                 self._fail(
                     event, f"{key!r} stands above the parameters; put '/**:' and '{_NODE_LEVEL}:' above it"
                 )

@@ -115,6 +115,7 @@ def test_a_namespace_may_be_a_level_of_its_own(tmp_path):
             "my.yaml: line 2: 'ros__parameters:' holds nothing; the parameters stand",
         ),
         ("/**: {ros_parameters: {scene: a}}\n", "'scene' stands below 'ros_parameters'; did you mean 'ros__"),
+        ("/**: {ros_parameters: {skin: {kind: a}}}\n", "'kind' stands below 'ros_parameters'; did you mean"),
         ("ros__parameters: {scene: a}\n", "'ros__parameters:' needs a node's name above it"),
         (
             "",
