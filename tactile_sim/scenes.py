@@ -168,6 +168,11 @@ def _mujoco_urdf(path: Path, text: str) -> str:
     if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
         expanded = f"{path.name.split('.')[0]}{'_expanded' * (path.suffixes == ['.urdf'])}.urdf"
         raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {expanded}")
+    for kind in ("link", "joint"):
+        names = [element.get("name") for element in robot.findall(kind)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SceneError(f"{path}: {kind} {twice!r} is there twice; give one another name")
     extension = robot.find("mujoco")
     if extension is None:
         extension = ElementTree.SubElement(robot, "mujoco")

@@ -142,6 +142,7 @@ def test_what_a_configuration_adds_is_in_the_model(folder):
         ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "give the body a geom with mass"),
         (MJCF.replace("<body", "<body pos='0 nan 0'"), "{}: pos of body 'cube' is nan; give it a number"),
         (MJCF.replace("<geom", "<joint name='j' range='nan 1'/><geom"), "{}: range of joint 'j' is nan"),
+        ("<robot name='r'><link name='a'/><link name='a'/></robot>", "{}: link 'a' is there twice; give one"),
         ("<robot name='r'>\n<link name='a'>", "{}: broken XML: no element found: line 2"),
         ("<robot xmlns:x='http://www.ros.org/wiki/xacro'><x:include/></robot>", "expand it first: xacro "),
         (URDF.format(mesh="package://nowhere/a.stl", extension=""), "/a.stl: no package 'nowhere' in AMENT"),
