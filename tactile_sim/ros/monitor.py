@@ -16,11 +16,11 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
 from tactile_sim.errors import CommandError
+from tactile_sim.live_table import State
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.srv import Reset, Step
-from tactile_sim.terminal import State
 
 NODE = "tactile_sim"  # whose services are called
 

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from tactile_sim.force_scale import full_scale
-from tactile_sim.terminal import State, View, forces
+from tactile_sim.live_table import State, View, forces
 
 
 def heard(now: float = 0.0, push: float = 3.0) -> State:
