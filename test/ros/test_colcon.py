@@ -1,6 +1,7 @@
 """The ROS way: ``colcon build``, then ``source install/setup.bash`` and nothing else."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,6 +56,12 @@ def workspace(tmp_path_factory):
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
+    # The kernels too, as far as there are any: to compile them again would take as long as all the rest.
+    (package,) = folder.glob("install/tactile_sim/**/site-packages/tactile_sim")
+    for kernel in (ROOT / "tactile_sim").rglob("*.nb[ic]"):
+        place = package / kernel.relative_to(ROOT / "tactile_sim")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(kernel, place)
     return folder
 
 
