@@ -6,7 +6,7 @@ export PYTHON SCENE DURATION
 
 help:
 	@echo "make demo    watch a cube feel a table (SCENE=infant for another scene, DURATION=5 to stop after 5 s)"
-	@echo "make test    the whole test suite (TESTS='test/test_skin.py -k box' for a part)"
+	@echo "make test    the whole test suite (TESTS='test/skin -k box' for a part)"
 	@echo "make bench   what a step and its messages cost"
 	@echo "make lint    ruff and mypy"
 	@echo "make pictures  every picture of the README and the documentation, drawn anew"
