@@ -16,6 +16,12 @@ def refuse_existing(out: Path, force: bool) -> None:
         raise BagError(f"{out} is already there: name another with --out, or replace it with --force")
 
 
+def beside(bag: Path, ending: str) -> Path:
+    """What is made of a bag stands beside it: its name with another ending."""
+    named = bag.resolve() if bag.name in ("", "..") else bag
+    return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
+
+
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -108,7 +108,7 @@ def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
     from tactile_sim.commands.progress import progress
 
-    with progress("reading") as told:
+    with progress("reading") as told, leaving_nothing_half():
         done = repair(args.bag, told)
     if done.damage is None and not done.described:
         print(f"{args.bag}: made metadata.yaml anew, {counted(done.messages, 'message')}")
@@ -118,16 +118,16 @@ def _repair(args: argparse.Namespace) -> int:
         print(f"{done.file}: {done.damage}")
         print(
             f"saved {counted(done.messages, 'message')}, dropped {counted(done.lost_bytes, 'byte')}; "
-            f"kept {done.file.name}.damaged"
+            f"kept {done.kept.name if done.kept else 'nothing'}"
         )
     return 0
 
 
 def _export(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.fresh import refuse_existing
+    from tactile_sim.bag.fresh import beside, refuse_existing
 
     end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
-    out = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + end)
+    out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
     with leaving_nothing_half():
         damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)

@@ -116,10 +116,10 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import FIGURES as DRAW
     from tactile_sim.analysis.figures import Lacking
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import fresh, fresh_folder, refuse_existing
+    from tactile_sim.bag.fresh import beside, fresh, fresh_folder, refuse_existing
     from tactile_sim.commands.progress import progress
 
-    folder = args.out or args.bag.with_name(args.bag.resolve().name.removesuffix(".mcap") + "_plots")
+    folder = args.out or beside(args.bag, "_plots")
     files = {name: folder / f"{name}.{args.format}" for name in args.figures or FIGURES}
     for file in files.values():
         refuse_existing(file, args.force)

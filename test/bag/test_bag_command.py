@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from itertools import product
 from pathlib import Path
 
@@ -155,3 +159,35 @@ def test_a_damaged_bag_of_another_encoding_is_not_rewritten(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "mcap recover" in error and len(error.splitlines()) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["theirs.mcap"] and path.read_bytes() == before
+
+
+def test_a_bag_may_be_named_from_within(tmp_path, monkeypatch):
+    write_frames(tmp_path / "b")
+    monkeypatch.chdir(tmp_path / "b")
+    assert main(["bag", "export", "."]) == 0
+    assert main(["bag", "export", "b_0.mcap"]) == 0
+    made = [path.name for path in tmp_path.rglob("*.npz")]
+    assert sorted(made) == ["b.npz", "b_0.npz"] and (tmp_path / "b.npz").is_file()
+
+
+def test_a_signal_in_the_midst_leaves_what_was_there(tmp_path):
+    """The signal comes as the new file appears, which is not there for long: then all went well."""
+    bag = tmp_path / "b"
+    write_frames(bag, 30_000)
+    os.truncate(file_of(bag), file_of(bag).stat().st_size - 20)
+    before = file_of(bag).read_bytes()
+    for action, options in (("repair", []), ("export", []), ("export", ["--format", "parquet"])):
+        there = {path.relative_to(tmp_path) for path in tmp_path.rglob("*")}
+        command = [sys.executable, "-m", "tactile_sim", "bag", action, str(bag), *options]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        try:
+            while process.poll() is None and not list(tmp_path.rglob("*.new")):
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+        assert "Traceback" not in error and process.returncode in (0, 130), error
+        if process.returncode == 130:
+            assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*")} == there
+            assert file_of(bag).read_bytes() == before

@@ -57,11 +57,14 @@ class Whole:
         with warnings.catch_warnings(action="ignore"):
             told = bag.read(folder).damage
         assert told or len(found) == COUNT, "what is missing is told"
-        assert repair(folder).messages == len(found)
+        done = repair(folder)
+        assert done.messages == len(found)
         with warnings.catch_warnings(action="error"):
             assert read(folder) == found
-        if told:
-            assert self.file.with_name(self.file.name + ".damaged").read_bytes() == data
+        if done.kept:
+            assert done.kept.read_bytes() == data
+            done.kept.unlink()
+        assert bool(done.kept) == bool(told)
 
 
 def read(folder: Path) -> list[tuple[int, str]]:

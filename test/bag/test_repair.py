@@ -41,3 +41,13 @@ def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
     (tmp_path / "b/metadata.yaml").unlink()
     repair(tmp_path / "b")
     assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+
+
+def test_what_was_kept_of_an_earlier_damage_stays(tmp_path):
+    write_frames(tmp_path / "b")
+    whole = file_of(tmp_path / "b").read_bytes()
+    for length in (30, 20):
+        file_of(tmp_path / "b").write_bytes(whole[:-length])
+        repair(tmp_path / "b")
+    assert (tmp_path / "b/b_0.mcap.damaged").read_bytes() == whole[:-30]
+    assert (tmp_path / "b/b_0.mcap.damaged1").read_bytes() == whole[:-20]
