@@ -1,5 +1,7 @@
 """Cameras: what they show is where their calibrations say."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
@@ -125,3 +127,7 @@ def test_a_bayer_picture_has_one_colour_a_pixel():
         [green[1, 0], blue[1, 1], green[1, 2], blue[1, 3]],
     ]
     np.testing.assert_array_equal(camera.rbg_to_bayer_bg(image)[:, :, 0], expected)
+    still = SimpleNamespace(get_image=lambda renderer: image)
+    [bayer] = camera.CameraArray([still]).get_bayer_images()
+    assert bayer.shape == (2, 4, 1)
+    np.testing.assert_array_equal(bayer[:, :, 0], expected)

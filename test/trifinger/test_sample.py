@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger import sample
+from tactile_sim.trifinger import SimFinger, sample
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +53,47 @@ def test_three_tips_stand_around_a_position():
     np.testing.assert_array_equal(sample.get_tip_positions_around_position(1, (1, 2, 3)), [(1, 2, 3)])
     with pytest.raises(ValueError, match="not of 2"):
         sample.get_tip_positions_around_position(2, (0, 0, 0))
+
+
+@pytest.fixture(scope="module")
+def pro():
+    return SimFinger("trifingerpro")
+
+
+BOUNDS = {"low": np.tile([-0.33, 0.0, -2.7], 3), "high": np.tile([1.0, 1.57, 0.0], 3)}
+
+
+def test_separated_tips_are_each_in_their_own_third_of_the_arena(pro):
+    for _ in range(3):
+        joints = np.array(sample.feasible_random_joint_positions_for_reaching(pro, BOUNDS))
+        assert (joints > BOUNDS["low"]).all() and (joints < BOUNDS["high"]).all()
+        x, y, _ = np.transpose(pro.kinematics.forward_kinematics(joints))
+        assert ((np.hypot(x, y) > 0.02) & (np.hypot(x, y) < 0.2)).all()
+        # The first finger's third is that from 30 to 150 degrees.
+        thirds = (np.degrees(np.arctan2(y, x)) - 30) % 360 // 120
+        assert thirds[0] == 0 and sorted(thirds) == [0, 1, 2]
+
+
+def test_tips_of_a_triangle_stand_around_a_position(pro):
+    joints = sample.feasible_random_joint_positions_for_reaching(pro, BOUNDS, "triangle")
+    random.seed(1)
+    wanted = sample.get_tip_positions_around_position(3, sample.random_position_in_arena())
+    tips = pro.kinematics.forward_kinematics(joints)
+    assert np.linalg.norm(np.subtract(tips, wanted), axis=1).max() < 0.005  # the tolerance
+    with pytest.raises(RuntimeError, match="needs three fingers"):
+        sample.feasible_random_joint_positions_for_reaching(SimFinger("fingerpro"), BOUNDS, "triangle")
+
+
+def test_uniform_joints_are_those_drawn_without_a_robot_and_other_strategies_are_none(pro):
+    joints = sample.feasible_random_joint_positions_for_reaching(pro, BOUNDS, "uniform")
+    random.seed(1)
+    assert joints == sample.random_joint_positions(3)
+    with pytest.raises(ValueError, match="'evenly'; there are: separated, uniform, triangle"):
+        sample.feasible_random_joint_positions_for_reaching(pro, BOUNDS, "evenly")
+
+
+def test_bounds_that_no_tip_can_keep_are_told(pro, monkeypatch):
+    monkeypatch.setattr(sample, "_TRIES", 10)
+    nowhere = {"low": np.full(9, 5.0), "high": np.full(9, 6.0)}
+    with pytest.raises(ValueError, match="no tip is in its third"):
+        sample.feasible_random_joint_positions_for_reaching(pro, nowhere)
