@@ -100,7 +100,7 @@ def _spin(
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
     if kernel_cache.empty:
-        node.get_logger().info("compiling kernels, some 15 s, at the first start after an installation only")
+        node.get_logger().info(kernel_cache.PATIENCE_ASKED)
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
     feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere) if web else None
