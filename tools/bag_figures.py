@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the pictures of docs/bags.md: python tools/bag_figures.py. Needs no screen, but ROS and OpenGL (EGL).
 
-A bag of the infant is recorded, and what `tactile_sim plot` makes of it is written to docs/images.
+Bags of the infant and, for its feelers, of the worm are recorded, and what `tactile_sim plot` makes of them is
+written to docs/images.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 FIGURES = ("forces", "raster", "peak", "contacts")
 DURATION, STILL = 4.0, 1.6
 """Of the bag, and the time of the picture from its video [s]."""
+FALL = 1.0
+"""Of the bag of the worm [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
 """What no figure shows."""
 QUIET = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
@@ -50,6 +53,10 @@ def main() -> None:
         command("plot", str(bag), *FIGURES, "--video", str(video), "--fps", "10")
         for figure in FIGURES:
             save(Image.open(Path(folder) / "infant_plots" / f"{figure}.png"), f"bag_{figure}.png")
+        worm = Path(folder) / "worm"
+        command("run", "worm", "--duration", str(FALL), "--record", str(worm), *WITHOUT)
+        command("plot", str(worm), "forces")
+        save(Image.open(Path(folder) / "worm_plots" / "forces.png"), "bag_feelers.png")
         save(still(video, STILL).resize((960, 540), Image.Resampling.LANCZOS), "bag_video.jpg")
 
 
