@@ -32,7 +32,6 @@ def plain(page: Page) -> None:
 
 def transparent(page: Page) -> None:
     """Through the bodies."""
-    page.get_by_text("What is seen").click()
     page.get_by_label("transparent").check()
 
 
@@ -48,11 +47,10 @@ def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image
     """What a browser shows so many steps after the start."""
     press = page.get_by_role("button")
     press.filter(has_text=re.compile("^Pause$")).click()
-    page.get_by_text("paused").first.wait_for()
+    page.get_by_text("paused").wait_for()
     press.filter(has_text=re.compile("^Reset$")).click()
     page.get_by_text("reset; still paused").wait_for()
-    page.get_by_label("steps at once").fill(str(steps))
-    page.keyboard.press("Enter")
+    page.get_by_text("steps at once").locator("xpath=ancestor::div[.//input][1]//input").fill(str(steps))
     press.filter(has_text=re.compile("^Step$")).click()
     prepare(page)
     page.wait_for_timeout(SETTLE)

@@ -253,6 +253,20 @@ def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
     assert np.linalg.norm(force) == pytest.approx(10.0 * 2.0)
 
 
+def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, visit):
+    viewer, _ = box_view
+    viewer.show(still(0.0))
+    visit(viewer.address)
+    start = viewer.server.initial_camera
+    away = HEIGHT / (WIDTH - PANEL) * np.linalg.norm(start.position - start.look_at)
+
+    def distances():
+        cameras = [client.camera for client in viewer.server.get_clients().values()]
+        return [np.linalg.norm(camera.position - camera.look_at) for camera in cameras]
+
+    until(lambda: distances() == [pytest.approx(away, rel=0.05)])
+
+
 def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit):
     viewer, requests = box_view
     page = visit(viewer.address)

@@ -42,8 +42,8 @@ def moment(height, **fields):
 def view():
     opened = []
 
-    def open_one(world=WORLD, host="127.0.0.1", port=0):
-        opened.append(Viewer(world, host, port, None))
+    def open_one(world=WORLD, host="127.0.0.1", port=0, elsewhere=False):
+        opened.append(Viewer(world, host, port, None, elsewhere))
         return opened[-1]
 
     yield open_one
@@ -57,6 +57,13 @@ def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one
     with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 is taken by another program; .*--port"):
         view(port=port)
     assert view().address != first.address
+
+
+def test_where_another_port_will_do_the_next_free_one_is_taken_and_told(view):
+    first = view()
+    port = int(first.address.rpartition(":")[2])
+    second = view(port=port, elsewhere=True)
+    assert int(second.address.rpartition(":")[2]) > port
 
 
 def test_many_images_are_renewed_in_turn_and_all_of_them_while_time_stands(view):
