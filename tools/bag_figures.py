@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the pictures of docs/bags.md: python tools/bag_figures.py. Needs no screen, but ROS and OpenGL (EGL).
 
-Bags of the infant and, for its feelers, of the worm are recorded, and what `tactile_sim plot` makes of them is
-written to docs/images.
+Bags of the infant and, for its feelers, of the worm are recorded, and what `tactile_sim plot` makes of
+them is written to docs/images.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 from PIL import Image
 
 from tactile_sim import config
@@ -16,19 +17,9 @@ from tactile_sim.feelers import place
 from tactile_sim.images import tactile_images
 from tactile_sim.simulation import Simulation
 
-LENGTH, HEIGHT, HALF, GRAVITY, TIMESTEP = 0.05, 0.2, 0.1, 9.81, 0.001
-SCENE = f"""
-<mujoco>
-  <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}"/>
-  <worldbody>
-    <geom name="floor" type="plane" size="1 1 0.1"/>
-    <body name="cube" pos="0 0 {HALF + HEIGHT}">
-      <freejoint/>
-      <geom name="cube" type="box" size="{HALF} {HALF} {HALF}" mass="1"/>
-    </body>
-  </worldbody>
-</mujoco>
-"""
+TIMESTEP = 0.001
+"""[s]"""
+SCENE = mjcf(TIMESTEP)
 
 
 def simulation(folder: Path, scene: str = SCENE, **keys) -> Simulation:

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
 from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
@@ -19,19 +20,8 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 from tactile_sim import bag  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
 
-HALF, HEIGHT, LENGTH, GRAVITY, TIMESTEP = 0.1, 0.2, 0.05, 9.81, 0.002
-SCENE = f"""
-<mujoco>
-  <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}"/>
-  <worldbody>
-    <geom name="floor" type="plane" size="1 1 0.1"/>
-    <body name="cube" pos="0 0 {HALF + HEIGHT}">
-      <freejoint/>
-      <geom name="side" type="box" size="{HALF} {HALF} {HALF}" mass="1"/>
-    </body>
-  </worldbody>
-</mujoco>
-"""
+TIMESTEP = 0.002
+"""[s]"""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +29,7 @@ def heard(tmp_path_factory):
     """What a cube with feelers sends while it falls in lock-step, by topic."""
     ros = Ros(tmp_path_factory.mktemp("heard"))
     try:
-        (ros.folder / "scene.xml").write_text(SCENE)
+        (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))
         ros.run(
             scene="scene.xml",
             lockstep=True,
