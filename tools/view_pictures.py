@@ -33,6 +33,7 @@ def plain(page: Page) -> None:
 def transparent(page: Page) -> None:
     """Through the bodies."""
     page.get_by_label("transparent").check()
+    page.mouse.move(0.0, 0.0)  # else its hint would cover the legend
 
 
 PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {

@@ -14,6 +14,9 @@ BINS = 300
 """So many in that time: of moments that are nearer to each other the largest force counts, so that no blow is
 lost."""
 
+UNSEEN = 0.25
+"""Over a longer time between two moments [s] no line leads: nobody knows what was felt."""
+
 
 class _Bin:
     def __init__(self, time: float, forces: np.ndarray, begins: bool):
@@ -37,7 +40,7 @@ class ForceHistory:
         """Keeps the forces of a moment. Where time went back, what was later is forgotten."""
         if len(moment.forces) != len(self.forces) or not np.isfinite(moment.forces).all():
             return
-        begins = moment.begins
+        begins = moment.begins or moment.time > self._time + UNSEEN
         while self._bins and self._bins[-1].time > moment.time:
             self._bins.pop()
             begins = True

@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 300, 135
 """Of the picture, in units that are about a pixel each."""
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 8, 18
 """Margins, with room for numbers."""
+LINE, DOT = 1.5, 3.0
 TICKS = ((-SPAN, f"−{SPAN:g} s"), (-SPAN / 2, f"−{SPAN / 2:g} s"), (0.0, "now"))
 
 
@@ -78,7 +79,8 @@ def curves(runs: list[tuple[np.ndarray, np.ndarray]], top: float) -> str:
     1, 2 or 5 times a power of ten.
     """
     lines = [
-        f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" stroke="{color}"/>'
+        f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" stroke="{color}"'
+        f' stroke-width="{LINE if len(times) > 1 else DOT}"/>'
         for times, values in runs
         for points, color in zip(_placed(times, values, top), COLORS, strict=False)
     ]
@@ -86,7 +88,7 @@ def curves(runs: list[tuple[np.ndarray, np.ndarray]], top: float) -> str:
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="width: 100%; display: block" font-size="11">'
         f'<g stroke="currentColor" stroke-opacity="0.2">{"".join(_grid(top))}</g>'
         f'<g fill="currentColor">{"".join(_numbers(top))}</g>'
-        '<g fill="none" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round">'
+        '<g fill="none" stroke-linejoin="round" stroke-linecap="round">'
         f"{''.join(lines)}</g></svg>"
     )
 

@@ -17,8 +17,6 @@ from tactile_sim.view.world import Moment, World
 
 WINDOW = 1.0
 """The real-time factor is that of about so long [s of wall time]."""
-UNSEEN = 0.25
-"""Where no moment came for so long, of both times [s], nobody looked on."""
 
 
 class Moments:
@@ -76,12 +74,9 @@ class Moments:
         )
 
     def _begins(self, record: np.ndarray) -> bool:
-        """Whether something other than time led here from the last moment, or time while nobody looked."""
+        """Whether something other than time led here from the last moment."""
         before, self._origin = self._origin, int(record["step"] - record["taken"])
-        if not self._past or before != self._origin:
-            return True
-        wall, now = self._past[-1]
-        return time.monotonic() - wall > UNSEEN and float(record["time"]) - now > UNSEEN
+        return not self._past or before != self._origin
 
     def _real_time_factor(self, now: float) -> float:
         wall = time.monotonic()

@@ -122,6 +122,6 @@ class Moment:
     real_time_factor: float = 0.0
     paused: bool = False
     begins: bool = False
-    """Whether nobody saw what led here: time jumped, or the state was changed from outside."""
+    """Whether something other than time led here: a jump, or a change of the state from outside."""
     fault: str = ""
     """What broke the physics, if anything did."""

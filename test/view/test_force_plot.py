@@ -96,6 +96,6 @@ def test_the_axis_grows_with_the_force_and_shrinks_when_it_is_long_gone(panel):
 
 
 def test_a_jump_is_a_gap(panel):
-    for time, begins in ((0.0, True), (1.0, False), (4.0, True), (5.0, False)):
+    for time, begins in ((0.0, True), (0.1, False), (0.2, True), (0.3, False)):
         panel.draw(moment(time, 2.0, begins=begins))
     assert [len(line) for line in lines(drawn(panel)[0])] == [2, 2]
