@@ -64,7 +64,7 @@ def see(index: BagIndex, namespace: str | None = None) -> Seen:
     _add_images(seen, index, bodies)
     seen.world = replace(seen.world, taxel_scale=_scale(index, robot))
     if index.damage:
-        remarks.append(f"the bag is damaged ({index.damage}): it is played as far as it goes")
+        remarks.append(f"the bag is damaged ({index.damage}): it is played without what is broken")
     return seen
 
 
