@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Makes the picture of RViz in docs/start.md: python tools/rviz_picture.py. Needs xvfb and imagemagick.
+
+Where RViz is not installed, the picture stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from tactile_sim.child import Child
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFIG = "touch_cube"
+PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
+WINDOW = "1200x846x24"
+"""As in the display file, and the colours' depth."""
+PATIENCE = 60.0
+"""Until the node runs; the first one compiles its kernels [s]."""
+SETTLE = 10.0
+"""Until the cube lies still and RViz has drawn it by software [s]."""
+
+
+def start(stack: ExitStack, *command: str, **options: int) -> subprocess.Popen[str]:
+    """A program that ends with the stack."""
+    process = stack.enter_context(subprocess.Popen(command, text=True, **options))
+    stack.callback(process.terminate)
+    return process
+
+
+def main() -> None:
+    """Opens the scene in RViz, on a screen in memory, and keeps what is seen."""
+    missing = [program for program in ("rviz2", "Xvfb", "import") if shutil.which(program) is None]
+    if missing:
+        print(f"tools/rviz_picture.py: {PICTURE.name} is not drawn anew: no {', '.join(missing)} here")
+        return
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with ExitStack() as stack:
+        screen = start(stack, "Xvfb", "-displayfd", "1", "-screen", "0", WINDOW, stdout=subprocess.PIPE)
+        assert screen.stdout is not None
+        os.environ |= {"DISPLAY": f":{screen.stdout.readline().strip()}", "LIBGL_ALWAYS_SOFTWARE": "1"}
+        node = stack.enter_context(Child("run", CONFIG))
+        end = time.monotonic() + PATIENCE
+        while not any("steps/s" in line for line in node.last_lines):
+            if node.returncode is not None or time.monotonic() > end:
+                sys.exit(f"tools/rviz_picture.py: no {CONFIG}: {node.last_lines[-1:]}")
+            time.sleep(0.1)
+        start(stack, "rviz2", "-d", str(ROOT / "rviz" / "tactile_sim.rviz"), stderr=subprocess.DEVNULL)
+        time.sleep(SETTLE)
+        subprocess.run(["import", "-window", "root", PICTURE], check=True)
+
+
+if __name__ == "__main__":
+    main()
