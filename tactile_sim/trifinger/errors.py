@@ -9,6 +9,12 @@ class InvalidValueError(TactileSimError, ValueError):
     """A value that the TriFinger's interface refuses: a finger type, a time index, a difficulty."""
 
 
+class MissingKeyError(InvalidValueError, KeyError):
+    """A mapping that lacks a key."""
+
+    __str__ = Exception.__str__  # that of KeyError puts the text in quotes
+
+
 class MissingPackageError(TactileSimError, ImportError):
     """A package that something needs, and that nothing else here does, is not installed."""
 

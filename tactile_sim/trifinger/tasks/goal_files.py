@@ -40,7 +40,7 @@ def read_goal(filename: str | PathLike[str], choose: Callable[[dict[str, Any]], 
             raise InvalidValueError("this is no JSON object")
         return choose(config)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, InvalidGoalError) as error:
-        reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        reason = f"there is no {error}" if type(error) is KeyError else str(error)
         raise GoalFileError(f"{filename}: no goal can be read from this file: {reason}") from error
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger import errors
-from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.errors import InvalidValueError, MissingKeyError
 from tactile_sim.trifinger.tasks.goal_files import read_goal, to_json
 from tactile_sim.trifinger.values import numbers, quaternion
 
@@ -63,11 +63,17 @@ class Pose:
 
     @classmethod
     def from_dict(cls, pose_dict: Mapping[str, Any]) -> Pose:
-        """The pose of a mapping with ``position`` and ``orientation``; InvalidValueError where it is none."""
+        """The pose of a mapping with ``position`` and ``orientation``.
+
+        Raises:
+            InvalidValueError: a ``ValueError``; it is none. A ``KeyError``, too, where one is missing.
+        """
         try:
             return cls(pose_dict["position"], pose_dict["orientation"])
-        except (KeyError, TypeError, ValueError):
-            raise _no_pose(pose_dict) from None
+        except KeyError:
+            raise MissingKeyError(_no_pose(pose_dict)) from None
+        except (TypeError, ValueError):
+            raise InvalidValueError(_no_pose(pose_dict)) from None
 
     @classmethod
     def from_json(cls, json_str: str) -> Pose:
@@ -97,7 +103,7 @@ def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
     if isinstance(pose, Mapping):
         return Pose.from_dict(pose)
     if not (hasattr(pose, "position") and hasattr(pose, "orientation")):
-        raise _no_pose(pose)
+        raise InvalidValueError(_no_pose(pose))
     return pose
 
 
@@ -251,7 +257,5 @@ def _no_difficulty(difficulty: object) -> InvalidValueError:
     return InvalidValueError(f"no difficulty {difficulty!r}; there are: 1, 2, 3, 4")
 
 
-def _no_pose(value: object) -> InvalidValueError:
-    return InvalidValueError(
-        f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {value!r}"
-    )
+def _no_pose(value: object) -> str:
+    return f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {value!r}"

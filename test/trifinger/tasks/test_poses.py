@@ -147,6 +147,12 @@ def test_what_is_no_pose_is_a_value_error(task, pose, what):
         assert isinstance(caught.value, TactileSimError)
 
 
+def test_a_pose_without_its_keys_is_a_key_error_as_in_the_peer():
+    with pytest.raises(KeyError) as caught:
+        move_cube.validate_goal({"place": (0, 0, 0.05), "orientation": (0, 0, 0, 1)})
+    assert str(caught.value).startswith("a pose has a position")
+
+
 @BOXES
 def test_an_orientation_that_does_not_count_may_be_any(task):
     assert task.evaluate_state(Pose((0, 0, 0.05)), Pose((0, 0, 0.05), (0, 0, 0, 0)), 3) == 0.0
