@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.analysis.span import Span
+from tactile_sim.analysis.tactile_frames import finite
 from tactile_sim.bag.messages import Message
 
 FLEX = "flex"
@@ -36,7 +37,7 @@ class Contacts:
         for first in np.unique(geoms, axis=0, return_index=True)[1]:
             self._names[tuple(geoms[first].tolist())] = (contacts.body1[first], contacts.body2[first])
         self._geoms.append(geoms)
-        self._forces.append(np.array(contacts.wrench.force, np.float32))
+        self._forces.append(finite(contacts.wrench.force).astype(np.float32))
         self._instants.append(np.full(len(geoms), len(self._times) - 1))
 
     @property

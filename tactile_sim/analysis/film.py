@@ -17,7 +17,7 @@ from tactile_sim.analysis.poses import MOVING
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.skin_panel import MARGIN, SkinPanel, font, reach
 from tactile_sim.analysis.stage import Stage
-from tactile_sim.analysis.tactile_frames import frames_of_skin
+from tactile_sim.analysis.tactile_frames import finite, frames_of_skin
 from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.errors import BagError
 
@@ -169,7 +169,7 @@ class _Now:
     def _feel(self, message: Message) -> None:
         for frame in self._frames.of(message):
             if frame.layout_id == self._layout_id and len(frame.readings) == len(self.felt):
-                self.felt = np.linalg.norm(frame.readings, axis=1)
+                self.felt = np.linalg.norm(finite(frame.readings), axis=1)
 
     def _touch(self, message: Message) -> None:
         self.contacts = message.value.contacts

@@ -89,3 +89,8 @@ def readings_of(value: Any) -> np.ndarray:
     if value.channels == 0 or len(value.data) % value.channels:
         return np.zeros((0, max(1, value.channels)), np.float32)
     return np.asarray(value.data.reshape(-1, value.channels))
+
+
+def finite(readings: np.ndarray) -> np.ndarray:
+    """Readings as float64; what is no number tells nothing, and is 0."""
+    return np.nan_to_num(readings.astype(np.float64), posinf=0.0, neginf=0.0)

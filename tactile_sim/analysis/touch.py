@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.analysis.span import Span
-from tactile_sim.analysis.tactile_frames import Frame, Frames
+from tactile_sim.analysis.tactile_frames import Frame, Frames, finite
 from tactile_sim.bag.messages import Message
 
 BINS = 800
@@ -90,7 +90,7 @@ class Touch:
         time = frame.stamp / 1e9
         if self._times and time <= self._times[-1]:
             return
-        readings = frame.readings.astype(np.float64)
+        readings = finite(frame.readings)
         magnitudes = np.linalg.norm(readings, axis=1)
         sums = np.concatenate([np.zeros((1, readings.shape[1])), np.cumsum(readings, axis=0)])
         self._times.append(time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from falling import GRID, HAIR, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
+from falling import GRID, HAIR, IMPACT, LANDING, LAYOUT, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import BagError
 from tactile_sim.analysis import paper
@@ -227,3 +227,24 @@ def test_a_message_that_contradicts_itself_is_left_out(make_bag):
     making.bag.close()
     touch = recorded(making.bag.folder).touch
     assert (len(touch.times), touch.left_out) == (2, 2)
+
+
+def test_what_is_no_number_is_not_drawn(make_bag):
+    making = Making(make_bag.folder("nan"))
+    cube = Cube(count=LANDING + 5)
+    cube.write(making)
+    time = cube.count * STEP
+    header = {"header": {"stamp": time, "frame_id": "world"}}
+    frame = {"bodies": ["cube"], "frame_ids": ["cube"], "taxel_counts": [6 * GRID**2], "channels": 3}
+    told = {"layout_id": LAYOUT, "quantity": "force_vector", "unit": "N"}
+    data = np.tile([np.nan, np.inf, 1.0], 6 * GRID**2)
+    value = header | frame | told | {"data": data}
+    making.put("/tactile/frame", "tactile_sim/TactileFrame", time, value)
+    contact = {"body1": "table", "body2": "cube", "wrench": {"force": [np.nan] * 3}}
+    value = header | {"contacts": [contact]}
+    making.put("/contacts", "tactile_sim/ContactWrenchArray", time, value)
+    making.bag.close()
+    recording = recorded(making.bag.folder)
+    assert recording.touch.nets[-1] == pytest.approx([6 * GRID**2])
+    for name in FIGURES:
+        figure(name, recording).canvas.draw()
