@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from viser import GuiApi, GuiSliderHandle
+from viser import GuiApi
 
-from tactile_sim.view.asked import on_user, put
+from tactile_sim.view.asked import on_user
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.number_field import NumberField
 from tactile_sim.view.world import World
@@ -39,8 +39,8 @@ class Actuators:
             return
         self._begun = True
         starts = np.clip(values, *np.array(self._bounds).T)
-        for each, value in zip(self._inputs, starts.tolist(), strict=True):
-            each.show(value) if isinstance(each, NumberField) else put(each, value)
+        for show, value in zip(self._inputs, starts.tolist(), strict=True):
+            show(value)
 
 
 def short(least: float, most: float) -> tuple[float, float]:
@@ -64,14 +64,13 @@ def _input(
     most: float,
     act: Callable[[float], None],
     tell: Callable[[str], None],
-) -> GuiSliderHandle | NumberField:
-    """A slider between two bounds; where one is missing, a number."""
+) -> Callable[[float], None]:
+    """A slider between two bounds; where one is missing, a number. Returns what sets it from here."""
     start = float(np.clip(0.0, least, most))
     if not (np.isfinite([least, most]).all() and least < most):
         low, high = max(least, -LARGEST), min(most, LARGEST)
         wanted = f"from {low:g} to {high:g}"
-        return NumberField(gui, name, start, lambda value: low <= value <= high, wanted, tell, act)
+        return NumberField(gui, name, start, lambda value: low <= value <= high, wanted, tell, act).show
     slider = gui.add_slider(name, least, most, _step(least, most), start)
     # The field beside a slider tells what is typed on the way to a number within its bounds, too.
-    on_user(slider, lambda value: act(float(np.clip(value, least, most))))
-    return slider
+    return on_user(slider, lambda value: act(float(np.clip(value, least, most))))

@@ -7,7 +7,7 @@ from threading import Lock, Timer
 
 from viser import GuiApi
 
-from tactile_sim.view.asked import on_user, put
+from tactile_sim.view.asked import on_user
 
 SETTLED = 0.5
 """A number counts after so long without another key [s]: on the way to 0.5 there is a 0."""
@@ -39,7 +39,7 @@ class NumberField:
         self._waiting: Timer | None = None
         self._lock = Lock()
         self._input = gui.add_text(label, _text(value), hint=hint)
-        on_user(self._input, self._typed)
+        self._put = on_user(self._input, self._typed)
 
     def settle(self) -> bool:
         """Takes what stands there; says whether it can be."""
@@ -49,7 +49,7 @@ class NumberField:
             text = self._input.value.strip()
             number = self._read(text)
             if number is None:
-                put(self._input, _text(self.value))
+                self._put(_text(self.value))
             fresh = number is not None and number != self.value
             self.value = self.value if number is None else number
         if number is None:
@@ -62,7 +62,7 @@ class NumberField:
     def show(self, value: float) -> None:
         """Sets it from here."""
         self.value = value
-        put(self._input, _text(value))
+        self._put(_text(value))
 
     def _typed(self, text: str) -> None:
         with self._lock:

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 from viser import GuiApi
 
-from tactile_sim.view.asked import on_user, put
+from tactile_sim.view.asked import on_user
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4", "8")
 REFRESH = 0.2
@@ -35,11 +35,11 @@ class TimeBar:
         self._labelled = True
         self._button = gui.add_button("Pause", color="yellow", order=-5)
         end = max(duration / 1e9, 1e-3)
-        self._bar = gui.add_slider("time [s]", 0.0, end, min(1e-3, end), 0.0, order=-4)
+        bar = gui.add_slider("time [s]", 0.0, end, min(1e-3, end), 0.0, order=-4)
         steps = gui.add_button_group("message", ("previous", "next"), order=-3)
         speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", order=-2)
         self._button.on_click(lambda _: self._asked.put(self._toggle))
-        on_user(self._bar, lambda seconds: self._asked.put(lambda: self._jump(seconds * 1e9)))
+        self._show_time = on_user(bar, lambda seconds: self._asked.put(lambda: self._jump(seconds * 1e9)))
         steps.on_click(lambda event: self._ask_step(1 if event.target.value == "next" else -1))
         on_user(speed, lambda text: self._asked.put(lambda: self._pace(float(text))))
 
@@ -66,7 +66,7 @@ class TimeBar:
             self._button.color = "yellow" if self.playing else "green"
         if self._shown >= REFRESH or not self.playing:
             self._shown = 0.0
-            put(self._bar, round(self.time / 1e9, 3))
+            self._show_time(round(self.time / 1e9, 3))
 
     def _toggle(self) -> None:
         self.playing = not self.playing
