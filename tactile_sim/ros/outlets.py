@@ -18,6 +18,8 @@ DEPTH = 10
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """What is sent again does not push out the first one on its way, which the listener would be told is lost."""
+SETTLED = 1.0
+"""After so long [s of wall time] a listener has dealt with the first messages."""
 REFRESH = 0.05
 """The middleware is asked for listeners this often [s of wall time]."""
 
@@ -30,6 +32,8 @@ class Outlet:
         self.stream = stream
         self.make = make
         self._welcome = welcome
+        self._welcome_again: float | None = None
+        """At which time [s of `time.monotonic`]; None: not to be done."""
         self.listeners = 0
         self.has_newcomers = False
         """Whether somebody listens who has not been sent anything yet."""
@@ -39,6 +43,10 @@ class Outlet:
         self.publisher.publish(message)
         if self.has_newcomers:
             self.has_newcomers = False
+            self._welcome_again = time.monotonic() + SETTLED
+            self._welcome()
+        elif self._welcome_again is not None and time.monotonic() > self._welcome_again:
+            self._welcome_again = None
             self._welcome()
 
 
@@ -85,7 +93,7 @@ class Outlets:
         welcome: Callable[[], None] = lambda: None,
     ) -> None:
         """A topic whose messages ``make(snapshot) -> bytes`` gives; ``welcome`` is called once a new listener
-        has been sent its first one."""
+        has been sent its first one, and again when it has settled."""
         outlet = Outlet(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
         self._outlets.setdefault(stream, []).append(outlet)
 

@@ -114,7 +114,7 @@ class Publishers:
 
     def _send_scene(self) -> None:
         """Once more, now that somebody new has the frames: RViz does not take back what it said of a marker
-        that came before its frame."""
+        that came before its frame, or between those of an earlier run, which it drops, and ours."""
         self._scene_publisher.publish(self._scene)
 
     # -- the loop's output -----------------------------------------------------------------------------------

@@ -103,6 +103,14 @@ def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
     wait_for(lambda: len(late) == 2, "both of them")
 
 
+def test_the_scene_comes_once_more_to_whoever_has_dropped_the_first_frames(ros):
+    # RViz that stays open while the node starts anew drops all frames as it finds that time has jumped back.
+    scenes = ros.listen(MarkerArray, "scene_markers", lasting=True)
+    ros.listen(TFMessage, "/tf")
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}})
+    wait_for(lambda: len(scenes) == 3, "at the start, after the first frames, and a second later")
+
+
 def test_what_is_felt_is_drawn_at_the_same_instant(shown):
     assert len(shown.scene[0].markers.id) > 3
     drawn = {}
