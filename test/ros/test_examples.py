@@ -43,7 +43,10 @@ def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
         return bool((recent.min(axis=0) > 0.05).sum() >= 4 and recent.max() < 1.0)
 
     try:
-        wait_for(lambda: commands, "the reflex")  # from its first command on, nothing else moves the hand
+        wait_for(lambda: ros.node.count_publishers("joint_commands"), "the reflex")
+        # What it says to the present frame may come before its topics have met.
+        wait_for(lambda: commands or ros.step(5, frames) < 0, "its commands")
+        frames.clear()  # from now on, nothing else moves the hand
         while not held():
             known = len(commands)
             assert ros.step(5, frames) < 10**10
