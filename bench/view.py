@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.force_scale import taxel_scale
-from tactile_sim.output import Terminal
-from tactile_sim.runner import Runner
+from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.loop.output import Terminal
+from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.feed import ViewFeed
 

@@ -9,19 +9,19 @@ import numpy as np
 
 from tactile_sim import engines
 from tactile_sim.config import Settings, resolve_feelers, resolve_scales
-from tactile_sim.control import make_commander, make_motion
+from tactile_sim.control.makers import make_commander, make_motion
+from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import place_all
 from tactile_sim.names import Names
-from tactile_sim.sampling import Sampling
 from tactile_sim.scenes import configured_scene
 from tactile_sim.sensor import Sensor
+from tactile_sim.sensor.sampling import Sampling
 from tactile_sim.sensor_frames import SensorFrames
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
-from tactile_sim.thrower import Thrower
 
 PUSH = 0.1
 """How long a push lasts [s]."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.arrows import force_arrows
+from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError, SceneError, TactileSimError, config
-from tactile_sim.commander import JointCommand
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.simulation import Simulation
 
 SCENE = """

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tactile_sim.colors import colors
+from tactile_sim.drawing.colors import colors
 from tactile_sim.feelers import Feelers, Placed, SkinImage, image, place
 from tactile_sim.scenes import load_scene
 from tactile_sim.skin import Skin

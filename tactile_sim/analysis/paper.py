@@ -13,7 +13,7 @@ from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from tactile_sim import colors, force_scale
+from tactile_sim.drawing import colors, force_scale
 
 INK = "#333b46"
 DARK = "#14171c"

@@ -22,7 +22,7 @@ from tactile_sim import config, scenes
 from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.config import WebSettings
-from tactile_sim.force_scale import full_scale, weights
+from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.live_table import Keys, View
 
 if TYPE_CHECKING:

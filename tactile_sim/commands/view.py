@@ -70,8 +70,8 @@ def _simulate(args: argparse.Namespace) -> int:
     if kernel_cache.empty:
         print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
     # Some seconds that the help does without, and that come after the line that says what is done.
-    from tactile_sim.output import Terminal
-    from tactile_sim.runner import Runner
+    from tactile_sim.loop.output import Terminal
+    from tactile_sim.loop.runner import Runner
     from tactile_sim.simulation import Simulation
     from tactile_sim.view.feed import ViewFeed
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
+from tactile_sim.drawing.shapes import geom_mesh
 from tactile_sim.feelers.meshes import Meshes, meshes_of
 from tactile_sim.feelers.tree import PAD
-from tactile_sim.shapes import geom_mesh
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 """Kinds of geoms, as in mujoco.mjtGeom."""

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim import colors
+from tactile_sim.drawing import colors
 from tactile_sim.feelers.covered import in_body
 from tactile_sim.feelers.maps import can_have_map, own_map
 from tactile_sim.skin import Skin

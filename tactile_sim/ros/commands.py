@@ -9,9 +9,9 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from tactile_sim.commander import JointCommand
+from tactile_sim.control.commander import JointCommand
+from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import subscribe
-from tactile_sim.runner import Runner
 
 REFRESH = 0.05
 """The middleware is asked for senders of commands this often [s of wall time]."""

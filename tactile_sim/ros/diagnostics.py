@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
-from tactile_sim.output import Status
+from tactile_sim.loop.output import Status
 from tactile_sim.ros import cdr
 
 

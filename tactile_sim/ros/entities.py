@@ -13,8 +13,8 @@ from std_msgs.msg import Header
 from tactile_sim.body_states import BodyStates
 from tactile_sim.commands import counted
 from tactile_sim.errors import CommandError, SceneError, suggest
+from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.rows import as_pose, as_time, as_twist, pose_row, twist_row
-from tactile_sim.runner import Runner
 
 
 class Refusal(CommandError):

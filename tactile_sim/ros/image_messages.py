@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import Image
 
-from tactile_sim.images import TactileImage, tactile_images
+from tactile_sim.drawing.images import TactileImage, tactile_images
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.sensor_messages import Topic

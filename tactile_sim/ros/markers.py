@@ -24,7 +24,7 @@ _LOOKS = (
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
-"""Namespace, type, action and colour of markers: arrows as `tactile_sim.arrows` has them, then these."""
+"""Namespace, type, action and colour of markers: `tactile_sim.drawing.arrows` in their order, then these."""
 _POINTS, _CLEAR, _HAIRS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
 _LINE = (0.3, 0.3, 0.3)

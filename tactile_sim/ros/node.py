@@ -21,6 +21,7 @@ from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
@@ -28,7 +29,6 @@ from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
-from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import address
 from tactile_sim.view.feed import ViewFeed

@@ -16,8 +16,9 @@ from sensor_msgs.msg import JointState, PointCloud2
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
+from tactile_sim.loop.output import Status
+from tactile_sim.loop.runner import Runner
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
-from tactile_sim.output import Status
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
@@ -29,7 +30,6 @@ from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
-from tactile_sim.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
 

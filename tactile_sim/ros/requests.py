@@ -9,8 +9,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim.errors import CommandError
-from tactile_sim.requests import Requests
-from tactile_sim.runner import Runner
+from tactile_sim.loop.requests import Requests
+from tactile_sim.loop.runner import Runner
 
 
 class NodeRequests(Requests):

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from tactile_sim.errors import TactileSimError
-from tactile_sim.requests import Requests
+from tactile_sim.loop.requests import Requests
 from tactile_sim.ros.deferred import DeferredService
 from tactile_sim.ros.rows import as_time, pose_row, twist_row
 from tactile_sim.srv import Reset, SetBodyState, Step

@@ -14,10 +14,10 @@ from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 
 import tactile_sim
 from tactile_sim.errors import CommandError, SceneError, TactileSimError
-from tactile_sim.requests import Requests
+from tactile_sim.loop.requests import Requests
+from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.deferred import DeferredService
 from tactile_sim.ros.entities import Entities, Refusal, unsupported
-from tactile_sim.runner import Runner
 
 
 class SimulationInterfaces:

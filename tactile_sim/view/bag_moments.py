@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.arrows import force_arrows
 from tactile_sim.bag.mcap_file import Message as Stored
+from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.view.bag_index import LOOK_BACK, BagIndex
 from tactile_sim.view.bag_world import Seen

@@ -10,8 +10,8 @@ import numpy as np
 
 from tactile_sim.analysis.robots import Robot, robots
 from tactile_sim.bag.messages import Message
+from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.errors import BagError
-from tactile_sim.force_scale import full_scale
 from tactile_sim.view import bag_shapes
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_points import PointBodies

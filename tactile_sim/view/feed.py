@@ -11,8 +11,8 @@ import numpy as np
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import TactileSimError
-from tactile_sim.requests import Requests
-from tactile_sim.runner import Runner
+from tactile_sim.loop.requests import Requests
+from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import live_world
 from tactile_sim.view.link import INTERVAL, Link

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from viser import ViserServer
 
-from tactile_sim.arrows import NET, NORMAL, TANGENT1, TANGENT2
+from tactile_sim.drawing.arrows import NET, NORMAL, TANGENT1, TANGENT2
 from tactile_sim.view.light import as_light
 from tactile_sim.view.padded import padded
 from tactile_sim.view.world import Moment

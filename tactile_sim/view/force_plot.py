@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 from viser import GuiApi
 
-from tactile_sim.force_scale import full_scale
+from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.view.force_history import SPAN, ForceHistory
 from tactile_sim.view.world import Moment, World
 

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from tactile_sim.colors import colors
+from tactile_sim.drawing.colors import colors
 
 STOPS = 24
 DARK = 0.2

@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.arrows import force_arrows
+from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import to_xyzw
 from tactile_sim.view.mirror import Mirror

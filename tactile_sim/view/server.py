@@ -23,7 +23,7 @@ COUNT = 0.05
 
 
 class Requests:
-    """What browsers ask for goes over the line: see `tactile_sim.requests`."""
+    """What browsers ask for goes over the line: see `tactile_sim.loop.requests`."""
 
     def __init__(self, line: Line):
         self._line = line

@@ -112,7 +112,7 @@ class Moment:
     arrows: np.ndarray = _none(0, 2, 3)
     """(k, 2, 3) ends of the force arrows in the world [m]."""
     arrow_kinds: np.ndarray = _none(0)
-    """(k,) as in `tactile_sim.arrows`: normal, first tangent, second tangent, net."""
+    """(k,) as in `tactile_sim.drawing.arrows`: normal, first tangent, second tangent, net."""
     feelers: np.ndarray = _none(0)
     """(f,) free lengths [m]."""
     pictures: tuple[np.ndarray, ...] = ()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from feeler_meshes import scene
 
-from tactile_sim.colors import colors
+from tactile_sim.drawing.colors import colors
 from tactile_sim.feelers.image import image
 from tactile_sim.feelers.placement import place
 from tactile_sim.feelers.skin_image import BACKGROUND, SkinImage, mappable

@@ -14,7 +14,7 @@ pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup 
 from motrixtest import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError, config  # noqa: E402
-from tactile_sim.commander import Commander, JointCommand  # noqa: E402
+from tactile_sim.control.commander import Commander, JointCommand  # noqa: E402
 from tactile_sim.names import Names  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import config
-from tactile_sim.runner import Runner
+from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 
 SCENE = """

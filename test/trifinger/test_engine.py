@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import config, engines
-from tactile_sim.commander import JointCommand
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger import Action, SimFinger

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import config
-from tactile_sim.runner import Runner
+from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import live_world
 from tactile_sim.view.channel import Channel

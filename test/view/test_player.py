@@ -12,7 +12,7 @@ from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, WEIGHT, Cube, Maki
 from scipy.spatial.transform import Rotation
 
 from tactile_sim import BagError
-from tactile_sim.arrows import NET, NORMAL
+from tactile_sim.drawing.arrows import NET, NORMAL
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_moments import BagMoments
 from tactile_sim.view.bag_points import PointBodies

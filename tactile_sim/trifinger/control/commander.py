@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from tactile_sim.commander import Commander, JointCommand
+from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 from tactile_sim.trifinger.physics.rules import Rules

@@ -16,8 +16,8 @@ import mujoco
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
-from tactile_sim.scene_faults import not_a_number, refusal
-from tactile_sim.scene_sensors import add_contact_sensors, complete_contact_sensors
+from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
+from tactile_sim.scenes.faults import not_a_number, refusal
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tactile_sim.commander import Commander
 from tactile_sim.config import Settings
+from tactile_sim.control.commander import Commander
+from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
 from tactile_sim.errors import located
-from tactile_sim.motion import KeyframeMotion, Motion
 from tactile_sim.names import Names
 
 if TYPE_CHECKING:

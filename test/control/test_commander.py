@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.commander import Commander, JointCommand
+from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.names import Names
 
 MODEL = """

@@ -10,10 +10,10 @@ from typing import Any
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.mailbox import Mailbox
-from tactile_sim.output import Output, Status
-from tactile_sim.pace import Pace
-from tactile_sim.schedule import Schedule
+from tactile_sim.loop.mailbox import Mailbox
+from tactile_sim.loop.output import Output, Status
+from tactile_sim.loop.pace import Pace
+from tactile_sim.loop.schedule import Schedule
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05

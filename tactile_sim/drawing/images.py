@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.feelers.image import image
 from tactile_sim.feelers.skin_image import SkinImage, mappable
-from tactile_sim.force_scale import taxel_scale
 from tactile_sim.names import topic_token
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
@@ -63,7 +63,7 @@ class _FeelerImage:
 
 
 class _ForceImage:
-    """What taxels feel, by the colours of `tactile_sim.colors`."""
+    """What taxels feel, by the colours of `tactile_sim.drawing.colors`."""
 
     def __init__(self, simulation: Simulation, index: int):
         self._simulation = simulation

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError, config
-from tactile_sim.runner import Runner
+from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 
 PATIENCE = 120.0  # s that nothing takes, however busy the machine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tactile_sim import pace
-from tactile_sim.pace import LATE, Pace
+from tactile_sim.loop import pace
+from tactile_sim.loop.pace import LATE, Pace
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import numpy as np
 
 from tactile_sim.errors import CommandError
-from tactile_sim.runner import Runner
+from tactile_sim.loop.runner import Runner
 
 
 class Requests:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tactile_sim.errors import SceneError
 from tactile_sim.names import Names
-from tactile_sim.scene_sensors import fault_of_contact_sensor
+from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",

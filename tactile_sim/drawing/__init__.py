@@ -1,0 +1,1 @@
+"""What forces and scenes look like, wherever they are drawn: colours, arrows, shapes, images."""
