@@ -36,8 +36,8 @@ from tactile_sim.view.feed import ViewFeed
 NAME = "tactile_sim"
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
-DISCOVERY = 2.0
-"""After so long [s of wall time] the other nodes are known."""
+DISCOVERY, LOOKS = 2.0, 5
+"""After so long [s of wall time] the other nodes are known, on a busy machine after some times that."""
 
 
 def run(
@@ -157,9 +157,11 @@ def _spin(
 
 def _look_for_twins(node: Node) -> None:
     """Once the others are discovered, says so if one of them has this node's name and thus its topics."""
+    left = LOOKS
 
     def look() -> None:
-        timer.cancel()
+        nonlocal left
+        left -= 1
         spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
         if spaces.count(node.get_namespace()) > 1:
             node.get_logger().warning(
@@ -171,6 +173,9 @@ def _look_for_twins(node: Node) -> None:
                 "another tactile_sim is in this ROS domain, and one alone should send /clock: start all "
                 "others with rates.clock: 0.0, or with another ROS_DOMAIN_ID"
             )
+        elif left:
+            return
+        timer.cancel()
 
     timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
