@@ -80,6 +80,6 @@ def test_every_skin_is_in_the_picture_and_large_enough_to_be_seen(manager, taxel
 
 def test_taxels_are_seen_one_by_one_or_close_to_it_and_no_axes_hide_them(displays, taxels):
     _, spacing = taxels
-    assert 0.1 * spacing < displays["Taxels"]["Size (m)"] <= 2.5 * spacing
+    assert 0.1 * spacing < displays["Taxels"]["Size (m)"] <= 2 * spacing
     axes = AXIS * displays["TF"]["Marker Scale"]
     assert 0.02 <= axes <= 0.05
