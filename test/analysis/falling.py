@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.wire.encode import encoder
@@ -240,3 +241,15 @@ class Bags:
             cube.write(making)
         making.bag.close()
         return making.bag.folder
+
+
+@pytest.fixture(scope="session")
+def make_bag(tmp_path_factory) -> Bags:
+    """Writes bags."""
+    return Bags(tmp_path_factory.mktemp)
+
+
+@pytest.fixture(scope="session")
+def fall(make_bag) -> Path:
+    """The bag of one cube; not to be changed."""
+    return make_bag()
