@@ -23,6 +23,10 @@ class EngineError(TactileSimError):
     """The physics engine refused or broke."""
 
 
+class PhysicsError(EngineError):
+    """The physics became unstable: positions, velocities or accelerations are not finite."""
+
+
 class CommandError(TactileSimError):
     """A command or service request cannot be carried out."""
 

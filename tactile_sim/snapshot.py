@@ -51,7 +51,7 @@ class Snapshot:
     @cached_property
     def taxels(self) -> np.ndarray:
         """(taxels, channels) readings as they are published: what the sensors make of the truth."""
-        return self.simulation.sensor.peek(self.simulation.taken, self.truth)
+        return self.simulation.sensor.peek(self.simulation.steps_since_reset, self.truth)
 
     @cached_property
     def taxels32(self) -> np.ndarray:

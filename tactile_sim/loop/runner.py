@@ -9,11 +9,10 @@ from concurrent.futures import Future
 from typing import Any
 
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.errors import CommandError, PhysicsError, TactileSimError
 from tactile_sim.loop.mailbox import Mailbox
 from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
-from tactile_sim.loop.schedule import Schedule
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
@@ -44,7 +43,7 @@ class Runner:
         self._owed: deque[tuple[int, Future]] = deque()
         """Steps still to be taken while time stands still otherwise: the last step of each request."""
         self._pace = Pace(settings.real_time_factor)
-        self._plan(settings)
+        self._set_reaction(settings)
         self._shown = -1
         """The last step that has been sent as a whole."""
         self._show_next = True
@@ -102,7 +101,7 @@ class Runner:
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
-            while not self._stopping.is_set() and (last is None or self.simulation.step < last):
+            while not self._stopping.is_set() and (last is None or self.simulation.step_count < last):
                 self._mail.read()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()
@@ -135,7 +134,7 @@ class Runner:
         if steps < 1:
             raise CommandError(f"cannot go {steps} steps: ask for at least 1")
         self._check_fault()
-        owed = self._owed[-1][0] if self._owed else self.simulation.step
+        owed = self._owed[-1][0] if self._owed else self.simulation.step_count
         self._owed.append((owed + steps, done))
 
     def command(self, work: Callable[[], None]) -> None:
@@ -159,8 +158,8 @@ class Runner:
             self._fault = None
             self._commands.clear()
             self._refuse_owed("~/reset stopped them")
-        if self.simulation.step == self._shown:
-            self.simulation.step += 1
+        if self.simulation.step_count == self._shown:
+            self.simulation.step_count += 1
             self._owed = deque((end + 1, done) for end, done in self._owed)
         self._pace.anchor(self.simulation.time)
         self._show_next = True
@@ -170,15 +169,14 @@ class Runner:
         """Takes over settings that may change while running."""
         simulation = self.simulation
         simulation.update(settings)
-        self._plan(settings)
+        self._set_reaction(settings)
         if settings.real_time_factor != self._pace.factor:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
 
-    def _plan(self, settings: Settings) -> None:
-        """When streams are due, and after how many steps somebody may have a say."""
-        timestep = self.simulation.engine.timestep
-        self._schedule = Schedule(timestep, vars(settings.rates))
-        self._reaction = max(1, round(REACTION * min(settings.real_time_factor or 1.0, 1.0) / timestep))
+    def _set_reaction(self, settings: Settings) -> None:
+        """Set the number of steps after which requests are read."""
+        reaction = REACTION * min(settings.real_time_factor or 1.0, 1.0)
+        self._reaction = max(1, round(reaction / self.simulation.engine.timestep))
 
     def status(self) -> Status:
         """How the loop is doing; the real-time factor is that since the last call."""
@@ -207,43 +205,35 @@ class Runner:
 
     def _show(self, streams: set[str]) -> None:
         """Sends the present state without going on; where it has been sent before, to newcomers only."""
-        self.simulation.prepare()
         snapshot = self.simulation.observe()
         if self._broke():
             return
-        self.simulation.tell(snapshot)
-        if self.simulation.step == self._shown:
+        self.simulation.keep_readings(snapshot)
+        if self.simulation.step_count == self._shown:
             self.output.greet(snapshot)
         else:
             self.output.publish(snapshot, streams)
-        self._shown = self.simulation.step
+        self._shown = self.simulation.step_count
         self._show_next = False
 
     def _go(self, last: int | None) -> None:
-        """Goes on until something is due: sends the present instant where it is, then takes the steps."""
+        """Publish the present state where something is due, then advance until something is due again."""
         simulation = self.simulation
-        step = simulation.step
+        step = simulation.step_count
         heard = self.output.heard()
-        remembers = simulation.remembers
-        wanted = heard | {"tactile"} if remembers else heard
-        due = self._schedule.due(step, wanted)
+        wanted = heard | {"tactile"} if simulation.has_memory else heard
+        due = simulation.schedule.due(step, heard)
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
         steps = self._batch(wanted, last)
-        simulation.prepare()
+        simulation.apply_commands()
         self.watch()
-        if streams or simulation.sampling or (remembers and "tactile" in due):
-            snapshot = simulation.observe()
-            if self._broke():
-                return
-            if streams:
-                self.output.publish(snapshot, streams)
-            simulation.remember(snapshot, "tactile" in due)
-            simulation.advance()
-            steps -= 1
-        if steps:
-            simulation.skip(steps)
-        if not self._broke() and self._owed and simulation.step >= self._owed[0][0]:
+        publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
+        try:
+            simulation.advance(steps, publish)
+        except PhysicsError:
+            self._broke()
+        if not self._fault and self._owed and simulation.step_count >= self._owed[0][0]:
             self._show(heard)
             if not self._fault:
                 self._owed.popleft()[1].set_result(simulation.stamp)
@@ -253,9 +243,9 @@ class Runner:
         simulation = self.simulation
         if self.output.commanded():
             return 1
-        step = simulation.step
-        ends = [step + simulation.steps_alone(), step + self._reaction]
-        if (due := self._schedule.next(step, wanted)) is not None:
+        step = simulation.step_count
+        ends = [step + simulation.free_steps(), step + self._reaction]
+        if (due := simulation.schedule.next(step, wanted)) is not None:
             ends.append(due)
         if last is not None:
             ends.append(last)

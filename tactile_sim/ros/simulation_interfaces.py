@@ -103,7 +103,7 @@ class SimulationInterfaces:
     def _state(self) -> int:
         if not self._runner.paused:
             return SimulationState.STATE_PLAYING
-        stopped = self._stopped and self._simulation.taken == 0
+        stopped = self._stopped and self._simulation.steps_since_reset == 0
         return SimulationState.STATE_STOPPED if stopped else SimulationState.STATE_PAUSED
 
     def _set_state(self, request: Any) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import mujoco
+import numpy as np
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.errors import SceneError, suggest
+from tactile_sim.engines.sensor_layout import ALL_BITS
+from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import not_a_number, refusal
 
@@ -82,14 +84,49 @@ def compiled(
     return spec, model
 
 
-def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """The scene that a configuration asks for; errors as in :func:`load_scene`."""
+def configured_scene(
+    settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
+) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
+    """Return the scene of a configuration, as written (None: unknown) and as compiled.
+
+    Args:
+        settings: the configuration.
+        made: a scene made in Python, in place of the file; a spec is copied.
+
+    Raises:
+        SceneError: the scene cannot be loaded or compiled.
+        ConfigError: a contact sensor of the configuration does not fit the scene.
+    """
+    if isinstance(made, mujoco.MjModel):
+        return None, _check_compiled(made, settings)
+    if made is not None:
+        return compiled(made.copy(), Path(settings.scene), settings.source, settings.contact_sensors)
     if settings.engine != "trifinger":
         return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
     from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
 
     spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
     return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
+
+
+def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
+    """Return a compiled model if it can be used as it is: nothing can be added to it."""
+    if settings.engine != "mujoco":
+        raise EngineError(
+            f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
+        )
+    if settings.contact_sensors:
+        raise ConfigError(
+            f"{settings.source}: contact_sensors: cannot be added to a compiled model; pass its MjSpec"
+        )
+    contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
+    partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
+    if len(partial):
+        raise SceneError(
+            f"{settings.scene}: contact sensor {model.sensor(partial[0]).name!r} does not record all data "
+            "fields, and none can be added to a compiled model; pass its MjSpec"
+        )
+    return model
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:

@@ -86,8 +86,8 @@ class ViewFeed:
         if not self._channel.clients or (now := time.monotonic()) < self._due:
             return
         simulation = self._simulation
-        present = simulation.step, self._runner.paused, self._runner.fault
-        told = simulation.told is not self._told or simulation.settings is not self._settings
+        present = simulation.step_count, self._runner.paused, self._runner.fault
+        told = simulation.published_readings is not self._told or simulation.settings is not self._settings
         if told or present != self._shown:
             # The loop looks now and then: what comes late does not put off the next.
             self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
@@ -98,9 +98,9 @@ class ViewFeed:
         simulation = self._simulation
         if not fault:
             read_state(simulation, self._state)
-        self._told = simulation.told
+        self._told = simulation.published_readings
         changed: dict[str, Any] = {}
-        if simulation.remembers and self._told is not None:
+        if simulation.has_memory and self._told is not None:
             changed["readings"] = self._told
         elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
@@ -121,7 +121,7 @@ class ViewFeed:
             fault=(fault or "").encode(),
             state=self._state,
             step=step,
-            taken=simulation.taken,
+            taken=simulation.steps_since_reset,
         )
 
     # -- in the thread that hears the browsers ---------------------------------------------------------------

@@ -53,13 +53,13 @@ class Mirror:
         simulation = self.simulation
         engine = simulation.engine
         set_state(simulation, record["state"])
-        simulation.step, simulation.taken = int(record["step"]), int(record["taken"])
+        simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
         skin = simulation.settings.skin
         if (touch, response) != (skin.touch_function, skin.response_function):
             skin = dataclasses.replace(skin, touch_function=touch, response_function=response)
             simulation.update(dataclasses.replace(self._settings, skin=skin))
-        snapshot = simulation.observe()
+        snapshot = simulation.snapshot()
         if not record["told"]:
             put(record, readings=self._readings(record, snapshot))
         put(

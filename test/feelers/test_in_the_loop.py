@@ -51,7 +51,7 @@ def test_the_first_feeler_sees_the_floor_before_the_first_force_by_what_length_a
             seen = min(seen, falling.time)
         if np.abs(snapshot.taxels).max() > 0:
             felt = falling.time
-        falling.advance()
+        falling.step()
     # Free fall: the feelers reach the floor when their length is left, the skin when nothing is.
     assert seen == pytest.approx(math.sqrt(2 * (HEIGHT - LENGTH) / GRAVITY), abs=2 * TIMESTEP)
     assert felt == pytest.approx(math.sqrt(2 * HEIGHT / GRAVITY), abs=2 * TIMESTEP)
@@ -65,7 +65,7 @@ def test_a_falling_cube_reads_its_height_over_the_floor(falling):
         free = falling.observe().feelers
         assert free[below] == pytest.approx(np.full(below.sum(), min(height, LENGTH)), abs=1e-6)
         assert (free[falling.feelers.normals[:, 2] > -1e-9] == LENGTH).all()
-        falling.advance()
+        falling.step()
 
 
 def test_the_image_is_black_before_grey_on_the_way_and_white_at_rest(falling):
@@ -73,12 +73,12 @@ def test_the_image_is_black_before_grey_on_the_way_and_white_at_rest(falling):
     assert picture.encoding == "mono8"
     assert not picture.make(falling.observe()).any()
     while falling.engine.data.qpos[2] - HALF > 0.4 * LENGTH:
-        falling.skip(1)
+        falling.step(1)
     grey = picture.make(falling.observe())
     covered = 1 - (falling.engine.data.qpos[2] - HALF) / LENGTH
     assert np.count_nonzero(grey) == bottom(falling).sum()
     assert np.abs(grey[grey > 0] - 255 * covered).max() <= 1
-    falling.skip(2000)
+    falling.step(2000)
     white = picture.make(falling.observe())
     assert np.count_nonzero(white == 255) == bottom(falling).sum()
     [placed] = [body.placed for body in falling.feelers.bodies]
@@ -90,7 +90,7 @@ def test_the_picture_of_forces_is_coloured_where_the_cube_stands(falling):
     pictures = {image.name: image for image in tactile_images(falling)}
     assert set(pictures) == {"image", "force_image"}  # of a body with both, the feelers have the plain name
     free = pictures["force_image"].make(falling.observe())
-    falling.skip(2000)
+    falling.step(2000)
     loaded = pictures["force_image"].make(falling.observe())
     assert free.shape == loaded.shape and free.shape[2] == 3
     changed = (free != loaded).any(axis=2)
@@ -222,7 +222,7 @@ def test_feelers_read_the_same_whichever_engine_moves_the_scene(tmp_path, engine
     if engine == "motrix":
         pytest.importorskip("motrixsim", reason="motrixsim is not installed: pip install 'motrixsim<0.11'")
     moved = simulation(tmp_path, engine=engine, contacts="all", feelers={"cube": {"spacing": 0.02}})
-    moved.skip(100)
+    moved.step(100)
     height = moved.engine.body_positions[1, 2] - HALF if moved.observe() else None
     below = bottom(moved)
     assert moved.observe().feelers[below] == pytest.approx(np.full(below.sum(), min(height, 0.1)), abs=1e-6)

@@ -166,7 +166,7 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
     runner, ears = running("tactile", lockstep=True)
     seen = []
     for _ in range(5):
-        runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step)))
+        runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step_count)))
     wait_until(lambda: len(ears.sent) == 6)
     assert seen == [0, 1, 2, 3, 4]
     assert ears.stamps("tactile") == [2_000_000 * k for k in range(6)]
@@ -176,16 +176,16 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
 def test_many_steps_can_be_stopped(running, stop):
     runner, _ = running("tactile", start_paused=True)
     done = runner.steps(2**32 - 1)
-    wait_until(lambda: runner.simulation.step)
+    wait_until(lambda: runner.simulation.step_count)
     if stop == "pause":
         runner.call(lambda: runner.pause(True)).result(PATIENCE)
     else:
         runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     with pytest.raises(CommandError, match=f"~/{stop} stopped them"):
         done.result(PATIENCE)
-    reached = runner.simulation.step
+    reached = runner.simulation.step_count
     time.sleep(0.1)
-    assert runner.simulation.step == reached
+    assert runner.simulation.step_count == reached
     assert steps(runner, 1) > 0
 
 
@@ -240,7 +240,7 @@ def test_whoever_waits_is_answered_when_the_loop_ends(running):
     runner, _ = running(start_paused=True)
     done: Future = Future()
     runner.call(lambda: runner.request_steps(10**9, done))
-    wait_until(lambda: runner.simulation.step)
+    wait_until(lambda: runner.simulation.step_count)
     runner.stop()
     with pytest.raises(CommandError, match="ends"):
         done.result(PATIENCE)

@@ -29,7 +29,7 @@ SHARE = 0.01
 def test_a_cube_of_skin_at_rest_feels_its_weight(engine_name):
     keys = {"scene": "touch_cube.xml", "engine": engine_name, "skin": {"scales": {"cube": 0.02}}}
     simulation = Simulation(config.from_mapping(keys, None, "test"))
-    simulation.skip(1500)
+    simulation.step(1500)
     snapshot = simulation.observe()
     np.testing.assert_allclose(snapshot.forces_world.sum(axis=0), [0, 0, G], atol=SHARE * G)
     np.testing.assert_allclose(np.linalg.norm(snapshot.wrenches[0, :3]), G, rtol=SHARE)

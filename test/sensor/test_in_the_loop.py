@@ -31,7 +31,7 @@ class Ears:
         self.true: dict[int, np.ndarray] = {}
 
     def heard(self):
-        return self.streams if self.simulation.step >= self.since else set()
+        return self.streams if self.simulation.step_count >= self.since else set()
 
     def newcomers(self):
         return False
@@ -133,7 +133,7 @@ def test_the_truth_is_what_the_skin_feels_and_the_sensor_changes_its_bodies_alon
 
 def test_what_has_no_memory_costs_nothing_where_nobody_listens(run, monkeypatch):
     looks = []
-    monkeypatch.setattr(Simulation, "observe", lambda simulation: looks.append(simulation.step))
+    monkeypatch.setattr(Simulation, "observe", lambda simulation: looks.append(simulation.step_count))
     run(Ears(), skin={"sensor": {"*": {"noise": {"std": 1.0}, "threshold": {"level": 0.1}}}})
     assert looks == []
 

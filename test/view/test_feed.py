@@ -188,7 +188,7 @@ def test_a_browser_steps_and_sees_the_step(running):
     far.channel.clients = 1
     far.ask("step", 7)
     wait_until(lambda: far.latest().time == pytest.approx(7 * 0.002))
-    assert far.runner.simulation.step == 7
+    assert far.runner.simulation.step_count == 7
 
 
 def test_a_browser_pauses_and_lets_go_on(running):
@@ -260,8 +260,8 @@ def test_what_cannot_be_is_refused_in_the_browser_and_time_goes_on(running, requ
     far.ask(request_, *arguments)
     wait_until(lambda: far.told)
     assert reason in far.told[0]
-    before = far.runner.simulation.step
-    wait_until(lambda: far.runner.simulation.step > before)
+    before = far.runner.simulation.step_count
+    wait_until(lambda: far.runner.simulation.step_count > before)
 
 
 def test_readings_that_remember_are_shown_as_they_are_told_also_after_a_reset(running):
@@ -272,7 +272,7 @@ def test_readings_that_remember_are_shown_as_they_are_told_also_after_a_reset(ru
     wait_until(lambda: far.runner.simulation.time > 1.0)
     do(far, lambda: far.runner.pause(True))
     wait_until(lambda: far.latest().paused)
-    told = far.runner.simulation.told
+    told = far.runner.simulation.published_readings
     assert far.latest().taxels == pytest.approx(np.linalg.norm(told, axis=1))
     assert told.any()
     far.ask("reset", None)
@@ -335,5 +335,5 @@ def test_a_view_that_breaks_down_is_told_in_a_line_and_time_goes_on(running):
     far.lose("exit code -9")
     wait_until(lambda: far.said.lines)
     assert far.said.lines == ["the web view broke down (exit code -9); the simulation goes on"]
-    before = far.runner.simulation.step
-    wait_until(lambda: far.runner.simulation.step > before)
+    before = far.runner.simulation.step_count
+    wait_until(lambda: far.runner.simulation.step_count > before)
