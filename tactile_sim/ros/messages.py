@@ -223,7 +223,7 @@ class Messages:
         quantity = self._simulation.settings.skin.touch_function
         if quantity not in self._skins:
             function = TOUCH_FUNCTIONS[quantity]
-            in_world = quantity == "force_vector_global"
+            in_world = function.frame == "world"
             frames = [self.world] * len(self.body_frames) if in_world else self.body_frames
             told = {
                 "layout_id": self._layout_id,

@@ -6,7 +6,7 @@ A touch function of one's own takes loads to values; all fields of `Loads` are a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -101,18 +101,20 @@ class Loads:
 
 
 class TouchFunction(NamedTuple):
-    """A quantity that taxels tell."""
+    """A quantity that taxels measure."""
 
     channels: int
     unit: str
     evaluate: Callable[[Loads], np.ndarray]
-    """Takes m loads to (m, channels)."""
+    """Map m loads to values (m, channels)."""
     mean: bool = False
-    """False: what the function gives for a load is shared out, and taxels sum to it.
+    """False: the value of a load is shared among taxels, and the taxels of a body sum to its loads.
 
-    True: a taxel tells the mean of what it gives for the loads on that taxel, each counted by the normal
-    force that falls there. A load for which it gives NaN does not count; a taxel without a load tells 0.
+    True: a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value
+    is NaN are left out; a taxel without loads reads 0.
     """
+    frame: Literal["body", "world"] = "body"
+    """The frame of vector values. It sets ``frame_id`` of the messages."""
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -178,7 +180,7 @@ def evaluate(loads, quantity):
 
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "force_vector": TouchFunction(3, "N", force_vector),
-    "force_vector_global": TouchFunction(3, "N", force_vector_global),
+    "force_vector_global": TouchFunction(3, "N", force_vector_global, frame="world"),
     "normal_force": TouchFunction(3, "N", normal_force),
     "normal": TouchFunction(1, "N", normal),
     "friction": TouchFunction(3, "N", friction),
