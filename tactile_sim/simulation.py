@@ -22,9 +22,9 @@ from tactile_sim.feelers.placement import place_all
 from tactile_sim.names import Names
 from tactile_sim.scenes import configured_scene
 from tactile_sim.schedule import Schedule
-from tactile_sim.sensor import Sensor
-from tactile_sim.sensor.sampling import Sampling
 from tactile_sim.sensor_frames import SensorFrames
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
 
@@ -115,7 +115,7 @@ class Simulation:
             checked.seed,
         )
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
-        self.sensor = Sensor(
+        self.signal_chain = SignalChain(
             self.skin, checked.skin.sensor, self.engine.timestep, checked.seed, checked.source
         )
         self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
@@ -227,7 +227,7 @@ class Simulation:
     @property
     def has_memory(self) -> bool:
         """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
-        return self.sampling is not None or self.sensor.remembers
+        return self.sampling is not None or self.signal_chain.has_memory
 
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot where the state alone does not give them."""
@@ -237,7 +237,7 @@ class Simulation:
         """Update sampling and signal chain; due: whether a tactile message is due at this state."""
         if due:
             self.keep_readings(snapshot)
-            self.sensor.keep()
+            self.signal_chain.keep()
         if self.sampling and due:
             self.sampling.clear()
         elif self.sampling:
@@ -338,7 +338,7 @@ class Simulation:
         self.engine.reset(keyframe)
         self.commander.release()
         self.thrower.restart()
-        self.sensor.restart()
+        self.signal_chain.restart()
         self.published_readings = None
         if self.sampling:
             self.sampling.clear()
@@ -410,7 +410,7 @@ class Simulation:
         truth = self.observe().truth
         if fault := self.fault():
             raise CommandError(f"cannot tare: {fault}")
-        self.sensor.tare(self.steps_since_reset, truth)
+        self.signal_chain.tare(self.steps_since_reset, truth)
         return "tared"
 
     def update(self, settings: Settings) -> None:
@@ -418,7 +418,7 @@ class Simulation:
         before, self.settings = self.settings, settings
         self.schedule = Schedule(self.engine.timestep, vars(settings.rates))
         if settings.skin.touch_function != before.skin.touch_function:
-            self.sensor.forget()
+            self.signal_chain.forget()
             self.published_readings = None
             if self.sampling:
                 self.sampling.clear()

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, SENSOR_STAGES, FeelerSettings, Key
+from tactile_sim.config import KEYS, FeelerSettings, Key
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.signal_chain import STAGES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
@@ -34,10 +35,10 @@ TABLES = {
     "contact_sensors.NAME.reduce": "which are kept, by default `none`, the first ones: "
     + ", ".join(f"`{word}`" for word in REDUCTIONS),
 }
-STAGES = """
-Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each
-stage is off unless it is given. They act in this order, see [From ideal to real sensor](sensor.md). Units are
-those of the touch function: N, or m/s for slip.
+STAGES_HEAD = """
+Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off
+unless it is listed. They act in this order, see [Signal chain](signal_chain.md). Units are those of the touch
+function: N, or m/s for `slip`.
 
 | stage and parameter | default | meaning |
 |---|---|---|
@@ -54,11 +55,11 @@ def page() -> str:
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
-    return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n"
+    return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
 
 
 def _stages() -> Iterator[str]:
-    for stage, block in SENSOR_STAGES.items():
+    for stage, block in STAGES.items():
         for entry in dataclasses.fields(block):
             missing = entry.default is dataclasses.MISSING
             default = "to be given" if missing else _shown(entry.default)

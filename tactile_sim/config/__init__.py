@@ -9,7 +9,6 @@ from tactile_sim import share
 from tactile_sim.config import parameter_file
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.mapping import from_mapping, records
-from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
@@ -22,12 +21,11 @@ from tactile_sim.config.settings import (
     TrifingerSettings,
     WebSettings,
 )
-from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
 from tactile_sim.errors import ConfigError
+from tactile_sim.patterns import match
 
 __all__ = [
     "KEYS",
-    "SENSOR_STAGES",
     "FeelerSettings",
     "Key",
     "MarkerSettings",
@@ -47,7 +45,6 @@ __all__ = [
     "records",
     "resolve_feelers",
     "resolve_scales",
-    "resolve_stages",
 ]
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.config.checks import Check, Flag, Number, Text
-from tactile_sim.config.patterns import match
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
+from tactile_sim.patterns import match
+from tactile_sim.schema import Check, Flag, Number, Text
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings

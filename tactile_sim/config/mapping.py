@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.checks import Check, shown
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings, TrifingerSettings
 from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.schema import Check, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
 """rcl has no null: a plain ``null`` reaches a node as this text."""

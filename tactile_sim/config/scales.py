@@ -9,11 +9,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.config.patterns import match
 from tactile_sim.config.settings import Settings
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100

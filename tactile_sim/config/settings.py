@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR
 from tactile_sim.config.feelers import FEELER
-from tactile_sim.config.stages import STAGE_PARAMETERS
 from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
+from tactile_sim.signal_chain.chain import PARAMETERS
 
 
 def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
@@ -84,8 +84,8 @@ class SkinSettings:
     )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
-    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**STAGE_PARAMETERS)
-    """Parameters by body name or shell pattern, stage and name: see `tactile_sim.config.stages`."""
+    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
+    """Parameters of the signal chain by body name or shell pattern, stage and name."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Settings:
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
     )
     lockstep: bool = _key(False, Flag(), "time advances only by ~/step or by a command per step")
-    seed: int = _key(0, Integer(0, 2**63 - 1), "seed of all random numbers")
+    seed: int = _key(0, SEED, "seed of all random numbers")
     frame_prefix: str = _key("", Frame(), "put before each body's name in TF")
     world_frame: str = _key("world", Frame(filled=True), "TF frame of the world")
     tf: str = _key(

@@ -59,7 +59,7 @@ class Publishers:
         for k, body in enumerate(messages.tokens):
             outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
             outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
-            if simulation.sensor.staged[k]:
+            if simulation.signal_chain.staged[k]:
                 outlets.add("tactile", TactileArray, f"tactile/{body}/truth", partial(messages.truth, k))
         outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)
         outlets.add("points", PointCloud2, "tactile/points", messages.points)

@@ -10,7 +10,6 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.config.checks import Check, Ordered
 from tactile_sim.config.contact_sensors import (
     CONTACT_SENSOR,
     FIELDS,
@@ -23,6 +22,7 @@ from tactile_sim.config.contact_sensors import (
 from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, made_name
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names, topic_token
+from tactile_sim.schema import Check, Ordered
 
 _CONTACT = mujoco.mjtSensor.mjSENS_CONTACT
 _KINDS = {

@@ -102,7 +102,7 @@ class ViewFeed:
         changed: dict[str, Any] = {}
         if simulation.has_memory and self._told is not None:
             changed["readings"] = self._told
-        elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:
+        elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
         if (settings := simulation.settings) is not self._settings:
             self._settings = settings
@@ -115,7 +115,7 @@ class ViewFeed:
         self._link.write(
             **changed,
             told="readings" in changed,
-            tared=simulation.sensor.zero is not None,
+            tared=simulation.signal_chain.zero is not None,
             time=simulation.time,
             paused=paused,
             fault=(fault or "").encode(),

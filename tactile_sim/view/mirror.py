@@ -77,5 +77,5 @@ class Mirror:
         """(taxels, channels) of a snapshot, with the tare of the real one."""
         function = TOUCH_FUNCTIONS[self.simulation.settings.skin.touch_function]
         zero = record["zero"][: len(self.simulation.skin.positions) * function.channels]
-        self.simulation.sensor.zero = zero.reshape(-1, function.channels) if record["tared"] else None
+        self.simulation.signal_chain.zero = zero.reshape(-1, function.channels) if record["tared"] else None
         return snapshot.taxels32

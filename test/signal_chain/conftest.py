@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sensing import TAXELS
+from chains import TAXELS
 
 
 @pytest.fixture

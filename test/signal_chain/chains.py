@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from tactile_sim.sensor import Sensor
+from tactile_sim.signal_chain import SignalChain
 from tactile_sim.skin import Skin
 
 MODEL = mujoco.MjModel.from_xml_string("""
@@ -34,7 +34,7 @@ ALL = {
 
 
 def sensor(seed=0, **stages):
-    return Sensor(SKIN, {"palm": stages}, TIMESTEP, seed)
+    return SignalChain(SKIN, {"palm": stages}, TIMESTEP, seed)
 
 
 def held(value, channels=3):

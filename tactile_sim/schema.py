@@ -10,7 +10,7 @@ import math
 import numbers
 import sys
 from array import array
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 from tactile_sim.errors import suggest
@@ -196,3 +196,12 @@ class Choice:
 
 
 Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice
+
+SHARE = Number(least=0, most=1)
+TIME_CONSTANT = Number(above=0, unit="s")
+SEED = Integer(0, 2**63 - 1)
+
+
+def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
+    """Return a dataclass field for one value: its check, its meaning and its default, if it has one."""
+    return field(default=default, metadata={"check": check, "doc": doc})

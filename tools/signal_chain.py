@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the picture of docs/sensor.md: python tools/sensor.py. Needs no screen.
+"""Makes the picture of docs/signal_chain.md: python tools/signal_chain.py. Needs no screen.
 
 One press on one taxel, and what each stage alone makes of it.
 """
@@ -16,11 +16,10 @@ import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 
-from tactile_sim.config import SENSOR_STAGES
-from tactile_sim.sensor import Sensor
+from tactile_sim.signal_chain import STAGES, SignalChain
 from tactile_sim.skin import Skin
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "sensor.png"
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "signal_chain.png"
 SCENE = (
     '<mujoco><worldbody><body name="pad"><geom type="box" size=".05 .05 .01"/></body></worldbody></mujoco>'
 )
@@ -49,8 +48,8 @@ def main() -> None:
     # Pressed, pressed harder, let go.
     press = np.interp(time, [0.1, 0.25, 0.5, 0.6, 0.8, 1.0], [0.0, 0.6, 0.6, 1.0, 1.0, 0.0])
     figure, axes = plt.subplots(2, 5, figsize=(11, 4.2), sharex=True, sharey=True, layout="constrained")
-    for axis, stage in zip(axes.flat, (stage for stage in SENSOR_STAGES if stage in BLOCKS), strict=True):
-        sensor = Sensor(skin, {"pad": {stage: BLOCKS[stage]}}, TIMESTEP)
+    for axis, stage in zip(axes.flat, (stage for stage in STAGES if stage in BLOCKS), strict=True):
+        sensor = SignalChain(skin, {"pad": {stage: BLOCKS[stage]}}, TIMESTEP)
         told = np.empty(len(time))
         for step, force in enumerate(press):
             reading = np.zeros((len(skin.positions), 1))

@@ -6,24 +6,27 @@ import numpy as np
 
 
 class Sampling:
-    """``mean`` averages the readings of all steps since the last message; ``peak`` keeps, for each taxel, the
-    reading of the greatest magnitude."""
+    """Combine the readings of an interval.
+
+    ``mean`` averages the readings of all steps since the last message; ``peak`` keeps, for each taxel, the
+    reading of the greatest magnitude.
+    """
 
     def __init__(self, mode: str):
         self.mode = mode
         self.clear()
 
     def clear(self) -> None:
-        """Starts a new interval."""
+        """Start a new interval."""
         self._steps = 0
 
     def add(self, reading: np.ndarray) -> None:
-        """Takes the reading (taxels, channels) of one step into the interval."""
+        """Add the reading (taxels, channels) of one step to the interval."""
         self._value = self._with(reading)
         self._steps += 1
 
     def value(self, reading: np.ndarray) -> np.ndarray:
-        """The reading (taxels, channels) of the interval that the present one ends."""
+        """Return the value (taxels, channels) of the interval that ends with a reading."""
         value = self._with(reading)
         return value / (self._steps + 1) if self.mode == "mean" else value
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from sensing import PALM, SKIN, TAXELS, TIMESTEP, TIP, held, sensor, told
+from chains import PALM, SKIN, TAXELS, TIMESTEP, TIP, held, sensor, told
 
-from tactile_sim.sensor import Sensor
+from tactile_sim.signal_chain import SignalChain
 
 
 def test_cross_talk_gives_a_share_to_the_neighbours_in_equal_parts():
@@ -24,7 +24,7 @@ def test_cross_talk_gives_a_share_to_the_neighbours_in_equal_parts():
 
 
 def test_cross_talk_loses_nothing_and_stays_on_its_body(readings):
-    out = Sensor(SKIN, {"*": {"cross_talk": {"share": 1.0}}}, TIMESTEP).read(0, readings[0])
+    out = SignalChain(SKIN, {"*": {"cross_talk": {"share": 1.0}}}, TIMESTEP).read(0, readings[0])
     for part in (PALM, TIP):
         np.testing.assert_allclose(out[part].sum(axis=0), readings[0][part].sum(axis=0), atol=1e-12)
 
@@ -94,13 +94,13 @@ def test_noise_is_normal_white_and_adds_to_what_is_there():
 
 def test_noise_depends_on_seed_step_and_taxel_alone():
     reading = np.zeros((TAXELS, 3))
-    everywhere = Sensor(SKIN, {"*": {"noise": {"std": 1.0}}}, TIMESTEP, seed=5)
+    everywhere = SignalChain(SKIN, {"*": {"noise": {"std": 1.0}}}, TIMESTEP, seed=5)
     for step in range(7):
         everywhere.read(step, reading)
-    alone = Sensor(SKIN, {"tip": {"noise": {"std": 1.0}}}, TIMESTEP, seed=5).read(7, reading)
+    alone = SignalChain(SKIN, {"tip": {"noise": {"std": 1.0}}}, TIMESTEP, seed=5).read(7, reading)
     np.testing.assert_array_equal(alone[TIP], everywhere.read(7, reading)[TIP])
     assert not alone[PALM].any()
-    other = Sensor(SKIN, {"tip": {"noise": {"std": 1.0}}}, TIMESTEP, seed=6).read(7, reading)
+    other = SignalChain(SKIN, {"tip": {"noise": {"std": 1.0}}}, TIMESTEP, seed=6).read(7, reading)
     assert np.abs(other[TIP] - alone[TIP]).min() > 0.0
 
 
@@ -150,7 +150,7 @@ def test_a_delay_tells_the_newest_reading_that_is_old_enough(delay, age):
 
 
 def test_bodies_are_delayed_each_by_its_own_time():
-    made = Sensor(SKIN, {"palm": {"delay": {"time": 0.01}}, "tip": {"delay": {"time": 0.02}}}, TIMESTEP)
+    made = SignalChain(SKIN, {"palm": {"delay": {"time": 0.01}}, "tip": {"delay": {"time": 0.02}}}, TIMESTEP)
     for step in range(20):
         out = made.read(step, held(float(step), 1))
     assert (out[PALM][0, 0], out[TIP][0, 0]) == (14.0, 9.0)
@@ -172,7 +172,7 @@ def test_a_tare_comes_by_itself_at_its_time_and_only_once():
     assert [told(made, x, step) for step, x in [(0, 1.0), (5, 2.0), (12, 3.0), (15, 5.0)]] == pytest.approx(
         [1.0, 2.0, 0.0, 2.0]
     )
-    assert not made.remembers
+    assert not made.has_memory
     made.restart()
     assert told(made, 4.0, 20) == pytest.approx(1.0)
     assert made.read(21, held(4.0))[TIP][0] == pytest.approx(held(4.0)[0])

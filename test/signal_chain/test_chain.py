@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sensing import ALL, SKIN, TAXELS, TIMESTEP, TIP, held, sensor
+from chains import ALL, SKIN, TAXELS, TIMESTEP, TIP, held, sensor
+from support.errors import raises
 
 from tactile_sim import CommandError, ConfigError
-from tactile_sim.config import SENSOR_STAGES
-from tactile_sim.sensor import STAGES, Sensor
+from tactile_sim.signal_chain import STAGES, SignalChain
 
 
 def test_without_stages_a_reading_is_passed_through_as_it_is(readings):
-    made = Sensor(SKIN, {}, TIMESTEP)
+    made = SignalChain(SKIN, {}, TIMESTEP)
     reading = readings[0]
     assert made.read(0, reading) is reading
-    assert not made.remembers
+    assert not made.has_memory
     assert not made.staged.any()
 
 
 def test_only_what_depends_on_the_past_remembers():
     memory = {"hysteresis", "slow_adaptation", "fast_adaptation", "delay", "tare"}
-    assert {stage for stage, block in ALL.items() if sensor(**{stage: block}).remembers} == memory
+    assert {stage for stage, block in ALL.items() if sensor(**{stage: block}).has_memory} == memory
 
 
 def test_a_body_without_stages_reads_as_it_feels(readings):
@@ -34,9 +34,8 @@ def test_a_body_without_stages_reads_as_it_feels(readings):
 
 
 def test_stages_act_in_one_order_however_they_are_written(readings):
-    assert list(STAGES) == list(SENSOR_STAGES)
     forward, backward = sensor(**ALL), sensor(**dict(reversed(ALL.items())))
-    one_by_one = [sensor(**{stage: ALL[stage]}) for stage in SENSOR_STAGES]
+    one_by_one = [sensor(**{stage: ALL[stage]}) for stage in STAGES]
     for step, reading in enumerate(readings):
         out = forward.read(step, reading)
         np.testing.assert_array_equal(out, backward.read(step, reading))
@@ -72,52 +71,57 @@ def test_readings_may_be_of_another_kind_after_all_is_forgotten(readings):
 
 
 @pytest.mark.parametrize("shape", [(TAXELS - 1, 3), (TAXELS, 1), (TAXELS,)])
-def test_a_reading_of_another_shape_than_those_before_is_refused(shape):
+def test_reading_of_another_shape_is_rejected(shape):
     made = sensor(**ALL)
     made.read(0, held(1.0))
-    with pytest.raises(CommandError, match=f"must be an array \\({TAXELS}, 3\\), not"):
+    with raises(CommandError, f"({TAXELS}, 3)", str(shape)):
         made.read(1, np.zeros(shape))
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5])
-def test_a_seed_that_is_none_is_refused(seed):
-    with pytest.raises(ConfigError, match="^my.yaml: seed: needs an integer from 0"):
-        Sensor(SKIN, {"palm": {"noise": {"std": 1}}}, TIMESTEP, seed, "my.yaml")
+def test_invalid_seed_is_rejected(seed):
+    with raises(ConfigError, "my.yaml: seed", str(seed)):
+        SignalChain(SKIN, {"palm": {"noise": {"std": 1}}}, TIMESTEP, seed, "my.yaml")
 
 
 def test_time_does_not_go_back():
     made = sensor(**ALL)
     made.read(7, held(1.0))
-    with pytest.raises(CommandError, match="a reading of step 6 cannot follow one of step 7"):
+    with raises(CommandError, "6", "7"):
         made.read(6, held(1.0))
 
 
-@pytest.mark.parametrize(
-    ("stages", "message"),
-    [
-        ({"plam": {"noise": {"std": 1}}}, "my.yaml: skin.sensor.plam: .* named 'plam'; did you mean 'palm'?"),
-        ({"f*": {"noise": {"std": 1}}}, "skin.sensor.f\\*: no body with skin .*; there are: palm, tip"),
-        ({"palm": {"nois": {"std": 1}}}, "unknown key 'skin.sensor.palm.nois.std'; did you mean 'noise'?"),
-        ({"palm": {"noise": {"sdt": 1}}}, "unknown key 'skin.sensor.palm.noise.sdt'; did you mean 'std'?"),
-        ({"palm": {"noise": 1}}, "skin.sensor.palm.noise: needs std below it, but is 1"),
-        ({"palm": 1}, "skin.sensor.palm: needs one of cross_talk, .*, tare below it, but is 1"),
-        ({"palm": {"noise": {"std": -1}}}, "noise.std: needs a finite number of at least 0, but is -1"),
-        ({"palm": {"cross_talk": {"share": 2}}}, "of at least 0 and at most 1, but is 2"),
-        ({"palm": {"delay": {"time": 11}}}, "delay.time: .* at most 10 \\[s\\], but is 11"),
-        ({"palm": {"quantisation": {"step": 0}}}, "a finite number above 0, but is 0"),
-        ({"palm": {"slow_adaptation": {"fraction": 1}}}, "slow_adaptation: .*'time_constant' is missing"),
-        ({"palm": {"dead_taxels": {"taxels": [9999]}}}, "palm.dead_taxels.taxels: .* no taxel 9999; there"),
-        ({"palm": {"dead_taxels": {"taxels": [-1]}}}, "taxels: needs integers of at least 0, but has -1"),
-        ({"palm": {"dead_taxels": {"taxels": 3}}}, "taxels: needs a list of integers, .* but is 3"),
-    ],
-)  # fmt: skip
-def test_stages_that_cannot_be_are_refused_with_key_and_nearest_name(stages, message):
-    with pytest.raises(ConfigError, match=f"^my.yaml: .*{message.removeprefix('my.yaml: ')}") as error:
-        Sensor(SKIN, stages, TIMESTEP, source="my.yaml")
-    assert "\n" not in str(error.value)
+INVALID = {
+    "plam": ({"plam": {"noise": {"std": 1}}}, ["palm"]),
+    "f*": ({"f*": {"noise": {"std": 1}}}, ["palm", "tip"]),
+    "palm": ({"palm": 1}, ["cross_talk", "tare", "1"]),
+    "palm: unknown key 'nois'": ({"palm": {"nois": {"std": 1}}}, ["noise"]),
+    "palm.noise: unknown key 'sdt'": ({"palm": {"noise": {"sdt": 1}}}, ["std"]),
+    "palm.noise": ({"palm": {"noise": 1}}, ["std", "1"]),
+    "palm.noise.std": ({"palm": {"noise": {"std": -1}}}, ["-1"]),
+    "palm.cross_talk.share": ({"palm": {"cross_talk": {"share": 2}}}, ["2"]),
+    "palm.delay.time": ({"palm": {"delay": {"time": 11}}}, ["10", "11", "[s]"]),
+    "palm.quantisation.step": ({"palm": {"quantisation": {"step": 0}}}, ["0"]),
+    "palm.slow_adaptation.time_constant": ({"palm": {"slow_adaptation": {"fraction": 1}}}, []),
+    "palm.dead_taxels.taxels": ({"palm": {"dead_taxels": {"taxels": [9999]}}}, ["9999", "palm"]),
+    "*.dead_taxels.taxels": ({"*": {"dead_taxels": {"taxels": [-1]}}}, ["-1"]),
+    "t*.dead_taxels.taxels": ({"t*": {"dead_taxels": {"taxels": 3}}}, ["3"]),
+}
+
+
+@pytest.mark.parametrize("key", INVALID)
+def test_invalid_stage_is_rejected_by_key(key):
+    stages, facts = INVALID[key]
+    with raises(ConfigError, f"my.yaml: skin.sensor.{key}", *facts):
+        SignalChain(SKIN, stages, TIMESTEP, source="my.yaml")
+
+
+def test_key_of_a_stage_is_its_name_in_snake_case():
+    assert list(STAGES) == list(ALL)
 
 
 def test_an_exact_name_speaks_alone_for_its_body():
-    made = Sensor(SKIN, {"*": {"saturation": {"level": 1.0}}, "tip": {"threshold": {"level": 0.5}}}, TIMESTEP)
+    stages = {"*": {"saturation": {"level": 1.0}}, "tip": {"threshold": {"level": 0.5}}}
+    made = SignalChain(SKIN, stages, TIMESTEP)
     out = made.read(0, held(3.0))
     np.testing.assert_allclose(np.linalg.norm(out, axis=1), np.where(SKIN.body_index == 0, 1.0, 3.0))
