@@ -282,6 +282,7 @@ class Simulation:
         self.taken = 0
         self._commanded = False
         self._rest_at = 0
+        self.commander.start(self.engine.data)
         self._rest_controls = self.engine.data.ctrl.copy()
         if self.motion:
             self.motion.restart()

@@ -16,6 +16,7 @@ from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import file_of, not_a_number, refusal, scene_files
+from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
 from tactile_sim.scenes.urdf import urdf_for_mujoco
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def load_scene(
     base: Path | None = None,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+    gains: Gains | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """A scene as it was written and as it is compiled.
 
@@ -48,13 +50,14 @@ def load_scene(
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
         contact_sensors: checked keys by name, of sensors to add to those of the scene.
+        gains: ``kp`` and ``kd`` by joint name or shell pattern, of servos to add.
 
     Raises:
         SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
-        ConfigError: a sensor to add does not fit the scene.
+        ConfigError: a sensor or a servo to add does not fit the scene.
     """
     path = find_scene(scene, base, source)
-    return compiled(load_spec(path), path, source, contact_sensors)
+    return compiled(load_spec(path), path, source, contact_sensors, gains)
 
 
 def compiled(
@@ -62,15 +65,18 @@ def compiled(
     path: Path,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+    gains: Gains | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """A scene with its contact sensors, as it was written and as it is compiled.
+    """Return a scene with contact sensors and servos added, as an editable spec and compiled.
 
-    path: how errors call it; the other arguments, and errors, as in :func:`load_scene`.
+    Args and errors as in :func:`load_scene`; path: what errors call the scene.
     """
+    where = f"{source}: " if source else ""
     try:
-        where = f"{source}: contact_sensors" if source else "contact_sensors"
-        add_contact_sensors(spec, contact_sensors or {}, where)
+        add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
+        if gains:
+            add_servos(spec, gains, f"{where}gains")
         model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
@@ -78,13 +84,17 @@ def compiled(
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is nan; give it a number")
+    if gains:
+        hold_keyframes(model)
     return spec, model
 
 
 def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """The scene that a configuration asks for; errors as in :func:`load_scene`."""
     if settings.engine != "trifinger":
-        return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
+        return load_scene(
+            settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
+        )
     from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
 
     spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")

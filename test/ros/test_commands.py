@@ -73,7 +73,7 @@ BAD_COMMANDS = {
     "position has 2 values for 1 names": JointState(name=["hinge"], position=[0.1, 0.2]),
     "velocity has 1 values for 2 names": JointState(name=["hinge", "rail"], velocity=[0.1]),
     "position of joint 'hinge' is inf;": JointState(name=["hinge"], position=[float("inf")]),
-    "joint 'rail' has no position actuator": JointState(name=["rail"], position=[0.1]),
+    "joint 'rail' takes no position": JointState(name=["rail"], position=[0.1]),
     "names joint 'hinge' twice": JointState(name=["hinge", "hinge"], position=[0.1, 0.1]),
     "ctrl has 3 values; the scene has 1 actuators": Float64MultiArray(data=[0.0, 1.0, 2.0]),
     "ctrl[0] is -inf;": Float64MultiArray(data=[float("-inf")]),
