@@ -40,9 +40,6 @@ class Commander:
     reset.
     """
 
-    every_step = False
-    """Whether `apply` must be called before each step."""
-
     def __init__(self, model: mujoco.MjModel, names: Names):
         """Read the actuators of a compiled model, with the servos of ``gains`` among them."""
         self._model = model
@@ -70,6 +67,7 @@ class Commander:
         self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
         self._tracking = np.empty(0, int)
         self.every_step = False
+        """Whether `apply` must be called before each step."""
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
         """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
@@ -115,11 +113,15 @@ class Commander:
             if field == "velocity":
                 helpless &= np.isnan(targets["position"])
             if helpless.any():
-                name = self.joint_names[int(np.argmax(helpless))]
+                k = int(np.argmax(helpless))
+                name = self.joint_names[k]
                 why = f" ({self.without_position[name]})" if field == "position" else ""
+                if self._takes["position"][k] and not (self._servo & (self._joint == k)).any():
+                    remedy = "command its position"
+                else:
+                    remedy = f"set gains: {{{name}: {{{key}: ...}}}}"
                 raise CommandError(
-                    f"joint_commands: joint {name!r} takes no {field}{why}; "
-                    f"set gains: {{{name}: {{{key}: ...}}}}, or command its effort"
+                    f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
                 )
         return targets
 

@@ -163,6 +163,7 @@ def test_joints_without_position_servo_are_listed_with_the_reason():
         (command(["servo", "servo"], [1, 2]), "names joint 'servo' twice"),
         (command(["wheel"], [1]), "joint 'wheel' takes no position .*gains: {wheel: {kp: "),
         (command(["bare"], velocity=[1]), "joint 'bare' takes no velocity; .*gains: {bare: {kd: "),
+        (command(["servo"], velocity=[1]), "joint 'servo' takes no velocity; command its position"),
         (command(["loose"], [1]), "no joint 'loose'"),
     ],
 )
