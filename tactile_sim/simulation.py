@@ -442,6 +442,7 @@ class Simulation:
         self._moved_at = -1
         self._commanded = False
         self._rest_at = 0
+        self.commander.start(self.engine.data)
         self._rest_controls = self.engine.data.ctrl.copy()
         if self.motion:
             self.motion.restart()

@@ -92,6 +92,26 @@ def test_check_says_in_one_line_that_a_shipped_configuration_is_fine(config, cap
 
 
 @pytest.mark.parametrize("command", ["check", "info"])
+def test_joints_without_position_command_are_listed_with_the_reason(command, tmp_path, capsys):
+    (tmp_path / "scene.xml").write_text("""<mujoco><worldbody>
+      <body name="arm"><joint name="elbow"/><geom size=".1"/></body>
+      <body><joint name="knee"/><geom size=".1"/></body></worldbody>
+      <actuator><motor name="push" joint="elbow"/>
+        <pid name="servo" joint="knee" kp="1" input="pos ff"/></actuator></mujoco>""")
+    (tmp_path / "it.yaml").write_text(
+        "/**:\n  ros__parameters:\n    scene: scene.xml\n    skin: {scales: {arm: 0.05}}\n"
+    )
+    assert main([command, str(tmp_path / "it.yaml")]) == 0
+    out = capsys.readouterr().out
+    assert "actuator 'push' takes effort" in out
+    if command == "check":
+        assert "elbow (" in out and "knee" not in out
+    else:
+        lines = [" ".join(line.split()) for line in out.splitlines()]
+        assert "servo/0 joint knee" in lines and "servo/1 joint knee" in lines
+
+
+@pytest.mark.parametrize("command", ["check", "info"])
 def test_who_waits_at_a_terminal_for_kernels_to_be_compiled_is_told_so(command, capsys, monkeypatch):
     monkeypatch.setattr(kernel_cache, "empty", True)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -23,17 +23,18 @@ An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__paramete
 TABLES = {
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
-    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of a joint that is commanded a position and has no actuator "
-    "for it; by name or shell pattern",
-    "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
+    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of the position servo that is added to a joint without one, "
+    "by name or shell pattern. See [Controllers](controllers.md#gains-servos-for-joints-without-actuators)",
+    "gains.JOINT.kd": "damping of that servo [N m s/rad, N s/m]; without `kp`, gain of a velocity servo",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
     "all below it), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
     "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two sides may be left out",
     "contact_sensors.NAME.data": "what is asked for, `[found]` by default; in this order: "
     + ", ".join(f"`{word}`" for word in FIELDS),
     "contact_sensors.NAME.num": "most contacts that are told; `1` by default",
-    "contact_sensors.NAME.reduce": "which are kept, by default `none`, the first ones: "
-    + ", ".join(f"`{word}`" for word in REDUCTIONS),
+    "contact_sensors.NAME.reduce": "which are kept, and in which order, `none` by default: "
+    + ", ".join(f"`{word}`" for word in REDUCTIONS)
+    + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
 STAGES_HEAD = """
 Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off

@@ -7,7 +7,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
@@ -61,6 +61,11 @@ def seconds(text: str) -> float:
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def shortened(names: Sequence[str], limit: int = 8) -> str:
+    """Return ``a, b, ... (9 in all)`` for long lists of names."""
+    return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
 
 
 def ask_for_patience() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser, shortened
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -32,4 +32,10 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
+    if without := simulation.commander.without_position:
+        reasons: dict[str, list[str]] = {}
+        for joint, why in without.items():
+            reasons.setdefault(why, []).append(joint)
+        lines = (f"{shortened(joints)} ({why})" for why, joints in reasons.items())
+        print(f"Joints that take no position command: {'; '.join(lines)}. Add gains to command them.")
     return 0

@@ -186,7 +186,7 @@ class Settings:
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
     gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
-    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] by joint name or shell pattern."""
+    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] of servos to add, by joint or shell pattern."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """What takes commands to joints and actuators. Raises ConfigError where ``gains`` do not fit."""
-    where = f"{settings.source}: gains"
+    """Return what turns commands to joints into controls. Raises ConfigError where ``gains`` do not fit."""
     if fingers := _fingers(engine):
         from tactile_sim.trifinger.control.commander import FingerCommander
 
+        where = f"{settings.source}: gains"
         return FingerCommander(engine.model, names, settings.gains, fingers.rules, where)
-    return Commander(engine.model, names, settings.gains, where)
+    return Commander(engine.model, names)
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:

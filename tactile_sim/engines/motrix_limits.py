@@ -16,6 +16,7 @@ _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
 _REACTIONS = [int(_SENSOR.mjSENS_FORCE), int(_SENSOR.mjSENS_TORQUE)]
 _LOOSE = (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL)
+_ON_JOINTS = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 _HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 
 
@@ -72,6 +73,19 @@ def unknown_efforts(model: mujoco.MjModel) -> np.ndarray:
     return model.jnt_dofadr[np.unique(model.actuator_trnid[stateful, 0])]
 
 
+def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
+    """Return whether the actuators of each joint (njnt,) could exceed the limit of the joint."""
+    exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
+    on_joints = np.isin(model.actuator_trntype, _ON_JOINTS)
+    gears = model.actuator_gear[model.actuator_outadr, :1]
+    most = np.abs(model.actuator_forcerange * gears).max(axis=1, initial=0.0)
+    most[model.actuator_forcelimited == 0] = np.inf
+    for joint in range(model.njnt):
+        own = most[on_joints & (model.actuator_trnid[:, 0] == joint)]
+        exceeds[joint] |= own.sum() > np.abs(model.jnt_actfrcrange[joint]).min()
+    return exceeds
+
+
 def limits(model: mujoco.MjModel) -> list[str]:
     """What is not told beside sensors, and what motrixsim leaves out without a word: a line each."""
     joints = Names(model).joints
@@ -81,7 +95,7 @@ def limits(model: mujoco.MjModel) -> list[str]:
     ]
     loose = np.isin(model.jnt_type, _LOOSE)
     for key, there in (
-        ("actuatorfrcrange", model.jnt_actfrclimited),
+        ("actuatorfrcrange", model.jnt_actfrclimited & _may_exceed_limit(model)),
         ("damping", loose & (model.dof_damping[model.jnt_dofadr] != 0.0)),
         ("stiffness", loose & (model.jnt_stiffness != 0.0)),
     ):

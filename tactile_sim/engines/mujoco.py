@@ -48,6 +48,9 @@ class MujocoEngine(State):
             mujoco.mjtIntegrator.mjINT_RK4: lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
             mujoco.mjtIntegrator.mjINT_IMPLICIT: mujoco.mj_implicit,
             mujoco.mjtIntegrator.mjINT_IMPLICITFAST: mujoco.mj_implicit,
+            # No function of its own is public. mj_step2 solves again from the same warm start, so the
+            # result has the same bits.
+            mujoco.mjtIntegrator.mjINT_DISCRETE: mujoco.mj_step2,
         }[mujoco.mjtIntegrator(model.opt.integrator)]
         try:
             self.reset()

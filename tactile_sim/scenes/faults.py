@@ -6,6 +6,7 @@ import os
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import mujoco
@@ -44,7 +45,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
     """
     message = " ".join(str(error).split())
     if "Element 'contact'" in message:
-        for file in _files(path):
+        for file in scene_files(path):
             if fault := fault_of_contact_sensor(file):
                 return SceneError(f"{file}: {fault}")
     if model := _OF_A_MODEL.search(message):
@@ -53,7 +54,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
             return refusal(attached, ValueError(model[1]))
     broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", message)
     if broken:
-        file = next((file for file in _files(path) if not _well_formed(file)), path)
+        file = next((file for file in scene_files(path) if not _well_formed(file)), path)
         return SceneError(f"{file}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
     reason, element, line = _parts(message)
     file = path
@@ -101,8 +102,8 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
     return None
 
 
-def _files(path: Path) -> list[Path]:
-    """The scene's file and those that it includes."""
+def scene_files(path: Path) -> list[Path]:
+    """Return the scene's file and the files that it includes."""
     return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, ()) if line.file != path)]
 
 
@@ -110,7 +111,7 @@ def _attached(path: Path, number: int) -> Path | None:
     """The file of the ``<model>`` that stands in a line of a scene."""
     lines = _lines(path, path.parent, ())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
-    return _file_of(text, path.parent)
+    return file_of(text, path.parent)
 
 
 def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
@@ -129,7 +130,7 @@ def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
     lines: list[_Line] = []
     for include in _INCLUDE.finditer(text, begin, end):
-        file = _file_of(include[0], folder, path.parent)
+        file = file_of(include[0], folder, path.parent)
         if file is not None and file not in (path, *outer):
             lines += _written(path, text, begin, include.start())
             lines += _lines(file, folder, (*outer, path))
@@ -137,10 +138,11 @@ def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
     return lines + _written(path, text, begin, end)
 
 
-def _file_of(element: str, *folders: Path) -> Path | None:
-    """The file that an element names, in the first of the folders that has it."""
+def file_of(element: str, *folders: Path) -> Path | None:
+    """Return the file that an element names, in the first of the folders that has it."""
     named = _FILE.search(element)
-    files = [Path(os.path.normpath(folder / named[1])) for folder in folders] if named else []
+    name = unescape(named[1]).replace("\\", "/") if named else ""
+    files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []
     return next((file for file in files if file.is_file()), None)
 
 

@@ -51,7 +51,7 @@ def of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None 
         shapes=tuple(_shapes(model, names)),
         timestep=float(model.opt.timestep),
         **_viewpoint(model),
-        actuators=tuple(names.actuators),
+        actuators=tuple(names.controls),
         control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
         free_bodies=tuple(np.flatnonzero(model.body_weldid).tolist()),
         keyframes=tuple(filter(None, (model.key(k).name for k in range(model.nkey)))),

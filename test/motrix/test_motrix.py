@@ -15,7 +15,9 @@ from motrixtest import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError, config  # noqa: E402
 from tactile_sim.control.commander import Commander, JointCommand  # noqa: E402
+from tactile_sim.engines import make  # noqa: E402
 from tactile_sim.names import Names  # noqa: E402
+from tactile_sim.scenes.servos import add_servos  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 G = 9.81
@@ -224,13 +226,13 @@ def test_what_is_read_after_steps_is_of_the_state_that_the_last_one_began_with()
 
 
 def test_joint_commands_act_alike_through_servos_and_gains(engine_name):
-    engine = of(MACHINE.replace("<option", '<option gravity="0 0 0"'), engine_name)
-    commander = Commander(engine.model, Names(engine.model), {"moved": {"kp": 40.0, "kd": 4.0}})
+    spec = mujoco.MjSpec.from_string(MACHINE.replace("<option", '<option gravity="0 0 0"'))
+    add_servos(spec, {"moved": {"kp": 40.0, "kd": 4.0}}, "gains")
+    engine = make(engine_name, spec, spec.compile())
+    commander = Commander(engine.model, Names(engine.model))
     wanted = {"servoed": 0.3, "moved": -0.4}
     command = JointCommand([*wanted], np.array([*wanted.values()]), np.array([]), np.array([]))
     commander.accept(commander.check(command), engine.data)
-    for _ in range(3000):
-        commander.apply(engine.data)
-        engine.step()
+    engine.step(3000)
     reached = dict(zip(commander.joint_names, engine.data.qpos[commander.qpos], strict=True))
     assert {name: reached[name] for name in wanted} == pytest.approx(wanted, abs=0.01)

@@ -21,7 +21,7 @@ def test_what_is_left_out_or_not_told_is_said_at_the_start_and_never_told_wrong(
         <geom size=".1" pos=".3 0 0"/></body>
       <body pos="0 1 0"><joint type="ball" damping="1"/><geom size=".1" pos=".3 0 0"/></body>
       <body name="k" pos="0 2 0"><joint name="k"/><geom size=".1" pos=".3 0 0"/></body></worldbody>
-      <actuator><general joint="k" dyntype="filter" dynprm=".1"/></actuator>
+      <actuator><general joint="k" dyntype="filter" dynprm=".1"/><motor joint="j"/></actuator>
       <sensor><jointlimitfrc name="stop" joint="j"/><jointpos name="angle" joint="j"/>
         <jointvel name="late" joint="j" delay=".01" nsample="9"/></sensor></mujoco>""")
     assert sorted(engine.limits) == [

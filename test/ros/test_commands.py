@@ -32,7 +32,7 @@ SCENE = """
   <body name="slider" pos="0 0 1"><joint name="rail" type="slide" axis="1 0 0"/>
     <geom type="box" size=".05 .05 .05"/></body>
   <body name="ball" pos="0 1 1"><freejoint/><geom size=".05" density="500"/></body>
-</worldbody><actuator><position joint="hinge" kp="20" kv="1"/></actuator></mujoco>"""
+</worldbody><actuator><position joint="hinge" kp="20" kv="1" ctrlrange="-2 2"/></actuator></mujoco>"""
 SKIN = {"scales": {"arm": 0.03}}
 
 
@@ -51,12 +51,16 @@ def publish(ros, message_type, topic):
 
 def test_joints_go_where_they_are_told(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
-    ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
+    process = ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge", "rail"], position=[0.4, -0.2]))
     wait_for(lambda: joints and np.allclose(joints[-1].position, [0.4, -0.2], atol=1e-3), "both joints")
     send(JointState(name=["rail"], position=[0.1]))
     wait_for(lambda: np.allclose(joints[-1].position, [0.4, 0.1], atol=1e-3), "the rail alone")
+    for position in (2.5, 3.0):
+        send(JointState(name=["hinge"], position=[position]))
+    wait_for(lambda: np.allclose(joints[-1].position, [2.0, 0.1], atol=1e-3), "the end of its reach")
+    assert ros.output(process).count("position of joint 'hinge'") == 1
 
 
 def test_raw_controls_reach_the_actuators_and_rest_comes_after_the_timeout(ros, parameters):
@@ -73,7 +77,7 @@ BAD_COMMANDS = {
     "position has 2 values for 1 names": JointState(name=["hinge"], position=[0.1, 0.2]),
     "velocity has 1 values for 2 names": JointState(name=["hinge", "rail"], velocity=[0.1]),
     "position of joint 'hinge' is inf;": JointState(name=["hinge"], position=[float("inf")]),
-    "joint 'rail' has no position actuator": JointState(name=["rail"], position=[0.1]),
+    "joint 'rail' takes no position": JointState(name=["rail"], position=[0.1]),
     "names joint 'hinge' twice": JointState(name=["hinge", "hinge"], position=[0.1, 0.1]),
     "ctrl has 3 values; the scene has 1 actuators": Float64MultiArray(data=[0.0, 1.0, 2.0]),
     "ctrl[0] is -inf;": Float64MultiArray(data=[float("-inf")]),
