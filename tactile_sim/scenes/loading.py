@@ -107,7 +107,9 @@ def configured_scene(
     if isinstance(made, mujoco.MjModel):
         return None, _check_compiled(made, settings)
     if made is not None:
-        return compiled(made.copy(), Path(settings.scene), settings.source, settings.contact_sensors)
+        return compiled(
+            made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
+        )
     if settings.engine != "trifinger":
         return load_scene(
             settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
@@ -124,10 +126,9 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
         )
-    if settings.contact_sensors:
-        raise ConfigError(
-            f"{settings.source}: contact_sensors: cannot be added to a compiled model; pass its MjSpec"
-        )
+    for key in ("contact_sensors", "gains"):
+        if getattr(settings, key):
+            raise ConfigError(f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec")
     contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
     partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
     if len(partial):

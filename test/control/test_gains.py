@@ -35,16 +35,15 @@ def simulate(tmp_path):
 
 
 def go(simulation: Simulation, seconds: float = 2.0, **targets) -> np.ndarray:
-    """Commands joints, simulates, and returns the greatest efforts of each joint meanwhile."""
+    """Command joints, simulate, and return the greatest effort of each joint."""
     if targets:
         names = simulation.commander.joint_names
         arrays = (np.array(targets.get(field, []), float) for field in ("position", "velocity", "effort"))
-        simulation.command_joints(simulation.commander.check(JointCommand(names, *arrays)))
+        simulation.accept_targets(simulation.commander.check(JointCommand(names, *arrays)))
     efforts = np.zeros(len(simulation.commander.joint_names))
     for _ in range(round(seconds / simulation.engine.timestep)):
-        simulation.prepare()
         efforts = np.maximum(efforts, np.abs(simulation.observe().joint_states[2]))
-        simulation.advance()
+        simulation.step()
     assert simulation.fault() is None
     return efforts
 
