@@ -128,7 +128,9 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
         )
     for key in ("contact_sensors", "gains"):
         if getattr(settings, key):
-            raise ConfigError(f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec")
+            raise ConfigError(
+                f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
+            )
     contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
     partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
     if len(partial):
