@@ -181,7 +181,9 @@ def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_els
         if touch == "force_vector_global":
             expected = expected @ turn.T
         felt = skin.sense(after, touch, response)
-        np.testing.assert_allclose(felt, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+        # Where pressing cannot balance a moment, the tilts that come nearest to it are ill-conditioned.
+        exactness = 1e-7 if response in PER_LOAD else 1e-4
+        np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("placement", "kind"), SKINS)
