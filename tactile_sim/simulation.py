@@ -82,6 +82,7 @@ class Simulation:
                 checked.skin.kind,
                 checked.skin.distance,
                 checked.skin.stiffness,
+                checked.skin.thickness,
             )
         self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
         """Ids of the bodies with skin, in the order of the skin."""

@@ -65,7 +65,7 @@ class SkinSettings:
     )
     response_function: str = _key(
         "spread_linear",
-        Choice(("nearest", "spread_linear", "hertz"), table="RESPONSE_FUNCTIONS"),
+        Choice(("nearest", "spread_linear", "hertz", "elastic_foundation"), table="RESPONSE_FUNCTIONS"),
         "how a load falls on the taxels near it",
         live=True,
     )
@@ -77,7 +77,11 @@ class SkinSettings:
     stiffness: float = _key(
         2e5,
         Number(above=0, unit="Pa"),
-        "plane-strain modulus E / (1 - nu²) of the skin, for `hertz` [Pa]: soft silicone",
+        "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
+        "`elastic_foundation`",
+    )
+    thickness: float = _key(
+        2e-3, Number(above=0, unit="m"), "thickness of the elastic layer [m], for `elastic_foundation`"
     )
     sampling: str = _key(
         "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"

@@ -25,12 +25,14 @@ GEOM = np.dtype(
         ("body", np.int64),
         ("kind", np.int64),
         ("size", float, 3),
+        ("position", float, 3),
         ("rotation", float, (3, 3)),
         ("bound", float),
     ]
 )
 """A geom: the patch of skin that takes its loads or -1, its body, a kind of below, MuJoCo's sizes [m], the
-rotation of its frame to the body's, and the radius of the ball around it [m], infinite for a plane."""
+position of its frame in the body's [m] and the rotation from the one to the other, and the radius of the ball
+around it [m], infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -51,6 +53,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
     table["body"] = model.geom_bodyid
     table["kind"] = [KINDS.get(kind, FLAT) for kind in model.geom_type.tolist()]
     table["size"] = model.geom_size
+    table["position"] = model.geom_pos
     for geom in range(model.ngeom):
         rotation = np.empty(9)
         mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])

@@ -23,6 +23,12 @@ LOAD = np.dtype(
         ("velocity", float, 3),
         ("radius", float),
         ("skins", np.int64),
+        ("torque", float, 3),
+        ("rotation", float, (3, 3)),
+        ("other", np.int64),
+        ("other_body", np.int64),
+        ("other_position", float, 3),
+        ("other_rotation", float, (3, 3)),
     ]
 )
 """One load; the properties of `Loads` tell what each field means."""
@@ -39,8 +45,10 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """m loads of zeros, to be filled in."""
-        return Loads(np.zeros(m, LOAD))
+        """Return m loads of zeros, against no geom, to be filled in."""
+        loads = Loads(np.zeros(m, LOAD))
+        loads.other[:] = loads.other_body[:] = -1
+        return loads
 
     def __len__(self) -> int:
         return len(self.table)
@@ -100,6 +108,37 @@ class Loads:
         return self.table["skins"]
 
 
+    @property
+    def torque(self) -> np.ndarray:
+        """(m, 3) on the body about the point, without that of the force, body frame [N m]."""
+        return self.table["torque"]
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """(m, 3, 3) rotation from the frame of the body to the world."""
+        return self.table["rotation"]
+
+    @property
+    def other(self) -> np.ndarray:
+        """(m,) id of the other geom, or -1 for a flex."""
+        return self.table["other"]
+
+    @property
+    def other_body(self) -> np.ndarray:
+        """(m,) id of the other body, or -1 for a flex."""
+        return self.table["other_body"]
+
+    @property
+    def other_position(self) -> np.ndarray:
+        """(m, 3) origin of the other geom, body frame [m]."""
+        return self.table["other_position"]
+
+    @property
+    def other_rotation(self) -> np.ndarray:
+        """(m, 3, 3) rotation from the frame of the other geom to that of the body."""
+        return self.table["other_rotation"]
+
+
 class TouchFunction(NamedTuple):
     """A quantity that taxels measure."""
 
@@ -155,7 +194,7 @@ def slip(loads: Loads) -> np.ndarray:
 
 @njit(cache=True)
 def evaluate(loads, quantity):
-    """(m, c) one of the quantities above for loads (m,) of `LOAD`."""
+    """Return one of the quantities above (m, c) for loads (m,) of `LOAD`."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
     for m in range(len(loads)):
         load = loads[m]

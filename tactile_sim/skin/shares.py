@@ -97,7 +97,14 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
                 sums[t, 0] += share
                 for c in range(channels):
                     sums[t, 1 + c] += share * values[m, c]
-    for t in taxel[: begin[len(loads)]]:
+    flush(taxel[: begin[len(loads)]], mean, sums, out)
+
+
+@njit(cache=True)
+def flush(taxels, mean, sums, out):
+    """Move the sums of some taxels to out (n, c), and leave zeros."""
+    channels = out.shape[1]
+    for t in taxels:
         if sums[t, 0] > 0.0:
             for c in range(channels):
                 out[t, c] = sums[t, 1 + c] / sums[t, 0] if mean else sums[t, 1 + c]
