@@ -1,12 +1,10 @@
 """Simulated tactile skins for any MuJoCo model, in ROS 2 and without it."""
 
-from pathlib import Path
 from pkgutil import extend_path
 
 # The source tree must not hide the messages that are built into another folder of the same name.
 __path__ = extend_path(__path__, __name__)
 
-from tactile_sim import kernel_cache  # noqa: E402
 from tactile_sim.errors import (  # noqa: E402
     BagError,
     CommandError,
@@ -15,8 +13,6 @@ from tactile_sim.errors import (  # noqa: E402
     SceneError,
     TactileSimError,
 )
-
-kernel_cache.empty = kernel_cache.drop_stale(Path(__file__).parent)
 
 __version__ = "0.1.0"
 

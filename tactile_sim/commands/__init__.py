@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from tactile_sim import kernel_cache
 from tactile_sim.errors import CommandError
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
@@ -61,12 +60,6 @@ def seconds(text: str) -> float:
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def ask_for_patience() -> None:
-    """Tell who waits at a terminal why it takes long, where kernels are yet to be compiled."""
-    if kernel_cache.empty and sys.stderr.isatty():
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tactile_sim import config, kernel_cache, share
+from tactile_sim import config, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
@@ -67,8 +67,6 @@ def _simulate(args: argparse.Namespace) -> int:
     host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
     address.check(host, port)
     print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
-    if kernel_cache.empty:
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
     # Some seconds that the help does without, and that come after the line that says what is done.
     from tactile_sim.loop.output import Terminal
     from tactile_sim.loop.runner import Runner

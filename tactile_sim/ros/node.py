@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import config, kernel_cache
+from tactile_sim import compilation, config
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
@@ -99,8 +99,7 @@ def _spin(
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
-    if kernel_cache.empty:
-        node.get_logger().info(kernel_cache.PATIENCE_ASKED)
+    compilation.report = node.get_logger().info
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
     feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere) if web else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.sensor.stage import Plan, Stage, rows
 
 
@@ -58,7 +58,7 @@ class FastAdaptation(SlowAdaptation):
         return np.zeros(len(plan.blocks))
 
 
-@njit(cache=True)
+@kernel
 def _adapt(values, ranges, removed, gain, load, used_to, next_load, next_used_to):
     k = 0
     for b in range(len(ranges)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.sensor.stage import Plan, Stage
 
 
@@ -38,7 +38,7 @@ class Quantisation(Stage):
         _round(values, self._ranges, self._width)
 
 
-@njit(cache=True)
+@kernel
 def _limit(values, ranges, least, most):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -54,7 +54,7 @@ def _limit(values, ranges, least, most):
                     values[t, c] *= most[b] / magnitude
 
 
-@njit(cache=True)
+@kernel
 def _round(values, ranges, width):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):

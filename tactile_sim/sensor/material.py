@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.sensor.stage import Plan, Stage, rows
 
 
@@ -52,7 +52,7 @@ class Hysteresis(Stage):
         self._state = None
 
 
-@njit(cache=True)
+@kernel
 def _pass_on(values, loads, ranges, share, begin, beside):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -67,7 +67,7 @@ def _pass_on(values, loads, ranges, share, begin, beside):
                         values[beside[e], c] += passed / number
 
 
-@njit(cache=True)
+@kernel
 def _hold_back(values, ranges, fraction, state, following):
     k = 0
     for b in range(len(ranges)):

@@ -6,8 +6,8 @@ from collections import deque
 from itertools import chain
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.sensor.stage import Plan, Stage, rows
 
@@ -90,7 +90,7 @@ class _Line:
             line.popleft()
 
 
-@njit(cache=True)
+@kernel
 def _take(values, ranges, out):
     k = 0
     for b in range(len(ranges)):
@@ -100,7 +100,7 @@ def _take(values, ranges, out):
             k += 1
 
 
-@njit(cache=True)
+@kernel
 def _put(values, ranges, new):
     k = 0
     for b in range(len(ranges)):

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 LOAD = np.dtype(
     [
@@ -151,7 +152,7 @@ def slip(loads: Loads) -> np.ndarray:
     return evaluate(loads.table, SLIP)
 
 
-@njit(cache=True)
+@kernel
 def evaluate(loads, quantity):
     """(m, c) one of the quantities above for loads (m,) of `LOAD`."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.hertz import contact_radius, pressure
 from tactile_sim.skin.patches import Field
 from tactile_sim.skin.shares import Shares
@@ -68,7 +68,7 @@ LAWS: dict[Response, int] = {nearest: NEAREST, spread_linear: LINEAR, hertz: HER
 """What `spread` knows."""
 
 
-@njit(cache=True)
+@kernel
 def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
     """Writes the taxels around each load and their weights, load after load; returns how many there are.
 
