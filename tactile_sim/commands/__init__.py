@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -60,23 +56,6 @@ def seconds(text: str) -> float:
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-@contextmanager
-def leaving_nothing_half() -> Iterator[None]:
-    """Within, SIGINT and SIGTERM end a command as an error would, so that it cleans up what it writes."""
-    handlers = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: lambda number, _: sys.exit(128 + number),
-    }
-    taken = [number for number in handlers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, handlers[number])
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def require_ros(command: str) -> None:

@@ -145,9 +145,9 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        return self._outlets.await_listeners(patience)
+    def all_heard(self) -> bool:
+        """Return whether each topic has a subscriber."""
+        return self._outlets.all_heard()
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
