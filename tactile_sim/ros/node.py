@@ -110,6 +110,9 @@ def run(
             node.get_logger().info(address.told(settings.web.host, feed.address))
         if recorder:
             _await(recorder, publishers, node, stop)
+            recorder.watch(
+                lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
+            )
         # All that has been made by now stays; without it the collector of cycles has little to look at.
         gc.collect()
         gc.freeze()
