@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import gc
 import os
 import signal
 import subprocess
@@ -22,6 +24,11 @@ REPEAT = 2.0  # s after which it gets another one: one that comes as Python itse
 KEPT_LINES = 20
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 _libc = ctypes.CDLL(None)
+
+
+def end_quickly() -> None:
+    """Have the interpreter end this process without a search for garbage, which takes it 0.4 s of CPU."""
+    atexit.register(gc.freeze)
 
 
 def _before_exec(parent: int) -> None:
