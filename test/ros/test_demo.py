@@ -101,7 +101,13 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        os.close(self.fd)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a lost connection does."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
 
 @pytest.fixture
@@ -184,6 +190,14 @@ def test_ctrl_c_ends_the_demo_and_its_node(running, without_progress):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, without_progress(errors)) == (0, "")
+    assert is_gone(node)
+
+
+def test_a_closed_terminal_ends_the_demo_and_its_node(terminal):
+    terminal.wait_for("real-time factor")
+    (node,) = children(terminal.process.pid)
+    terminal.hang_up()
+    terminal.process.wait(PATIENCE)
     assert is_gone(node)
 
 
