@@ -13,9 +13,10 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable, Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -129,7 +130,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file, in place: to be read or killed meanwhile makes a damaged file, no more."""
+    """Write code to a file, in place: whoever reads it too early finds a damaged file, no more."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)
@@ -209,14 +210,18 @@ def _value(value: Any, kernel: Dispatcher) -> Any:
     if isinstance(value, Dispatcher):
         return _identity(value)
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, (bool, int, float, complex, str, bytes, np.generic, type(None))):
+        return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))):
         return type(value).__name__, value
     if isinstance(value, tuple):
         return type(value).__name__, [_value(part, kernel) for part in value]
     if isinstance(value, type) and issubclass(value, tuple):
         return value.__name__, getattr(value, "_fields", ()), repr(getattr(value, "_field_defaults", {}))
-    if isinstance(value, ModuleType) and value.__name__.startswith("tactile_sim"):
-        raise TypeError(f"{'.'.join(_identity(kernel))}: import from {value.__name__} instead of using it")
-    # What is left cannot be compiled (a kernel's attribute may have its name) or belongs to a library.
-    return type(value).__name__, getattr(value, "__qualname__", value.__class__.__qualname__)
+    if isinstance(value, type) and issubclass(value, Enum):
+        return value.__name__, repr(list(value))
+    if isinstance(value, ModuleType) and not value.__name__.startswith("tactile_sim"):
+        return value.__name__
+    if isinstance(value, (type, FunctionType, BuiltinFunctionType, np.ufunc)):
+        return value.__name__  # a library's, or an attribute has the same name: ours cannot be compiled
+    name = ".".join(_identity(kernel))
+    raise TypeError(f"{name}: a kernel cannot use {value!r}; import a constant or a kernel instead")

@@ -47,10 +47,11 @@ class StopRequest:
     def __enter__(self) -> StopRequest:
         global _current
         self._outer, _current = _current, self
-        self._handlers = {number: signal.getsignal(number) for number in SIGNALS}
-        for number, handler in self._handlers.items():
-            if number != signal.SIGHUP or handler != signal.SIG_IGN:  # which `nohup` sets
-                signal.signal(number, self._note)
+        for number in SIGNALS:
+            handler = signal.getsignal(number)
+            nohup = number == signal.SIGHUP and handler == signal.SIG_IGN
+            if handler is not None and not nohup:  # None: a handler that Python could not put back
+                self._handlers[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(
@@ -59,6 +60,7 @@ class StopRequest:
         global _current
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
+        self._handlers.clear()
         _current = self._outer
 
     def _note(self, number: int, frame: FrameType | None) -> None:
