@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 # The source tree must not hide the messages that are built into another folder of the same name.
 __path__ = extend_path(__path__, __name__)
 
-from tactile_sim import kernel_cache  # noqa: E402
 from tactile_sim.errors import (  # noqa: E402
     BagError,
     CommandError,
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from tactile_sim import bag, engines
     from tactile_sim.simulation import Simulation
     from tactile_sim.skin import Skin
-
-kernel_cache.empty = kernel_cache.drop_stale(Path(__file__).parent)
 
 __version__ = "0.1.0"
 

@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
-from tactile_sim import CommandError, TactileSimError, __version__
+from tactile_sim import CommandError, TactileSimError, __version__, signals
+from tactile_sim.child import end_quickly
 from tactile_sim.commands import Parser
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
@@ -32,15 +34,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments without the program's name; those of the process by default.
 
     Returns:
-        The exit code: 0 fine, 2 bad input or an output that fails, 130 interrupted; what the subcommand
-        returns otherwise.
+        The exit code: 0 success, 2 bad input or an output that fails, 128 plus the number of a signal that
+        ended it; or what the subcommand returns.
 
     Raises:
         SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
     """
+    if argv is None:
+        end_quickly()
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Ctrl-C ends the process at once: an exception is swallowed or turned into another one by libraries
-        # that are being imported. A command that has something to end properly takes the signal itself.
+        # that are being imported. A command that has something to clean up makes a StopRequest for it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         if sys.stdout is None:  # what is opened next would get its number, and what is printed by a library
@@ -51,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
+    except signals.Stopped as stopped:
+        return stopped.exit_code
     except KeyboardInterrupt:
         return 130
     except OSError as error:
@@ -60,7 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader went away, as `| head` does
             return 0
-        print(f"tactile_sim: error: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+        reason = f"cannot write to the standard output: {error.strerror}"
+        with suppress(OSError):  # a terminal that is closed takes no errors either
+            print(f"tactile_sim: error: {reason}", file=sys.stderr)
         return 2
 
 

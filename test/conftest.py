@@ -20,6 +20,12 @@ NO_MOTRIX = pytest.mark.skipif(
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def without_progress() -> Callable[[str], str]:
+    """Removes from a standard error what the first start reports of its compilation."""
+    return lambda text: "".join(line for line in text.splitlines(True) if "compiling kernels" not in line)
+
+
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
 def engine_name(request) -> str:
     """Each engine in turn."""

@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from tactile_sim import kernel_cache
 from tactile_sim.errors import CommandError
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
@@ -66,29 +62,6 @@ def counted(number: int, one: str, many: str = "") -> str:
 def shortened(names: Sequence[str], limit: int = 8) -> str:
     """Return ``a, b, ... (9 in all)`` for long lists of names."""
     return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
-
-
-def ask_for_patience() -> None:
-    """Tell who waits at a terminal why it takes long, where kernels are yet to be compiled."""
-    if kernel_cache.empty and sys.stderr.isatty():
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
-
-
-@contextmanager
-def leaving_nothing_half() -> Iterator[None]:
-    """Within, SIGINT and SIGTERM end a command as an error would, so that it cleans up what it writes."""
-    handlers = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: lambda number, _: sys.exit(128 + number),
-    }
-    taken = [number for number in handlers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, handlers[number])
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def require_ros(command: str) -> None:

@@ -7,7 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from tactile_sim.commands import counted, leaving_nothing_half, new_parser
+from tactile_sim import signals
+from tactile_sim.commands import counted, new_parser
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -108,7 +109,7 @@ def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
     from tactile_sim.commands.progress import progress
 
-    with progress("reading") as told, leaving_nothing_half():
+    with progress("reading") as told, signals.raising():
         done = repair(args.bag, told)
     if done.damage is None and not done.described:
         print(f"{args.bag}: made metadata.yaml anew, {counted(done.messages, 'message')}")
@@ -129,7 +130,7 @@ def _export(args: argparse.Namespace) -> int:
     end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
-    with leaving_nothing_half():
+    with signals.raising():
         damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
     if damage:
         print(f"damaged: {damage}; all else is exported")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser, shortened
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser, shortened
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -19,7 +19,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Say in one line that the configuration is fine; raise what is wrong with it."""
     settings = config.load(args.config)
-    ask_for_patience()
     from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
 
     simulation = Simulation(settings)

@@ -6,10 +6,8 @@ import argparse
 import math
 import os
 import re
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.live_table import Keys, View
+from tactile_sim.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -65,15 +64,12 @@ def main(args: argparse.Namespace) -> int:
         ["--web", "--web-elsewhere", "--ros-args", "-p", f"web.port:={wanted}"] if wanted else ["--ros-args"]
     )
     view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest))
-    # A flag, not an exception: one raised within a callback of ROS may be lost there.
-    interrupted = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: interrupted.set())
     with (
+        StopRequest() as stop,
         Child("run", args.config, *arguments, "-p", "start_paused:=true") as node,
         Monitor() as monitor,
     ):
-        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, interrupted)
+        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, stop)
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
@@ -87,6 +83,13 @@ def _web(node: Child, wanted: int | None) -> str | None:
         if found := re.search(r"web view: (http://\S+:(\d+).*)", line):
             return found[1] if int(found[2]) == wanted else f"{found[1]} (port {wanted} is taken)"
     return None
+
+
+def _start_up(node: Child) -> str:
+    """How far the start-up of the node is, by what it says of it."""
+    lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
+    found = next(filter(None, lines), None)
+    return f"starting the node: {found[0]}" if found else View.starting
 
 
 def free_domain(start: int) -> int:
@@ -121,7 +124,7 @@ def _watch(
     view: View,
     duration: float | None,
     begin: bool,
-    interrupted: threading.Event,
+    stop: StopRequest,
 ) -> int:
     """Show the state until there is a reason to end. Returns the exit code.
 
@@ -132,6 +135,8 @@ def _watch(
     with _display(view) as show, _keys(monitor) as obey:
         while node.returncode is None:
             monitor.spin(REFRESH)
+            if not monitor.state.heard:
+                view.starting = _start_up(node)
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
             now = time.monotonic()
@@ -139,7 +144,7 @@ def _watch(
                 end = now + (duration or math.inf)
                 if begin:
                     monitor.pause(False)
-            if interrupted.is_set() or not obey() or (end is not None and now >= end):
+            if stop.requested or not obey() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
             show(monitor, False)
@@ -161,12 +166,15 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
-    print(f"{view.title}: starting the node ...", flush=True)
     due = math.inf
+    said = ""
 
     def show(monitor: Monitor, last: bool) -> None:
-        nonlocal due
+        nonlocal due, said
         now = time.monotonic()
+        if not monitor.state.heard and view.starting != said:
+            said = view.starting
+            print(f"{view.title}: {said}", flush=True)
         if due == math.inf and monitor.state.heard and view.hints:
             due = now + PLAIN_REFRESH
             print(*view.hints, sep="\n", flush=True)  # only now is there something to see

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser
 from tactile_sim.names import topic_token
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the tables."""
     settings = config.load(args.config)
-    ask_for_patience()
     from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
 
     simulation = Simulation(settings)

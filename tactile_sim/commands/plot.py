@@ -10,7 +10,8 @@ from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim.commands import counted, leaving_nothing_half, new_parser
+from tactile_sim import signals
+from tactile_sim.commands import counted, new_parser
 from tactile_sim.errors import BagError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def main(args: argparse.Namespace) -> int:
         found = contents(args.bag, told)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
     span = Span(args.start, args.stop)
-    with leaving_nothing_half():
+    with signals.raising():
         if args.figures or not args.video:
             _draw(args, robot, span)
         if args.video:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
-from tactile_sim import config, kernel_cache, share
+from tactile_sim import config, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
+from tactile_sim.signals import StopRequest
 from tactile_sim.view import address
 
 
@@ -67,8 +68,6 @@ def _simulate(args: argparse.Namespace) -> int:
     host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
     address.check(host, port)
     print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
-    if kernel_cache.empty:
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
     # Some seconds that the help does without, and that come after the line that says what is done.
     from tactile_sim.loop.output import Terminal
     from tactile_sim.loop.runner import Runner
@@ -76,28 +75,24 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.view.feed import ViewFeed
 
     broken: list[str] = []
-    ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
-    simulation = Simulation(settings)
-    feed = ViewFeed.open(simulation, host, port)
+    simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
     runner = Runner(simulation, Terminal())
-
-    def end_it() -> None:
-        ending.wait(args.duration)
-        runner.stop()
 
     def lost(why: str) -> None:
         broken.append(why)
-        ending.set()
+        runner.stop()
 
-    feed.serve(runner, lost=lost)
-    print(address.told(host, feed.address), flush=True)
-    threading.Thread(target=end_it, daemon=True).start()
-    try:
+    with StopRequest() as stop, ExitStack() as stack:
+        feed = ViewFeed.open(simulation, host, port)
+        stack.callback(feed.close)
+        stop.call(runner.stop)
+        feed.serve(runner, lost=lost)
+        print(address.told(host, feed.address), flush=True)
+        if args.duration is not None:
+            timer = threading.Timer(min(args.duration, threading.TIMEOUT_MAX), runner.stop)
+            timer.daemon = True
+            timer.start()
         runner.run()
-    finally:
-        feed.close()
     if broken:
         print(f"tactile_sim: error: the web view broke down ({broken[0]})", file=sys.stderr)
     return 1 if broken else 0

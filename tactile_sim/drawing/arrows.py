@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 
 SHORTEST = 1e-4
@@ -12,7 +12,7 @@ SHORTEST = 1e-4
 NORMAL, TANGENT1, TANGENT2, NET = range(4)
 
 
-@njit(cache=True)
+@kernel
 def force_arrows(
     contacts: np.ndarray,
     origins: np.ndarray,
@@ -48,7 +48,7 @@ def force_arrows(
     return points[:count], kinds[:count]
 
 
-@njit(cache=True)
+@kernel
 def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
     """Writes one arrow; returns 1, or 0 where it is too short to be drawn."""
     length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
@@ -123,7 +124,7 @@ WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contact
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
-@njit(cache=True)
+@kernel
 def _touching(sensing, values, ids, out_values, out_ids):
     count = 0
     for c in range(len(ids)):
@@ -151,10 +152,9 @@ def _touching(sensing, values, ids, out_values, out_ids):
 
 # Of one contact MuJoCo's arrays lie in one piece, of more they do not: one version for both, compiled before
 # time runs.
-@njit(
+@kernel(
     "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
     " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
-    cache=True,
 )
 def _read(
     pos,

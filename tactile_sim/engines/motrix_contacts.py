@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.motrix_scene import SLOTS
 
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
@@ -49,7 +49,7 @@ def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
     return contacts
 
 
-@njit(cache=True)
+@kernel
 def _put_right(raw, flipped, position, frame, distance, wrench, pair):
     c = 0
     for p in range(len(raw)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.config.contact_sensors import REDUCTIONS
 from tactile_sim.engines.motrix_contacts import RawContacts
 from tactile_sim.engines.sensor_layout import WIDTHS, MujocoLayout
@@ -66,7 +66,7 @@ def slot_columns(layout: MujocoLayout) -> list[int]:
     return [column for k in asked for column in range(starts[k], starts[k + 1])]
 
 
-@njit(cache=True)
+@kernel
 def lengths(vectors: np.ndarray) -> np.ndarray:
     """(n,) the lengths of vectors (n, 3)."""
     out = np.empty(len(vectors))
@@ -75,7 +75,7 @@ def lengths(vectors: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
+@kernel
 def _find(position, frame, distance, wrench, envs, signs, mode, out):
     chosen = np.empty(len(envs), np.int64)
     key = np.empty(len(envs))
@@ -117,12 +117,12 @@ def _find(position, frame, distance, wrench, envs, signs, mode, out):
                 slot[TANGENT + i] = sign * frame[c, 3 + i]
 
 
-@njit(cache=True)
+@kernel
 def _square(wrench):
     return wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2
 
 
-@njit(cache=True)
+@kernel
 def _sum(position, frame, wrench, signs, chosen, slot):
     """One contact with the same effect as all: at the centre of their forces, in the world's frame."""
     slot[FOUND] = len(chosen)

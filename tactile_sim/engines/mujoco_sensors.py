@@ -6,8 +6,8 @@ from functools import cached_property
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.sensor_layout import (
     MujocoLayout,
@@ -126,7 +126,7 @@ TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
 """Columns of a slot in ``sensordata`` behind its ``found``, of a sensor with all fields."""
 
 
-@njit(cache=True)
+@kernel
 def _read(sensordata, address, stride, values, found):
     """Slots of a sensor with all fields, their wrenches turned into the world."""
     for n in range(len(values)):
@@ -141,7 +141,7 @@ def _read(sensordata, address, stride, values, found):
             _turn(raw[TORQUE:], raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH + 3 :])
 
 
-@njit(cache=True)
+@kernel
 def _turn(vector, normal, tangent, out):
     """A vector along normal, tangent, normal x tangent, in the world."""
     for i in range(3):
@@ -150,14 +150,14 @@ def _turn(vector, normal, tangent, out):
         out[i] = vector[0] * normal[i] + vector[1] * tangent[i] + vector[2] * across
 
 
-@njit(cache=True)
+@kernel
 def _norms(sensordata, force, out):
     for n in range(len(out)):
         x, y, z = sensordata[n, force], sensordata[n, force + 1], sensordata[n, force + 2]
         out[n] = np.sqrt(x * x + y * y + z * z)
 
 
-@njit(cache=True)
+@kernel
 def _norms_of_sums(sensordata, address, stride, slots, out):
     turned = np.empty(3)
     for n in range(len(out)):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.tree import BEGIN, SKIP
 
 RADIUS, LENGTH = 6, 7
 """Columns of a bundle, behind the start of its line and its unit direction, both in the body's frame [m]."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def bundles(links, starts, tips):
     """(nodes, 8) the bundle of each node of a tree whose things are feelers (n, 3), in its order.
 
@@ -38,7 +38,7 @@ def bundles(links, starts, tips):
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def from_line(bundles, node, x, y, z):
     """The squared distance of a point from the line of a bundle [m²]."""
     x, y, z = x - bundles[node, 0], y - bundles[node, 1], z - bundles[node, 2]

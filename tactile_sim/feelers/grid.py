@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import ndimage
+
+from tactile_sim.compilation import kernel
 
 CELLS = 16
 """For each triangle; at least FEWEST and at most MOST in all."""
@@ -66,7 +67,7 @@ def lay(corners: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> Grid
     return Grid(corner, step, cells, starts, listed)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _enter(corners, cells, ends, listed):
     """Counts in cells the triangles (t, 3, 3) [cells] that each may touch; or, with ends, lists them.
 

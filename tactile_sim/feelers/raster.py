@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 EDGE = 1e-9
 """A pixel whose centre is this near to a triangle's edge [pixels] is on it, and so in the triangle."""
@@ -40,7 +41,7 @@ def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
     return Filled(owner, *_fill(np.ascontiguousarray(triangles, float), wanted, owner))
 
 
-@njit(cache=True)
+@kernel
 def _fill(triangles, wanted, owner):
     height, width = wanted.shape
     for t in range(len(triangles)):
@@ -64,13 +65,13 @@ def _fill(triangles, wanted, owner):
     return -1, -1, -1, -1
 
 
-@njit(cache=True)
+@kernel
 def _clip(x, size):
     """A whole number of pixels from 0 to size; x may be far outside."""
     return int(min(max(np.floor(x), 0.0), float(size)))
 
 
-@njit(cache=True)
+@kernel
 def _span(corners, y, width):
     """Columns [begin, end) whose pixels may lie in a triangle at height y; one more on either side."""
     left, right = np.inf, -np.inf
@@ -87,7 +88,7 @@ def _span(corners, y, width):
     return _clip(left - 1.5, width), _clip(right + 2.5, width)
 
 
-@njit(cache=True)
+@kernel
 def _depth(corners, x, y):
     """How far a point lies inside of the nearest edge [pixels]; negative outside."""
     side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
@@ -99,7 +100,7 @@ def _depth(corners, x, y):
     return least
 
 
-@njit(cache=True)
+@kernel
 def _width(corners):
     """The least height of a triangle [pixels]; 0 where its corners are in one place."""
     longest = 0.0
@@ -108,7 +109,7 @@ def _width(corners):
     return abs(_doubled_area(corners)) / longest if longest > 0.0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _doubled_area(corners):
     """Positive where the corners go round from x to y."""
     bx, by = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]

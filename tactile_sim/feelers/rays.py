@@ -8,12 +8,13 @@ infinity. These solids are convex, so there is one such piece of the line.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 NEVER = (np.inf, -np.inf)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_plane(x, y, z, u, v, w):
     """All that is below z = 0: as contacts have it, a plane has no edges, however large it is drawn."""
     if w == 0.0:
@@ -21,7 +22,7 @@ def through_plane(x, y, z, u, v, w):
     return (-z / w, np.inf) if w < 0.0 else (-np.inf, -z / w)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_ball(x, y, z, u, v, w, radius):
     """A ball about the origin; the direction may have any length.
 
@@ -38,14 +39,14 @@ def through_ball(x, y, z, u, v, w, radius):
     return nearest - half, nearest + half
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_ellipsoid(x, y, z, u, v, w, size):
     """A unit ball, stretched."""
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
     return through_ball(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_slab(z, w, half):
     """What lies between -half and half on one axis."""
     if w == 0.0:
@@ -54,7 +55,7 @@ def through_slab(z, w, half):
     return min(one, other), max(one, other)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_tube(x, y, u, v, radius):
     """An endless cylinder about z."""
     square = u * u + v * v
@@ -63,7 +64,7 @@ def through_tube(x, y, u, v, radius):
     return through_ball(x, y, 0.0, u, v, 0.0, radius)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_cylinder(x, y, z, u, v, w, size):
     """Radius and half length along z."""
     enter, leave = through_tube(x, y, u, v, size[0])
@@ -71,7 +72,7 @@ def through_cylinder(x, y, z, u, v, w, size):
     return _common(enter, leave, below, above)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_capsule(x, y, z, u, v, w, size):
     """A cylinder and the balls at its ends: met where the line enters or leaves their tube beyond it."""
     enter, leave = through_tube(x, y, u, v, size[0])
@@ -85,7 +86,7 @@ def through_capsule(x, y, z, u, v, w, size):
     return (enter, leave) if enter < leave else NEVER
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through_box(x, y, z, u, v, w, size):
     """Half sizes."""
     enter, leave = through_slab(x, u, size[0])
@@ -95,7 +96,7 @@ def through_box(x, y, z, u, v, w, size):
     return _common(enter, leave, a, b)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _common(enter, leave, a, b):
     enter, leave = max(enter, a), min(leave, b)
     return (enter, leave) if enter < leave else NEVER

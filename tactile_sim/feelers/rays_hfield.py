@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.rays import through_box
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def first_in_hfield(x, y, z, u, v, w, size, heights, reach):
     """How far along a ray the ground begins [m]: 0 where it starts in it, infinity beyond reach.
 
@@ -57,7 +57,7 @@ def first_in_hfield(x, y, z, u, v, w, size, heights, reach):
     return np.inf
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _next(value, rate, at):
     """The next whole number that a value passes after `at` at this rate, and the step to the one after."""
     now = value + at * rate
@@ -68,7 +68,7 @@ def _next(value, rate, at):
     return 0.0, 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _height(heights, i, j):
     """At a column and a row, parts of cells included; each cell is cut from its first corner to its last."""
     column = min(max(int(i), 0), heights.shape[1] - 2)

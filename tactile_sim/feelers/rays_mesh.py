@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.tree import BEGIN, END, SKIP
 
 HUGE = 1e200
@@ -18,7 +18,7 @@ NUDGE = 1e-4
 triangles are larger in the grid."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts, listed, reach):
     """How far along a ray the first point in a mesh is [m]: 0 where it starts inside, infinity beyond reach.
 
@@ -77,19 +77,19 @@ def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts
     return nearest if nearest <= reach else np.inf
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _pace(rate, least):
     """Metres a cell; HUGE for what is slower than `least` [cells/m]."""
     return 1.0 / rate if abs(rate) > least else HUGE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _leaves(start, cell, steps, pace):
     """Where along a ray it leaves the slab of cells that are less than some steps from its own [m]."""
     return ((cell + steps if pace > 0.0 else cell - steps + 1) - start) * pace
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _inside(x, y, z, first, last, boxes, links, triangles):
     """Whether a point is in a closed mesh: asked along the shortest way out of the box around it."""
     out, u, v, w = np.inf, 0.0, 0.0, 0.0
@@ -103,7 +103,7 @@ def _inside(x, y, z, first, last, boxes, links, triangles):
     return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, out, True)[1] != 0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
     """The nearest crossing of a ray and a mesh [m], infinity beyond reach, and how often it turns inside out.
 
@@ -136,7 +136,7 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     return (nearest if nearest <= reach else np.inf), turns
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def misses(boxes, node, x, y, z, u, v, w, reach):
     """Whether a ray and a box are apart, along the axes of the box and those across it and the ray.
 
@@ -153,14 +153,14 @@ def misses(boxes, node, x, y, z, u, v, w, reach):
     return abs(x * v - y * u) > a * q + b * p
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _inverse(value):
     if abs(value) > 1.0 / HUGE:
         return 1.0 / value
     return HUGE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
     """From where to where a ray runs through a box before `far` [m]; it misses it where that is nowhere."""
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
@@ -171,7 +171,7 @@ def _within(boxes, node, x, y, z, iu, iv, iw, far):
     return max(middle - half, enter), min(middle + half, leave)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _shear(u, v, w):
     """For `_crossing`: names of the axes so that a ray runs mostly along the last one, and how it slopes.
 
@@ -188,7 +188,7 @@ def _shear(u, v, w):
     return a, b, c, d[a] / d[c], d[b] / d[c], 1.0 / d[c]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     """Where the line crosses a triangle [m from its start], and 1 or -1 for the side it comes from; or 0.
 
@@ -216,7 +216,7 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     return (first * pc + second * qc + third * rc) * sc / total, side
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _side(area, pa, pb, qa, qb):
     """On which side of the edge from p to q the line passes; on the edge, that of a line moved aside."""
     if area != 0.0:
@@ -226,7 +226,7 @@ def _side(area, pa, pb, qa, qb):
     return 1 if qa > pa else -1
 
 
-@njit(cache=True)
+@kernel
 def contained(boxes, links, triangles, points):
     """(n,) whether points (n, 3) [m] lie in a closed mesh, whose tree and triangles these are."""
     out = np.empty(len(points), np.bool_)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.bundles import RADIUS, from_line
 from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
 from tactile_sim.feelers.rays import (
@@ -39,7 +39,7 @@ INSIDE = 6
 inside of the body it is cast from [m]."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def read(
     geom_positions, geom_rotations, body_positions, body_rotations,
     bodies, covering, boxes, bundles, links, feelers, order, geoms, meshes, heights, out,
@@ -75,7 +75,7 @@ def read(
             )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
     """Whether a geom is away from a ball [m]."""
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
@@ -85,7 +85,7 @@ def _far(centre, radius, shape, positions, rotations, geom):
     return x * x + y * y + z * z > reach * reach
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _relate(turn, origin, rotation, position, pose):
     """Writes a geom in a body's frame into pose (4, 3): its axes, one a row, and its origin."""
     for i in range(3):
@@ -98,7 +98,7 @@ def _relate(turn, origin, rotation, position, pose):
                 pose[j, i] += turn[3 * k + i] * rotation[3 * k + j]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshes, heights, out):
     """One geom and the feelers of one body."""
     ball = shape.radius * shape.radius
@@ -137,14 +137,14 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
         node += 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _away(bundles, node, pose, radius):
     """Whether a bundle is away from the ball around a geom."""
     reach = bundles[node, RADIUS] + radius
     return from_line(bundles, node, pose[3, 0], pose[3, 1], pose[3, 2]) > reach * reach
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _passes(x, y, z, u, v, w, reach, ball):
     """Whether a ray is nowhere in a ball about the origin, whose squared radius is given."""
     along = min(max(-(x * u + y * v + z * w), 0.0), reach)
@@ -152,7 +152,7 @@ def _passes(x, y, z, u, v, w, reach, ball):
     return x * x + y * y + z * z > ball
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _turned(pose, x, y, z):
     """A vector of the body's frame, in the geom's."""
     return (
@@ -162,7 +162,7 @@ def _turned(pose, x, y, z):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _apart(boxes, node, pose, shape):
     """Whether a box of the body's frame and a geom's box are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
@@ -177,7 +177,7 @@ def _apart(boxes, node, pose, shape):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def through(kind, x, y, z, u, v, w, size):
     """Where a line runs through a solid of this kind, as the functions of `rays`."""
     if kind == PLANE:
@@ -193,7 +193,7 @@ def through(kind, x, y, z, u, v, w, size):
     return through_box(x, y, z, u, v, w, size)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def place_in_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
     """Writes where feelers stand and where they point, in the world, into starts and directions (n, 3)."""
     for b in range(len(body_ids)):

@@ -7,8 +7,8 @@ no face to stand on.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 APART = 0.8
@@ -68,7 +68,7 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
     return np.concatenate([end, side, lower]), np.concatenate([up, out, -up])
 
 
-@njit(cache=True)
+@kernel
 def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
     """Those of points (n, 3), in some order, not within a distance of one taken before that faces its way.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.meshes import Meshes
 from tactile_sim.feelers.obstacles import BOX, HFIELD
 from tactile_sim.feelers.rays import through_box
@@ -46,7 +46,7 @@ def thickness(
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
     for f in range(len(positions)):
         out[f] = 0.0
@@ -60,7 +60,7 @@ def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
                     out[f], deeper = max(out[f], depth + rest), True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _rest(position, normal, depth, shape, origin, rotation, meshes):
     """How far it is inwards from a place at some depth [m] until a geom ends; 0 where it is not in it."""
     p, d = np.zeros(3), np.zeros(3)

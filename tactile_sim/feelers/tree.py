@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 
 class Tree(NamedTuple):
@@ -43,7 +44,7 @@ def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(boxes), np.concatenate([np.empty((0, 3), np.int64), *links]), first
 
 
-@njit(cache=True)
+@kernel
 def _build(low, high, leaf):
     """Halves the things at the median along the longest axis of their centres."""
     n = len(low)
@@ -77,7 +78,7 @@ def _build(low, high, leaf):
     return boxes[:nodes].copy(), links[:nodes].copy(), order
 
 
-@njit(cache=True)
+@kernel
 def _bound(low, high, centres, things, out):
     """Writes the box around things into out (6,); returns the axis along which their centres spread most."""
     widest, axis = -1.0, 0

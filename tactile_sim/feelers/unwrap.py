@@ -8,10 +8,10 @@ map is at least 0.58 of that on the surface.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.nets import SIDES
 
 ROW = 1.15
@@ -80,7 +80,7 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (placed - first) / (last - first), last - first
 
 
-@njit(cache=True)
+@kernel
 def _covers(triangles, chart, slack):
     """(n,) whether each of the triangles (n, 3, 2) covers one of its chart (n,) that stays.
 
@@ -102,7 +102,7 @@ def _covers(triangles, chart, slack):
     return out
 
 
-@njit(cache=True)
+@kernel
 def _apart(one, other, slack):
     """Whether a side of one triangle has all of the other one on its far side."""
     turn = (one[1, 0] - one[0, 0]) * (one[2, 1] - one[0, 1]) - (one[1, 1] - one[0, 1]) * (

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import SceneError
 from tactile_sim.feelers.raster import fill
 from tactile_sim.feelers.spread import over_triangles
@@ -129,7 +129,7 @@ class Triangles(UvMap):
         return np.cross(b - a, c - a)
 
 
-@njit(cache=True)
+@kernel
 def _affine(corners, flat, face, uv):
     """Where the affine map of each triangle (n,) of `face` takes uv (n, 2): (n, 3) [m].
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -47,7 +46,7 @@ class Runner:
         self._shown = -1
         """The last step that has been sent as a whole."""
         self._show_next = True
-        self._stopping = threading.Event()
+        self._stopping = False
         self._fault: str | None = None
         self._refused = 0
         self._last_refusal = ""
@@ -85,8 +84,8 @@ class Runner:
         return done
 
     def stop(self) -> None:
-        """Ends ``run`` after the step under way. May be called from a signal handler."""
-        self._stopping.set()
+        """End `run` after the step under way. May be called in a signal handler: it waits for no lock."""
+        self._stopping = True
         self._mail.post(lambda: None)
 
     # -- in the thread of the loop ---------------------------------------------------------------------------
@@ -101,7 +100,7 @@ class Runner:
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
-            while not self._stopping.is_set() and (last is None or self.simulation.step_count < last):
+            while not self._stopping and (last is None or self.simulation.step_count < last):
                 self._mail.read()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()

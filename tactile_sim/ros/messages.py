@@ -8,11 +8,11 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
-from numba import njit
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import relative_poses, to_xyzw
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
@@ -278,7 +278,7 @@ def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
     return np.stack([model.body_parentid[bodies], bodies], axis=1).astype(np.int32)
 
 
-@njit(cache=True)
+@kernel
 def _fill_points(rows: np.ndarray, positions: np.ndarray, forces: np.ndarray) -> None:
     for n in range(len(rows)):
         square = 0.0

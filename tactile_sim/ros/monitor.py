@@ -109,10 +109,18 @@ class Monitor:
         self.state.time = clock.clock.sec + clock.clock.nanosec * 1e-9
 
     def _hear_diagnostics(self, diagnostics: DiagnosticArray) -> None:
-        for status in diagnostics.status:
-            if status.name == f"{NODE}: simulation":
-                self.state.complaint = "" if status.level == DiagnosticStatus.OK else status.message
-                self.state.paused = {value.key: value.value for value in status.values}["paused"] == "true"
+        self.update(self.state, diagnostics)
+
+    @staticmethod
+    def update(state: State, diagnostics: DiagnosticArray) -> None:
+        """Take over what a message says of the node: its complaints, and whether it is paused."""
+        statuses = [status for status in diagnostics.status if status.name.startswith(f"{NODE}: ")]
+        if not statuses:
+            return  # of another node
+        complaints = [status.message for status in statuses if status.level != DiagnosticStatus.OK]
+        state.complaint = "; ".join(complaints)
+        values = {value.key: value.value for status in statuses for value in status.values}
+        state.paused = values["paused"] == "true"
 
     def __enter__(self) -> Monitor:
         return self

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
 import threading
+import time
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,23 +18,30 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import config, kernel_cache
+from tactile_sim import compilation, config
 from tactile_sim.commands import counted, require_ros
+from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
-from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.errors import BagError, ConfigError, TactileSimError
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
+from tactile_sim.ros.recorder_process import RecorderProcess
 from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
+from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import address
 from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
+RECORDED_DEPTH = 500
+"""Messages of a topic that wait for the recorder: all of some seconds."""
+MATCHING_PATIENCE, LOOK = 30.0, 0.05
+"""How long the recorder may take to find all topics, and how often to look whether it has [s]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
 DISCOVERY, LOOKS = 2.0, 5
@@ -42,75 +50,94 @@ DISCOVERY, LOOKS = 2.0, 5
 
 def run(
     config_file: str | Path | None,
-    duration: float | None = None,
-    ros_args: list[str] | None = None,
-    depth: int = DEPTH,
+    duration: float | None,
+    ros_args: list[str],
+    stop: StopRequest,
+    *,
+    recorder: RecorderProcess | None = None,
     web: bool = False,
-    recorded: float = 0.0,
     elsewhere: bool = False,
 ) -> int:
-    """Runs the node until it is told to stop; returns the exit code.
+    """Run the node until a signal ends it or the duration is over.
 
     Args:
         config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
-        duration: simulation time [s] after which the node ends by itself.
+        duration: simulation time [s] after which the node ends by itself; None for never.
         ros_args: what follows ``--ros-args``.
-        depth: how many messages of a topic wait for a listener who is late.
-        web: whether to show it in the browser too.
-        recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
+        stop: the request of this process, entered; its signals end the node.
+        recorder: one that is running; simulation time waits until it has subscribed to all topics.
+        web: whether to show the node in the browser too.
         elsewhere: whether the next free port will do where that of the view is taken.
 
+    Returns:
+        The exit code.
+
     Raises:
-        TactileSimError: the parameters or the scene cannot be used.
+        TactileSimError: the parameters or the scene cannot be used, or the recorder ends during the start-up.
+        Stopped: a signal came during the start-up.
     """
-    arguments = list(ros_args or [])
+    arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
         read_sections(file, str(file))
-    try:
-        with roomy():
-            rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
-            node = Node(NAME, automatically_declare_parameters_from_overrides=True)
-    except (RuntimeError, ParameterException, ValueError) as error:
-        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
-    try:
-        _spin(node, arguments, duration, depth, web, recorded, elsewhere)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown()
+    with ExitStack() as stack:
+        node = _ros_node(arguments, stack)
+        stop.check()
+        settings = parameters.read_settings(node, arguments)
+        bridges.require(settings)
+        if web:
+            address.check(settings.web.host, 0 if elsewhere else settings.web.port)
+        if node.get_parameter("use_sim_time").value:
+            node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
+            node.set_parameters([Parameter("use_sim_time", value=False)])
+        compilation.report = node.get_logger().info
+        simulation = Simulation(settings)
+        stop.check()
+        publishers = Publishers(node, simulation, RECORDED_DEPTH if recorder else DEPTH)
+        feed = None
+        if web:
+            feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere)
+            stack.callback(feed.close)
+        runner = Runner(simulation, publishers)
+        publishers.tell_of(runner)
+        stop.call(runner.stop)  # before anything answers: whoever gets an answer may end the node properly
+        requests = _serve(node, runner, settings, stack)
+        _log_summary(node, simulation)
+        if feed:
+            feed.serve(runner, requests)
+            node.get_logger().info(address.told(settings.web.host, feed.address))
+        if recorder:
+            _await(recorder, publishers, node, stop)
+            recorder.watch(
+                lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
+            )
+        # All that has been made by now stays; without it the collector of cycles has little to look at.
+        gc.collect()
+        gc.freeze()
+        runner.run(duration)
+        publishers.flush(FLUSH_RECORDED if recorder and not recorder.fault else FLUSH)
     return 0
 
 
-def _spin(
-    node: Node,
-    arguments: list[str],
-    duration: float | None,
-    depth: int,
-    web: bool,
-    recorded: float,
-    elsewhere: bool,
-) -> None:
-    settings = parameters.read_settings(node, arguments)
-    bridges.require(settings)
-    if web:
-        address.check(settings.web.host, 0 if elsewhere else settings.web.port)
-    if node.get_parameter("use_sim_time").value:
-        node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
-        node.set_parameters([Parameter("use_sim_time", value=False)])
-    if kernel_cache.empty:
-        node.get_logger().info(kernel_cache.PATIENCE_ASKED)
-    simulation = Simulation(settings)
-    publishers = Publishers(node, simulation, depth)
-    feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere) if web else None
-    runner = Runner(simulation, publishers)
-    publishers.tell_of(runner)
-    # Before anything answers: whoever gets an answer may end the node properly.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: runner.stop())
+def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
+    """Start ROS and make the node; the stack ends both."""
+    try:
+        with roomy():
+            rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
+            stack.callback(rclpy.shutdown)
+            node = Node(NAME, automatically_declare_parameters_from_overrides=True)
+    except (RuntimeError, ParameterException, ValueError) as error:
+        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
+    stack.callback(node.destroy_node)
+    return node
+
+
+def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> NodeRequests:
+    """Take commands, service calls and parameters from now on; the stack ends that."""
     Commands(node, runner)
-    # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
+    # The loop has this thread for itself; what ROS brings is put into its mailbox by another.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     requests = NodeRequests(runner, node, executor)
@@ -121,9 +148,16 @@ def _spin(
         SimulationInterfaces(node, runner, requests)
     _look_for_twins(node)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
-
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
+    stack.callback(listener.join, timeout=1.0)
+    stack.callback(executor.shutdown, timeout_sec=1.0)
+    return requests
+
+
+def _log_summary(node: Node, simulation: Simulation) -> None:
+    """Log what is simulated, and what its engine does not support."""
+    settings = simulation.settings
     for line in simulation.engine.limits:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
@@ -133,26 +167,26 @@ def _spin(
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
     )
-    if feed:
-        feed.serve(runner, requests)
-        node.get_logger().info(address.told(settings.web.host, feed.address))
-    if recorded:
-        node.get_logger().info("waiting until the recorder listens to every topic")
-    if recorded and not publishers.await_listeners(recorded):
-        node.get_logger().warning(
-            f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
-        )
-    # All that has been made by now stays; without it the collector of cycles has next to nothing to look at.
-    gc.collect()
-    gc.freeze()
-    try:
-        runner.run(duration)
-    finally:
-        if feed:
-            feed.close()
-        publishers.flush(FLUSH_RECORDED if recorded else FLUSH)
-        executor.shutdown(timeout_sec=1.0)
-        listener.join(timeout=1.0)
+
+
+def _await(recorder: RecorderProcess, publishers: Publishers, node: Node, stop: StopRequest) -> None:
+    """Wait until the recorder has subscribed to every topic, or a signal comes.
+
+    Raises:
+        BagError: the recorder ended.
+    """
+    node.get_logger().info("waiting until the recorder listens to every topic")
+    end = time.monotonic() + MATCHING_PATIENCE
+    while not publishers.all_heard() and not stop.requested:
+        if recorder.fault:
+            raise BagError(recorder.fault)
+        if time.monotonic() > end:
+            node.get_logger().warning(
+                "not every topic is recorded from the start:"
+                f" the recorder did not find all within {MATCHING_PATIENCE:g} s"
+            )
+            return
+        stop.wait(LOOK)
 
 
 def _look_for_twins(node: Node) -> None:
@@ -197,9 +231,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         require_ros("sim")
         ros_arguments = [argument for argument in given if argument not in ("--web", "--ros-args")]
-        return run(None, ros_args=ros_arguments, web="--web" in given)
+        with StopRequest() as stop:
+            return run(None, None, ros_arguments, stop, web="--web" in given)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
+    except Stopped as stopped:
+        return stopped.exit_code

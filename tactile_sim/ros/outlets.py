@@ -108,14 +108,8 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        end = time.monotonic() + patience
-        while not (all_heard := self._all_heard()) and time.monotonic() < end:
-            time.sleep(REFRESH)
-        return all_heard
-
-    def _all_heard(self) -> bool:
+    def all_heard(self) -> bool:
+        """Return whether each topic has a subscriber."""
         return all(
             outlet.publisher.get_subscription_count() > 0
             for outlets in self._outlets.values()

@@ -52,6 +52,7 @@ class Publishers:
         self._senders = Senders(node)
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
+        self._recorder_fault = ""
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -145,9 +146,9 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        return self._outlets.await_listeners(patience)
+    def all_heard(self) -> bool:
+        """Return whether each topic has a subscriber."""
+        return self._outlets.all_heard()
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
@@ -166,10 +167,21 @@ class Publishers:
         self._node.get_logger().error(message)
         self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 
+    def lose_recorder(self, fault: str, stamp: int) -> None:
+        """Log why the recorder ended before the node, and report it in the diagnostics from now on.
+
+        Args:
+            fault: the reason.
+            stamp: the time [ns] of the diagnostics that are published at once.
+        """
+        self._recorder_fault = fault
+        self._node.get_logger().error(f"{fault}; the simulation goes on")
+        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene
         name = self._node.get_fully_qualified_name().lstrip("/")
-        return diagnostics(name, scene, self._status(), snapshot.stamp)
+        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault)
 
 
 class _Instant:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT, parameter
 from tactile_sim.signal_chain.stage import Group, Stage
 
@@ -51,7 +51,7 @@ def _adapt(values: np.ndarray, group: Group, removed: np.ndarray, memory: tuple 
     return next_load, next_average, step
 
 
-@njit(cache=True)
+@kernel
 def _filter(values, ranges, removed, gain, load, average, next_load, next_average):
     k = 0
     for b in range(len(ranges)):

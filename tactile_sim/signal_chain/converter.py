@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number, parameter
 from tactile_sim.signal_chain.stage import Group, Stage
 
@@ -46,7 +46,7 @@ class Quantisation(Stage):
         _round(values, group.ranges, group.parameters["step"])
 
 
-@njit(cache=True)
+@kernel
 def _limit(values, ranges, least, most):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -62,7 +62,7 @@ def _limit(values, ranges, least, most):
                     values[t, c] *= most[b] / magnitude
 
 
-@njit(cache=True)
+@kernel
 def _round(values, ranges, width):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):

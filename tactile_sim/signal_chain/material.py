@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, parameter
 from tactile_sim.signal_chain.stage import Group, Stage
 
@@ -43,7 +43,7 @@ class Hysteresis(Stage):
         return after
 
 
-@njit(cache=True)
+@kernel
 def _pass_on(values, loads, ranges, share, begin, beside):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -58,7 +58,7 @@ def _pass_on(values, loads, ranges, share, begin, beside):
                         values[beside[e], c] += passed / number
 
 
-@njit(cache=True)
+@kernel
 def _hold_back(values, ranges, fraction, before, after):
     k = 0
     for b in range(len(ranges)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number, parameter
 from tactile_sim.signal_chain.stage import Group, Stage
 
@@ -48,7 +48,7 @@ class Noise(Stage):
         _add_noise(values, group.ranges, group.parameters["std"], np.uint64(group.seed), np.uint64(step))
 
 
-@njit(cache=True)
+@kernel
 def _add_noise(values, ranges, std, seed, step):
     key = _mix(_mix(seed + _GOLDEN) + step * _GOLDEN)
     for b in range(len(ranges)):
@@ -57,20 +57,20 @@ def _add_noise(values, ranges, std, seed, step):
                 values[t, c] += std[b] * _normal(_mix(key + np.uint64((t << 8) + c) * _GOLDEN))
 
 
-@njit(cache=True)
+@kernel
 def _mix(bits):
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(cache=True)
+@kernel
 def _unit(bits):
     """Return a number in (0, 1] from the upper 53 bits."""
     return (np.float64(bits >> np.uint64(11)) + 1.0) * 2.0**-53
 
 
-@njit(cache=True)
+@kernel
 def _normal(bits):
     """Return a standard normal number, from these bits and rarely from bits derived from them."""
     while True:

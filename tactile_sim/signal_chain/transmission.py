@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
 from tactile_sim.signal_chain.stage import Group, Stage
@@ -67,7 +67,7 @@ class Delay(Stage):
         return readings[max(first, 0) :]
 
 
-@njit(cache=True)
+@kernel
 def _pack(values, ranges, out):
     k = 0
     for b in range(len(ranges)):
@@ -77,7 +77,7 @@ def _pack(values, ranges, out):
             k += 1
 
 
-@njit(cache=True)
+@kernel
 def _unpack(values, ranges, chosen, new):
     """Write the rows of the chosen bodies (b,) back into the skin."""
     k = 0

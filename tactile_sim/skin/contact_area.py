@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.solids import MESH, PLANE, entry
 from tactile_sim.skin.triangle_bins import highest_below
 
@@ -31,7 +31,7 @@ class Others(NamedTuple):
     """Of their triangles, as `bin_triangles` returns them."""
 
 
-@njit(cache=True)
+@kernel
 def taxels_around(load, solid, normal, index, reach, layer, count):
     """Append the taxels of a patch near a solid that face it to the layer; return how many it has then.
 
@@ -75,7 +75,7 @@ def taxels_around(load, solid, normal, index, reach, layer, count):
     return count
 
 
-@njit(cache=True)
+@kernel
 def contact_points(found, index, quad, solids, layer, origin, axes, others, spacing, pressing):
     """Return (x, y, z, gap, area) (5, k) of the points that may be pressed, and their taxels (k,).
 
@@ -133,7 +133,7 @@ def contact_points(found, index, quad, solids, layer, origin, axes, others, spac
     return all_points[:, :count], all_owners[:count]
 
 
-@njit(cache=True)
+@kernel
 def _depth(centers, taxel, areas, least, pressing):
     """Return how deep taxels would lie in the layer without a tilt, by their centers alone [m]."""
     depth = np.inf
@@ -151,7 +151,7 @@ def _depth(centers, taxel, areas, least, pressing):
     return depth
 
 
-@njit(cache=True)
+@kernel
 def _to_frame(positions, chosen, origin, axes, out):
     """Write points of the body in the frame of a pair into the first rows of out (5, k)."""
     o0, o1, o2 = origin
@@ -162,7 +162,7 @@ def _to_frame(positions, chosen, origin, axes, out):
             out[i, e] = axes[i, 0] * x + axes[i, 1] * y + axes[i, 2] * z
 
 
-@njit(cache=True)
+@kernel
 def _gaps(points, solids, others, reach):
     """Write the gap from points (x, y, z, gap, ...) of the skin down to the other body [m]."""
     count = points.shape[1]

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 GEOM = np.dtype(
     [
@@ -62,7 +63,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
     return table
 
 
-@njit(cache=True)
+@kernel
 def effective_radius(geoms, first, second, frame, rotations):
     """Of two geoms (indices, or -1 where unknown) that touch [m].
 
@@ -80,7 +81,7 @@ def effective_radius(geoms, first, second, frame, rotations):
     return 1.0 / np.sqrt((k1 if k1 > STRAIGHT * least else least) * (k2 if k2 > STRAIGHT * least else least))
 
 
-@njit(cache=True)
+@kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     """Of a geom's surface where it has this normal: the parts 11, 12 and 22 along the tangents [1/m].
 
@@ -112,7 +113,7 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     return xx, xy, yy
 
 
-@njit(cache=True)
+@kernel
 def _along_axis(geom, body_rotation, vector, axis):
     """What a vector (3,) of the world has along an axis of a geom."""
     along = 0.0

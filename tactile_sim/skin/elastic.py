@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.contact_area import Others, contact_points, taxels_around
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 from tactile_sim.skin.patches import TaxelIndex, find_nearest
@@ -66,7 +66,7 @@ class Pair(NamedTuple):
     """Of the other surface about the normal [rad/s]."""
 
 
-@njit(cache=True)
+@kernel
 def group_loads(loads, group):
     """Write the number of the pair that each load (m,) belongs to into group (m,); return how many there are.
 
@@ -89,7 +89,7 @@ def group_loads(loads, group):
     return count
 
 
-@njit(cache=True)
+@kernel
 def net_load(loads, group, number):
     """Return the index of the first load of a pair, and the fields of its `Pair`."""
     first, total = -1, 0.0
@@ -127,7 +127,7 @@ def net_load(loads, group, number):
     return first, (origin, axes, force, moment, velocity, spin)
 
 
-@njit(cache=True)
+@kernel
 def press(loads, group, number, pair_arrays, index_arrays, quad_arrays, solid_arrays, layer_arrays):
     """Spread one pair over the taxels that touch.
 
@@ -189,7 +189,7 @@ def press(loads, group, number, pair_arrays, index_arrays, quad_arrays, solid_ar
     return _settle(points, owner, pair.force, pair.moment, stiffness, spacing, layer)
 
 
-@njit(cache=True)
+@kernel
 def _settle(points, owner, force, moment, stiffness, spacing, layer):
     """Balance a pair and sum it up by taxel; return what `press` returns."""
     x, y, z, gap, area = points[0], points[1], points[2], points[3], points[4]
@@ -214,7 +214,7 @@ def _settle(points, owner, force, moment, stiffness, spacing, layer):
     return pressed, twist, middle_x, middle_y
 
 
-@njit(cache=True)
+@kernel
 def _sum_up(x, y, z, gap, area, owner, center_x, center_y, tilt, layer, force):
     """Add the pressures to the sums of their taxels, scaled to the force; return how many are pressed."""
     total, pressed = 0.0, 0
@@ -236,7 +236,7 @@ def _sum_up(x, y, z, gap, area, owner, center_x, center_y, tilt, layer, force):
     return pressed
 
 
-@njit(cache=True)
+@kernel
 def _tangential(pressed, layer, force, moment):
     """Return twist and center of pressure, and the moments of the tangential forces over their heights."""
     center_x, center_y = 0.0, 0.0
@@ -255,7 +255,7 @@ def _tangential(pressed, layer, force, moment):
     return twist, center_x, center_y, height_x, height_y
 
 
-@njit(cache=True)
+@kernel
 def _taxel_load(f, fx, fy, fz, pair, pressed):
     """Return the load on a taxel along the axes of its pair: tangential forces [N], and its point [m].
 
@@ -267,7 +267,7 @@ def _taxel_load(f, fx, fy, fz, pair, pressed):
     return first, second, fx / f, fy / f, fz / f
 
 
-@njit(cache=True)
+@kernel
 def taxel_loads(load, pair_arrays, layer_arrays, pressed):
     """Return the loads of `loads.LOAD` on the taxels of a pair, and the taxels.
 
@@ -292,7 +292,7 @@ def taxel_loads(load, pair_arrays, layer_arrays, pressed):
     return out, layer.taxel[: pressed[0]].copy()
 
 
-@njit(cache=True)
+@kernel
 def add_readings(loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, mean, sums):
     """Add what taxels read of all loads that press over an area to sums (n, 1 + c), as `shares.gather` does.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.skin.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
@@ -12,7 +12,7 @@ from tactile_sim.skin.responses import spread
 from tactile_sim.skin.shares import gather
 
 
-@njit(cache=True)
+@kernel
 def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
     """Writes what contacts put on the bodies with skin into out, of `loads.LOAD`; returns how many there are.
 
@@ -71,7 +71,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     return m
 
 
-@njit(cache=True)
+@kernel
 def place_other(load, geoms, other, body, body_positions, body_rotations):
     """Write the pose of another geom in the frame of a body into a load; other -1: a flex."""
     load.other, load.other_body = other, -1
@@ -95,7 +95,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
                 load.other_rotation[i, j] += here[k, i] * turned
 
 
-@njit(cache=True)
+@kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, law, stiffness, areas, arrays, room, sums, out,
@@ -115,7 +115,7 @@ def feel(
     return True
 
 
-@njit(cache=True)
+@kernel
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
     """Adds to out (b, 6) the force and the torque about each body's origin, in its frame, of all contacts.
 
@@ -141,7 +141,7 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
                 out[slot[body], 3 + i] += rotation[0, i] * tx + rotation[1, i] * ty + rotation[2, i] * tz
 
 
-@njit(cache=True)
+@kernel
 def place_in_world(points, offsets, body_ids, positions, rotations, out):
     """Writes where points (n, 3) of body frames are in the world into out (n, 3); those of body b are
     [offsets[b], offsets[b + 1])."""

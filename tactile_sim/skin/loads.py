@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 LOAD = np.dtype(
     [
@@ -192,7 +193,7 @@ def slip(loads: Loads) -> np.ndarray:
     return evaluate(loads.table, SLIP)
 
 
-@njit(cache=True)
+@kernel
 def evaluate(loads, quantity):
     """Return one of the quantities above (m, c) for loads (m,) of `LOAD`."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))

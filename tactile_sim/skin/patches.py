@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 FACING = 0.3
@@ -76,14 +76,14 @@ def sort_patches(
     return patches, np.concatenate(firsts), np.concatenate(orders)
 
 
-@njit(cache=True)
+@kernel
 def faces(normals, taxel, load_normal):
     """Whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
     n = normals[taxel]
     return n[0] * load_normal[0] + n[1] * load_normal[1] + n[2] * load_normal[2] < FACING
 
 
-@njit(cache=True)
+@kernel
 def find_nearest(load, index):
     """The taxel that takes a load; see `responses` for the rule."""
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
@@ -116,7 +116,7 @@ def find_nearest(load, index):
         radius *= 2.0
 
 
-@njit(cache=True)
+@kernel
 def k_nearest_taxels(points, which, arrays, out, distance):
     """Writes the taxels of a patch nearest to points (m, 3) into out (m, k), and how far they are.
 
@@ -158,7 +158,7 @@ def k_nearest_taxels(points, which, arrays, out, distance):
             radius *= 2.0
 
 
-@njit(cache=True)
+@kernel
 def _cells_around(point, radius, patch):
     """Ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
@@ -167,7 +167,7 @@ def _cells_around(point, radius, patch):
     return i0, i1, j0, j1, k0, k1
 
 
-@njit(cache=True)
+@kernel
 def _cells(x, radius, corner, cell, number):
     low = int(min(max(np.floor((x - radius - corner) / cell), 0.0), number - 1.0))
     high = int(min(max(np.floor((x + radius - corner) / cell), 0.0), number - 1.0))

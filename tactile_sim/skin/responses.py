@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.elastic import group_loads, net_load, press, taxel_loads
 from tactile_sim.skin.hertz import contact_radius, pressure
 from tactile_sim.skin.loads import Loads
@@ -103,7 +103,7 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 """Names of those that share each load by itself."""
 
 
-@njit(cache=True)
+@kernel
 def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
     """Writes the taxels around each load and their weights, load after load; returns how many there are.
 

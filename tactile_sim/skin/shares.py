@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 
 
@@ -66,7 +66,7 @@ def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
     raise ConfigError(f"skin.response_function: {function} gave Shares that cannot be: {fault}")
 
 
-@njit(cache=True)
+@kernel
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
 
@@ -100,7 +100,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
     flush(taxel[: begin[len(loads)]], mean, sums, out)
 
 
-@njit(cache=True)
+@kernel
 def flush(taxels, mean, sums, out):
     """Move the sums of some taxels to out (n, c), and leave zeros."""
     channels = out.shape[1]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 SOLID = np.dtype(
     [
@@ -90,7 +91,7 @@ def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.concatenate([lower, upper])
 
 
-@njit(cache=True)
+@kernel
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
     """Return where the line p + t d enters a solid other than triangles: t [m], negative from inside.
 
@@ -126,7 +127,7 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
     return first if first <= last and last >= 0.0 else np.inf
 
 
-@njit(cache=True)
+@kernel
 def _slab(p, d, half):
     if abs(d) < _PARALLEL:
         return (-np.inf, np.inf) if abs(p) <= half else (np.inf, -np.inf)
@@ -134,12 +135,12 @@ def _slab(p, d, half):
     return min(first, second), max(first, second)
 
 
-@njit(cache=True)
+@kernel
 def _ball(px, py, pz, dx, dy, dz, radius):
     return _crossing(1.0, px * dx + py * dy + pz * dz, px * px + py * py + pz * pz - radius * radius)
 
 
-@njit(cache=True)
+@kernel
 def _crossing(a, b, c):
     """Return between which t the quadratic a t^2 + 2 b t + c is negative; from inf to -inf where nowhere."""
     if a < _PARALLEL:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 _MOST_CELLS = 4096
 
 
-@njit(cache=True)
+@kernel
 def bin_triangles(solids, ids, positions, rotations, low, high):
     """Return the triangles of some solids that cross a box, and a grid over them.
 
@@ -70,14 +71,14 @@ def bin_triangles(solids, ids, positions, rotations, low, high):
     return corners, begin, order, np.array([scale, float(nx), float(ny), low[0], low[1]])
 
 
-@njit(cache=True)
+@kernel
 def _range(values, low, scale, cells):
     first = int(np.floor((min(values[0], values[1], values[2]) - low) * scale))
     last = int(np.floor((max(values[0], values[1], values[2]) - low) * scale))
     return max(0, min(first, cells - 1)), max(0, min(last, cells - 1))
 
 
-@njit(cache=True)
+@kernel
 def highest_below(corners, begin, order, grid, x, y, top):
     """Return the height z of the highest triangle at (x, y) that is not above ``top``; -inf where none is.
 

@@ -12,12 +12,12 @@ of radii from four spacings on (4 % from two), and within 0.2 spacings across th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.patches import faces, find_nearest
 
 
-@njit(cache=True)
+@kernel
 def walk(load, reach, index, out):
     """Write the taxels around a load into out, and their distances into the index; return how many.
 
@@ -30,7 +30,7 @@ def walk(load, reach, index, out):
     return _walk_straight(load, start, reach, index, out)
 
 
-@njit(cache=True)
+@kernel
 def _walk_straight(load, start, reach, index, queue):
     """Breadth first."""
     positions, normals, far = index.positions, index.normals, index.scratch_distance
@@ -58,7 +58,7 @@ def _walk_straight(load, start, reach, index, queue):
     return tail
 
 
-@njit(cache=True)
+@kernel
 def _walk_along(load, start, reach, index, queue):
     """Dijkstra's, in the order of distances along the surface."""
     positions, normals, far, heap, vector = (
@@ -123,7 +123,7 @@ def _walk_along(load, start, reach, index, queue):
     return tail
 
 
-@njit(cache=True)
+@kernel
 def _turned(x, y, z, a, b):
     """A vector across unit vector a, turned as a is turned to b on the shortest way."""
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -133,7 +133,7 @@ def _turned(x, y, z, a, b):
     return x - k * (a[0] + b[0]), y - k * (a[1] + b[1]), z - k * (a[2] + b[2])
 
 
-@njit(cache=True)
+@kernel
 def _push(heap, size, key, value):
     """Puts an entry into a binary heap of rows (key, value), least key first; returns its new size."""
     at = size
@@ -145,7 +145,7 @@ def _push(heap, size, key, value):
     return size + 1
 
 
-@njit(cache=True)
+@kernel
 def _pop(heap, size):
     """Takes the first entry out; returns the new size."""
     last = size - 1

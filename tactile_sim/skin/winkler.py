@@ -18,14 +18,15 @@ keeps the force exact and comes as near to the moment as the surface allows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 TILT_PENALTY = 1e-9
 """Stiffness against tilting, over that of the layer itself over one spacing."""
 MOST_STEPS = 60
 
 
-@njit(cache=True)
+@kernel
 def balance(x, y, gap, area, stiffness, force, spacing, center_x, center_y, tilt):
     """Find the indentation and the tilts that balance a force at a center of pressure.
 
@@ -74,7 +75,7 @@ def balance(x, y, gap, area, stiffness, force, spacing, center_x, center_y, tilt
     tilt[0], tilt[1], tilt[2] = c0, c1, c2
 
 
-@njit(cache=True)
+@kernel
 def _energy(x, y, gap, area, stiffness, force, penalty, center_x, center_y, c0, c1, c2, h):
     """Return the energy; write its gradient and the upper half of its Hessian into h (9,)."""
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0

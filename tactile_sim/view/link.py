@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
+from tactile_sim import signals
 from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
+from tactile_sim.signals import Stopped
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
@@ -19,8 +22,8 @@ from tactile_sim.view.world import World
 
 INTERVAL = 0.04
 """Moments are at least so far apart [s of wall time] while time runs."""
-PATIENCE = 60.0
-"""The process of the view must be up within this long [s]."""
+PATIENCE = 180.0
+"""The process of the view must be up within this long [s]; it may have to compile kernels."""
 
 
 class Link:
@@ -60,13 +63,26 @@ class Link:
             arguments = (*files, host, port, int(elsewhere), int(asks))
             self._process = Child(*map(str, arguments), module="tactile_sim.view.server", files=files)
         theirs.close()
-        answer = self._line.receive(PATIENCE)
+        try:
+            answer = self._first_answer()
+        except Stopped:
+            self.close()
+            raise
         if not answer or "address" not in answer:
             self.close()
             said = " ".join(self._process.last_lines[-1:]) or "no answer"
             raise CommandError((answer or {}).get("refused", f"the web view did not start: {said}"))
         self.address: str = answer["address"]
         """What to type into a browser."""
+
+    def _first_answer(self) -> dict[str, Any] | None:
+        """What the view says as it starts. Raises Stopped (see `tactile_sim.signals`)."""
+        end = time.monotonic() + PATIENCE
+        answer: dict[str, Any] | None = {}
+        while answer == {} and time.monotonic() < end:
+            signals.check()
+            answer = self._line.receive(INTERVAL)
+        return answer
 
     def listen(self, obey: Callable[[str, list[Any]], None], lost: Callable[[str], None]) -> None:
         """Has a thread of its own call ``obey`` with each request and, should the view break down, ``lost``

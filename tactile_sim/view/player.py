@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.signals import StopRequest
 from tactile_sim.view import address
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_moments import BagMoments
@@ -58,10 +56,10 @@ class Player:
         self.viewer.panel.tell("; ".join(self.remarks))
         self._show()
 
-    def play(self, stopped: Event, duration: float | None = None) -> None:
-        """Plays until that is set, or for so many seconds of wall time."""
+    def play(self, stop: StopRequest, duration: float | None = None) -> None:
+        """Play until a signal comes, or ``duration`` [s of wall time] is over."""
         last = begin = time.monotonic()
-        while not stopped.wait(1.0 / RATE):
+        while not stop.wait(1.0 / RATE):
             now = time.monotonic()
             if duration is not None and now >= begin + duration:
                 return
@@ -82,24 +80,26 @@ class Player:
 
 
 def play(path: str | Path, host: str, port: int, duration: float | None = None) -> int:
-    """Plays a bag back until Ctrl-C or SIGTERM, or so many seconds of wall time; returns the exit code."""
+    """Play a bag back until a signal ends it, or ``duration`` [s of wall time] is over; return the exit code.
+
+    Raises:
+        Stopped: a signal came while the bag was read.
+    """
     from tactile_sim.commands.progress import progress
 
-    stopped = Event()
-    with progress(f"reading {path}") as told:
-        player = Player(Path(path), host, port, progress=told)
-    before = {number: signal.signal(number, _setter(stopped)) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        for remark in player.remarks:
-            print(f"tactile_sim: {remark}", file=sys.stderr)
-        print(address.told(host, player.viewer.address), flush=True)
-        player.play(stopped, duration)
-    finally:
-        player.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with StopRequest() as stop:
+        with progress(f"reading {path}") as show:
+
+            def report(done: int, total: int) -> None:
+                stop.check()
+                show(done, total)
+
+            player = Player(Path(path), host, port, progress=report)
+        try:
+            for remark in player.remarks:
+                print(f"tactile_sim: {remark}", file=sys.stderr)
+            print(address.told(host, player.viewer.address), flush=True)
+            player.play(stop, duration)
+        finally:
+            player.close()
     return 0
-
-
-def _setter(stopped: Event) -> Callable[[int, object], None]:
-    return lambda number, frame: stopped.set()

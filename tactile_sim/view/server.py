@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from tactile_sim.child import end_quickly
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
@@ -78,7 +79,7 @@ def main(
     """Serves one simulation; the first three are numbers of open files. The last two are 1 for yes, else 0:
     whether the next free port will do, and whether browsers may ask for something. Returns the exit code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the line says when it is over
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to clean up
     with os.fdopen(int(world_file), "rb") as file:
         world, pictures, settings = pickle.load(file)
     mirror = Mirror(settings) if settings else None
@@ -90,6 +91,7 @@ def main(
     except TactileSimError as error:
         line.send(refused=str(error))
         return 2
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the line says when it is over
     line.send(address=viewer.address)
     try:
         serve(line, channel, viewer, Moments(world, pictures, mirror))
@@ -99,4 +101,5 @@ def main(
 
 
 if __name__ == "__main__":
+    end_quickly()
     sys.exit(main(*sys.argv[1:]))

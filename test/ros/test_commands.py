@@ -261,7 +261,7 @@ def test_qos_may_be_overridden_by_parameters(ros, parameters):
     assert info.qos_profile.reliability.name == "BEST_EFFORT"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_the_node_cleanly(ros, parameters, number):
     process = ros.run(**parameters)
     process.send_signal(number)
