@@ -39,7 +39,7 @@ WARM_UP = 0.1  # of all samples, which are not compared
 TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
 """How much more the last third of the samples may have than the first, by quantity.
 
-RSS and PSS are reported only. They include pages of files, which the system drops and reads again as it likes.
+RSS and PSS are reported only. They include pages of files, which the system drops and reads again at will.
 """
 
 Samples = dict[str, list[dict[str, float]]]
@@ -169,7 +169,7 @@ def _report(
             table.add_column(column, justify="right" if column else "left")
         for name, first, last, slope in judge(rows):
             bound = TOLERANCE.get(name, float("inf"))
-            table.add_row(name, f"{first:.0f}", f"{last:.0f}", f"{slope:+.2f}", f"{bound:.0f}".replace("inf", "-"))
+            table.add_row(name, f"{first:.0f}", f"{last:.0f}", f"{slope:+.2f}", f"{bound:.0f}")
             if last - first > bound:
                 faults.append(f"{process}: {name} grew from {first:.0f} to {last:.0f}")
         console.print(table)
