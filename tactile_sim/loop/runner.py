@@ -58,7 +58,11 @@ class Runner:
     # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Lets work be done between two steps. What it refuses is counted and told to the user."""
+        """Do work between two steps. Its refusal is counted, logged and published in the status.
+
+        While time stands, the status is published at once: at its rate of simulation time it would never be
+        due, and in lock-step a controller waits for what became of its command.
+        """
 
         def guarded() -> None:
             try:
@@ -67,6 +71,8 @@ class Runner:
                 self._refused += 1
                 self._last_refusal = str(error)
                 self.output.warn(str(error))
+                if self._standing():
+                    self.output.report(self.simulation.stamp)
 
         self._mail.post(guarded)
 

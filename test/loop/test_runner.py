@@ -28,6 +28,7 @@ class Ears:
         self.new = False
         self.sent: list[tuple[int, set[str], float]] = []
         self.said: list[str] = []
+        self.reports: list[int] = []
 
     def heard(self):
         return self.streams
@@ -48,6 +49,9 @@ class Ears:
 
     def warn(self, message):
         self.said.append(message)
+
+    def report(self, stamp):
+        self.reports.append(stamp)
 
     def fail(self, message, stamp):
         self.said.append(message)
@@ -206,6 +210,11 @@ def test_a_refused_command_is_told_and_counted(running):
     assert ears.said == ["no such joint"]
     status = runner.call(runner.status).result(PATIENCE)
     assert (status.refused, status.last_refusal) == (1, "no such joint")
+    assert ears.reports == []  # the status is published at its own rate
+    runner.call(lambda: runner.pause(True)).result(PATIENCE)
+    runner.post(refuse)
+    stood_at = runner.call(lambda: runner.simulation.stamp).result(PATIENCE)
+    assert ears.reports == [stood_at]
 
 
 def test_broken_physics_is_never_sent_and_a_reset_mends_it(running):

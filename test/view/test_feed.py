@@ -84,7 +84,7 @@ class Said:
         return set()
 
     newcomers = commanded = lambda self: False
-    publish = greet = lambda self, *_: None
+    publish = greet = report = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)
