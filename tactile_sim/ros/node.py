@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import rclpy
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -29,6 +28,7 @@ from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
+from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import address
 from tactile_sim.view.feed import ViewFeed
@@ -36,8 +36,6 @@ from tactile_sim.view.feed import ViewFeed
 NAME = "tactile_sim"
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
-DISCOVERY, LOOKS = 2.0, 5
-"""After so long [s of wall time] the other nodes are known, on a busy machine after some times that."""
 
 
 def run(
@@ -119,7 +117,7 @@ def _spin(
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
 
         SimulationInterfaces(node, runner, requests)
-    _look_for_twins(node)
+    TwinWatch(node, node.get_logger().warning)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
 
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
@@ -153,31 +151,6 @@ def _spin(
         publishers.flush(FLUSH_RECORDED if recorded else FLUSH)
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)
-
-
-def _look_for_twins(node: Node) -> None:
-    """Once the others are discovered, says so if one of them has this node's name and thus its topics."""
-    left = LOOKS
-
-    def look() -> None:
-        nonlocal left
-        left -= 1
-        spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
-        if spaces.count(node.get_namespace()) > 1:
-            node.get_logger().warning(
-                f"another {node.get_fully_qualified_name()} is in this ROS domain and sends the same topics: "
-                "give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
-            )
-        elif len(spaces) > 1 and node.get_parameter("rates.clock").value:
-            node.get_logger().warning(
-                "another tactile_sim is in this ROS domain, and one alone should send /clock: start all "
-                "others with rates.clock: 0.0, or with another ROS_DOMAIN_ID"
-            )
-        elif left:
-            return
-        timer.cancel()
-
-    timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 def _listen(executor: SingleThreadedExecutor) -> None:

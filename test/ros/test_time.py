@@ -249,10 +249,3 @@ def test_the_tare_makes_the_present_touch_zero(ros):
     assert np.abs(arrays[-1].data).max() > 0.1
     assert ros.call(Trigger, "/tactile_sim/tare").success
     wait_for(lambda: np.abs(arrays[-1].data).max() < 1e-3, "zero")
-
-
-def test_a_second_simulation_in_the_graph_says_who_should_send_the_clock(ros):
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
-    second = ros.start("run", "touch_cube", "--duration", "30", "--ros-args", "-r", "__ns:=/second")
-    told = next((line for line in second.stdout if "/clock" in line), "")
-    assert "one alone should send /clock: start all others with rates.clock: 0.0" in told
