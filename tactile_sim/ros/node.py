@@ -20,13 +20,13 @@ from tactile_sim import config, kernel_cache
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
-from tactile_sim.ros.requests import NodeRequests
-from tactile_sim.ros.services import Services
+from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import roomy
 from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.simulation import Simulation
@@ -111,8 +111,9 @@ def _spin(
     # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    requests = NodeRequests(runner, node, executor)
-    Services(node, requests)
+    runner.set_parameter = parameters.setter(node, executor)
+    requests = Requests(runner)
+    offer_actions(node, requests)
     if find_spec("simulation_interfaces"):
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
 
@@ -132,7 +133,7 @@ def _spin(
         + f"{1 / simulation.engine.timestep:g} steps/s"
     )
     if feed:
-        feed.serve(runner, requests)
+        feed.serve(runner)
         node.get_logger().info(address.told(settings.web.host, feed.address))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -89,7 +88,7 @@ def running(tmp_path):
 
 
 def steps(runner, count):
-    return runner.steps(count).result(PATIENCE)
+    return runner.call(lambda: runner.request_steps(count)).result(PATIENCE)
 
 
 def wait_until(condition):
@@ -179,7 +178,7 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
 @pytest.mark.parametrize("stop", ["pause", "reset"])
 def test_many_steps_can_be_stopped(running, stop):
     runner, _ = running("tactile", start_paused=True)
-    done = runner.steps(2**32 - 1)
+    done = runner.call(lambda: runner.request_steps(2**32 - 1))
     wait_until(lambda: runner.simulation.step)
     if stop == "pause":
         runner.call(lambda: runner.pause(True)).result(PATIENCE)
@@ -247,8 +246,7 @@ def test_motion_and_state_are_the_same_after_a_reset_as_after_the_start(running)
 
 def test_whoever_waits_is_answered_when_the_loop_ends(running):
     runner, _ = running(start_paused=True)
-    done: Future = Future()
-    runner.call(lambda: runner.request_steps(10**9, done))
+    done = runner.call(lambda: runner.request_steps(10**9))
     wait_until(lambda: runner.simulation.step)
     runner.stop()
     with pytest.raises(CommandError, match="ends"):

@@ -1,7 +1,8 @@
-"""Services: every call is answered, whatever becomes of it."""
+"""Services: made from the table of actions; every call is answered, whatever becomes of it."""
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import Future
 
 import pytest
@@ -13,8 +14,48 @@ from rostest import wait_for  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 
+from tactile_sim import config  # noqa: E402
+from tactile_sim.actions import ACTIONS, Action  # noqa: E402
 from tactile_sim.errors import TactileSimError  # noqa: E402
+from tactile_sim.loop.output import Terminal  # noqa: E402
+from tactile_sim.loop.requests import Requests  # noqa: E402
+from tactile_sim.loop.runner import Runner  # noqa: E402
 from tactile_sim.ros.deferred import DeferredService  # noqa: E402
+from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
+from tactile_sim.view import live_world  # noqa: E402
+
+SERVED = [action for action in ACTIONS.values() if action.service]
+
+
+@pytest.mark.parametrize("action", SERVED, ids=lambda action: action.name)
+def test_requests_have_the_arguments_of_their_actions(action):
+    names = fields(service_class(action.service))
+    if action.service.startswith("std_srvs"):
+        assert len(names) == len(action.arguments)
+    else:
+        assert names == list(action.arguments)
+
+
+def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
+    def wave(loop, times: bool) -> str:
+        """Wave."""
+        return f"{loop.simulation.names.bodies[1]} waved {times}"
+
+    monkeypatch.setitem(ACTIONS, "wave", Action(wave, "std_srvs/srv/SetBool", "w", "wave", button=True))
+    settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.1}}})
+    simulation = Simulation(settings)
+    runner = Runner(simulation, Terminal())
+    offer_actions(ros.node, Requests(runner))
+    thread = threading.Thread(target=runner.run)
+    thread.start()
+    try:
+        answer = ros.call(SetBool, "/listener/wave", data=True)
+    finally:
+        runner.stop()
+        thread.join()
+    assert (answer.success, answer.message) == (True, "table waved True")
+    assert "wave" in live_world.of_simulation(simulation).actions
 
 
 @pytest.mark.parametrize(
