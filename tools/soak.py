@@ -33,7 +33,7 @@ from tactile_sim.errors import TactileSimError
 from tactile_sim.names import Names
 
 MESSAGES_AT_ONCE = 8  # of a topic per call of ~/step; the node keeps 10 for a subscriber that is late
-SAMPLE_EVERY = 5.0  # s of wall time
+SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
 LOG_EVERY = 60.0  # s of wall time
 WARM_UP = 0.1  # of all samples, which are not compared
 TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
@@ -42,30 +42,70 @@ TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/de
 RSS and PSS are reported only. They include pages of files, which the system drops and reads again at will.
 """
 
-Samples = dict[str, list[dict[str, float]]]
-"""By process; each with the simulated time [s] and the quantities."""
+Row = dict[str, float]
+"""What a process used at one time: the simulated time [s], and the quantities."""
+SharedFile = tuple[str, int]
+"""Path and inode of a file in shared memory."""
+SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
+"""What belongs to one participant of DDS; ports are shared with all others on this machine."""
 
 
-def sample(pid: int) -> dict[str, float]:
+class Usage:
+    """Samples of what processes use."""
+
+    def __init__(self) -> None:
+        self._segments: set[SharedFile] = set()
+        self._interval, self._due = SAMPLE_EVERY, 0.0
+        self.rows: dict[str, list[Row]] = {}
+
+    def look(self, simulated: float, processes: dict[str, int]) -> None:
+        """Take a sample of processes, given by name and process id, if it is due."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        if any(len(rows) == MOST_SAMPLES for rows in self.rows.values()):
+            # This process must not grow by its own samples.
+            self.rows = {name: rows[::2] for name, rows in self.rows.items()}
+            self._interval *= 2.0
+        self._due = now + self._interval
+        for name, pid in processes.items():
+            files = shared_files(pid)
+            self._segments |= {file for file in files if SEGMENT.search(file[0])}
+            self.rows.setdefault(name, []).append({"time": simulated, **sample(pid, files)})
+
+    def left(self) -> list[str]:
+        """Return the segments of shared memory that the processes, which have ended, have left behind."""
+        return sorted(path for path, inode in self._segments if blocks((path, inode)))
+
+
+def sample(pid: int, shared: set[SharedFile]) -> Row:
     """Return what a process uses now."""
     folder = Path(f"/proc/{pid}")
     rollup = (folder / "smaps_rollup").read_text()
     memory = {name: float(size) for name, size in re.findall(r"^(\w+): +(\d+) kB", rollup, re.M)}
-    shared = [file.stat().st_blocks / 2.0 for file in shared_files(pid) if file.exists()]
     return {
         "RSS [KiB]": memory["Rss"],
         "PSS [KiB]": memory["Pss"],
         "anonymous [KiB]": memory["Anonymous"],
         "descriptors": len(os.listdir(folder / "fd")),
         "threads": len(os.listdir(folder / "task")),
-        "/dev/shm [KiB]": sum(shared),
+        "/dev/shm [KiB]": sum(map(blocks, shared)) / 2.0,
     }
 
 
-def shared_files(pid: int) -> set[Path]:
+def shared_files(pid: int) -> set[SharedFile]:
     """Return the files in /dev/shm that a process has mapped, without those of the system's tracing."""
-    mapped = re.findall(r"/dev/shm/(?!lttng)\S+", Path(f"/proc/{pid}/maps").read_text())
-    return {Path(path) for path in mapped}
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    return {(path, int(inode)) for inode, path in re.findall(r"(\d+) +(/dev/shm/(?!lttng)\S+)", maps)}
+
+
+def blocks(file: SharedFile) -> int:
+    """Return the blocks of 512 bytes of a file; 0 if it is gone."""
+    try:
+        status = os.stat(file[0])
+    except FileNotFoundError:
+        return 0
+    return status.st_blocks if status.st_ino == file[1] else 0
 
 
 def main() -> int:
@@ -82,39 +122,33 @@ def main() -> int:
     except TactileSimError as error:
         print(f"soak: error: {error}", file=sys.stderr)
         return 2
-    free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
     names = Names(model)
-    fastest = max(rate for rate in vars(settings.rates).values())
-    at_once = max(1, int(MESSAGES_AT_ONCE / min(1.0, fastest * model.opt.timestep)))
+    free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+    per_step = min(1.0, max(vars(settings.rates).values()) * model.opt.timestep)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getpid())))
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     parameters = ["-p", "start_paused:=true", "-p", f"seed:={args.seed}"]
-    began, samples, faults = time.monotonic(), Samples({"node": [], "subscriber": []}), []
+    usage, faults, reached = Usage(), [], 0.0
     with Child("run", args.config, "--ros-args", *parameters) as node:
         subscriber = Subscriber(node)
         disturbances = Disturbances(subscriber, args.seed, [names.bodies[body] for body in free])
-        files: set[Path] = set()
-        now = 0.0
+        processes = {"node": node.pid, "subscriber": os.getpid()}
+        began = time.monotonic()
         try:
             subscriber.subscribe()
             subscriber.step(1)
-            began = due = log_due = time.monotonic()
-            while now < 3600.0 * args.hours and not stopping.is_set():
-                now = subscriber.step(at_once) * 1e-9
-                disturbances.act(now)
-                wall = time.monotonic()
-                if wall >= due:
-                    due = wall + SAMPLE_EVERY
-                    for name, pid in (("node", node.pid), ("subscriber", os.getpid())):
-                        samples[name].append({"time": now, **sample(pid)})
-                        files |= shared_files(pid)
-                if wall >= log_due:
-                    log_due = wall + LOG_EVERY
-                    print(_progress(now, wall - began, subscriber, samples), flush=True)
-                if wall - began > 60.0 * args.minutes:
+            began = due = time.monotonic()
+            while reached < 3600.0 * args.hours and not stopping.is_set():
+                reached = subscriber.step(max(1, int(MESSAGES_AT_ONCE / per_step))) * 1e-9
+                disturbances.act(reached)
+                usage.look(reached, processes)
+                if (now := time.monotonic()) >= due:
+                    due = now + LOG_EVERY
+                    print(_progress(reached, now - began, subscriber, usage), flush=True)
+                if now - began > 60.0 * args.minutes:
                     break
             if subscriber.latched_again() != subscriber.latched():
                 faults.append("a latched message is not the one of the start")
@@ -125,31 +159,29 @@ def main() -> int:
         subscriber.close()
     if node.returncode != 0:
         faults.append(f"the node ended with exit code {node.returncode}: {' '.join(node.last_lines[-3:])}")
-    if left := sorted(file.name for file in files if file.exists()):
+    if left := usage.left():
         faults.append(f"left in /dev/shm: {', '.join(left)}")
-    faults += _report(args.config, args.seed, now, wall, subscriber, samples)
+    print(f"{args.config}, seed {args.seed}: {reached / 3600:.2f} simulated hours in {wall / 60:.1f} minutes")
+    faults += _report(subscriber, usage)
     for fault in faults:
         print(f"soak: fault: {fault}", file=sys.stderr)
     return 1 if faults else 0
 
 
-def _progress(now: float, wall: float, subscriber: Subscriber, samples: Samples) -> str:
+def _progress(reached: float, wall: float, subscriber: Subscriber, usage: Usage) -> str:
     messages = sum(topic.count for topic in subscriber.topics.values())
     lost = sum(topic.lost for topic in subscriber.topics.values())
     used = (
         f"{name}: " + ", ".join(f"{key} {value:.0f}" for key, value in rows[-1].items() if key != "time")
-        for name, rows in samples.items()
+        for name, rows in usage.rows.items()
     )
-    return f"{now:.1f} s simulated in {wall:.0f} s; {messages} messages, {lost} lost; {'; '.join(used)}"
+    return f"{reached:.1f} s simulated in {wall:.0f} s; {messages} messages, {lost} lost; {'; '.join(used)}"
 
 
-def _report(
-    title: str, seed: int, now: float, wall: float, subscriber: Subscriber, samples: Samples
-) -> list[str]:
+def _report(subscriber: Subscriber, usage: Usage) -> list[str]:
     """Print the tables; return the faults found in them."""
     console = Console(width=110)
     console.print(
-        f"{title}, seed {seed}: {now / 3600.0:.2f} simulated hours in {wall / 60.0:.1f} minutes; "
         f"service calls: {dict(subscriber.calls)}; refused: {dict(+subscriber.refused)}; "
         f"longest pause of this process: {subscriber.longest_pause:.1f} s"
     )
@@ -163,7 +195,7 @@ def _report(
         if topic.lost or topic.backwards or layouts > 1:
             faults.append(f"{name}: {topic.lost} lost, {topic.backwards} stamps backwards, {layouts} layouts")
     console.print(topics)
-    for process, rows in samples.items():
+    for process, rows in usage.rows.items():
         table = Table(title=process)
         for column in ("", "first third", "last third", "a simulated hour", "may grow"):
             table.add_column(column, justify="right" if column else "left")
@@ -176,7 +208,7 @@ def _report(
     return faults
 
 
-def judge(rows: list[dict[str, float]]) -> Iterator[tuple[str, float, float, float]]:
+def judge(rows: list[Row]) -> Iterator[tuple[str, float, float, float]]:
     """Yield each quantity: its largest value in the first and in the last third, and its slope per hour."""
     settled = rows[int(WARM_UP * len(rows)) :]
     if len(settled) < 2:
