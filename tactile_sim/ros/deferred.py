@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import qos_profile_parameters
 
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.errors import CommandError
 
 QOS = qos_profile_parameters
 """The profile of ROS's own parameter services: up to 1000 requests wait for the node.
@@ -40,7 +40,7 @@ class DeferredService:
             service_type: Its ROS type.
             name: Its ROS name.
             start: Starts the work that a request asks for and returns the future of its result.
-            fill: Writes the result or the error of a finished future into a response.
+            fill: Writes the result of a finished future, or its TactileSimError, into a response.
         """
         self._start, self._fill = start, fill
         self._name, self._logger = name, node.get_logger()
@@ -59,15 +59,16 @@ class DeferredService:
 
     def _send_when_done(self, response: Any, header: Any) -> None:
         def answer(future: Future) -> None:
-            error = future.exception()
-            if error is not None and not isinstance(error, TactileSimError):
-                self._logger.error(f"{self._name}: {''.join(traceback.format_exception(error))}")
-                future = _failed(CommandError(f"internal error, see the log of the node: {error!r}"))
             try:
-                self._fill(response, future)
+                try:
+                    self._fill(response, future)
+                except Exception as error:
+                    self._logger.error(f"{self._name}: {''.join(traceback.format_exception(error))}")
+                    text = f"internal error, see the log of the node: {error!r}"
+                    self._fill(response, _failed(CommandError(text)))
                 self._send(response, header)
-            except Exception as failure:
-                self._logger.error(f"{self._name}: cannot send an answer: {failure}")
+            except Exception as error:
+                self._logger.error(f"{self._name}: cannot send an answer: {error}")
 
         self._future.add_done_callback(answer)
 

@@ -51,6 +51,6 @@ def _fill(response: Any, future: Future) -> None:
         if isinstance(result, int):
             response.time = as_time(result)
             result = f"now at {result * 1e-9:.9g} s"
-        response.message = result
+        response.message = result or ""
     except TactileSimError as error:
         response.success, response.message = False, str(error)
