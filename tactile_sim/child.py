@@ -70,6 +70,11 @@ class Child:
             self._lines.append(line.rstrip())
 
     @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
     def returncode(self) -> int | None:
         """The exit code; None while it runs."""
         return self._process.poll()

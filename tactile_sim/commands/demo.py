@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.live import Live
 
 from tactile_sim import config, scenes
+from tactile_sim.actions import KEYS
 from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.config import WebSettings
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 REFRESH = 0.1  # s of wall time between two pictures of the live table
 PLAIN_REFRESH = 1.0  # s between two tables in a pipe
 DOMAINS = 101  # ROS domains above it have ports that Linux hands out to others
-FOOTER = "space throw a ball   p pause   r reset   s step   q quit   "
+KEY_NAMES = {key: "space" if key == " " else key for key in KEYS}
+FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.items()) + "q quit   "
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -39,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "demo",
         "run the node and watch what it feels in a live table",
-        "Keys: space throws a ball, p pauses, r resets, s makes one step while paused, q quits.\n"
+        f"Keys: {', '.join(f'{KEY_NAMES[key]}: {action.label}' for key, action in KEYS.items())}, q: quit.\n"
         "Without ROS_DOMAIN_ID a free domain of this user is taken; discovery keeps to this machine.",
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
@@ -143,7 +145,7 @@ def _watch(
             if end is None and monitor.ready:
                 end = now + (duration or math.inf)
                 if begin:
-                    monitor.pause(False)
+                    monitor.call("pause", False)
             if stop.requested or not obey() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
@@ -191,18 +193,12 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     if not Keys.ours():
         yield lambda: True
         return
-    actions = {
-        " ": monitor.throw,
-        "p": lambda: monitor.pause(not monitor.state.paused),
-        "r": monitor.reset,
-        "s": monitor.step,
-    }
     with Keys() as keys:
 
         def obey() -> bool:
             key = keys.read()
-            if key in actions:
-                actions[key]()
+            if key in KEYS:
+                monitor.press(key)
             return key != "q"
 
         yield obey

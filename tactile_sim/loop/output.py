@@ -50,6 +50,9 @@ class Output(Protocol):
     def warn(self, message: str) -> None:
         """Tells the user of a refused command."""
 
+    def report(self, stamp: int) -> None:
+        """Publish the status of the loop now, with a stamp [ns], instead of when it is due."""
+
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke at a time [ns]."""
 
@@ -78,6 +81,9 @@ class Terminal:
     def warn(self, message: str) -> None:
         """A line."""
         print(f"tactile_sim: {message}", file=sys.stderr)
+
+    def report(self, stamp: int) -> None:
+        """Do nothing: the warning has been printed."""
 
     def fail(self, message: str, stamp: int) -> None:
         """A line."""

@@ -36,6 +36,8 @@ class Runner:
         self.watch: Callable[[], None] = _nobody
         """Called now and then, while time runs or stands, when the state is ready for its coming step: for
         whoever watches by the clock on the wall."""
+        self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
+        """Sets a live parameter; the node replaces it, so that ROS sees the change."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """In lock-step: commands that wait for a step of their own."""
@@ -56,7 +58,11 @@ class Runner:
     # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Lets work be done between two steps. What it refuses is counted and told to the user."""
+        """Do work between two steps. Its refusal is counted, logged and published in the status.
+
+        While time stands, the status is published at once: at its rate of simulation time it would never be
+        due, and in lock-step a controller waits for what became of its command.
+        """
 
         def guarded() -> None:
             try:
@@ -65,23 +71,14 @@ class Runner:
                 self._refused += 1
                 self._last_refusal = str(error)
                 self.output.warn(str(error))
+                if self._standing():
+                    self.output.report(self.simulation.stamp)
 
         self._mail.post(guarded)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Lets work be done between two steps; the future gives its result or its error."""
+        """Do work between two steps; see `Mailbox.call`."""
         return self._mail.call(work)
-
-    def steps(self, count: int) -> Future:
-        """Lets standing time go on by some steps; the future gives the stamp [ns] then reached."""
-        done: Future = Future()
-
-        def pass_on(asked: Future) -> None:
-            if error := asked.exception():
-                done.set_exception(error)
-
-        self.call(lambda: self.request_steps(count, done)).add_done_callback(pass_on)
-        return done
 
     def stop(self) -> None:
         """End `run` after the step under way. May be called in a signal handler: it waits for no lock."""
@@ -104,7 +101,7 @@ class Runner:
                 self._mail.read()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()
-                    self.request_steps(1, Future())
+                    self.request_steps(1)
                 if self._standing() and not self._owed:
                     self._stand()
                 elif not self._standing() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
@@ -126,15 +123,24 @@ class Runner:
         self._show_next |= paused
         self.paused = paused
 
-    def request_steps(self, steps: int, done: Future) -> None:
-        """Lets standing time go on by some steps; ``done`` gives the stamp [ns] then reached."""
+    def request_steps(self, steps: int) -> Future[int]:
+        """Advance standing time by some steps.
+
+        Returns:
+            The future of the stamp [ns] then reached; a CommandError if something prevents a step.
+
+        Raises:
+            CommandError: Time does not stand, ``steps`` is below 1, or the physics is broken.
+        """
         if not self._standing():
             raise CommandError("cannot step while running: pause first, or set lockstep: true")
         if steps < 1:
             raise CommandError(f"cannot go {steps} steps: ask for at least 1")
         self._check_fault()
         owed = self._owed[-1][0] if self._owed else self.simulation.step_count
+        done: Future[int] = Future()
         self._owed.append((owed + steps, done))
+        return done
 
     def command(self, work: Callable[[], None]) -> None:
         """Lets a command act; in lock-step on a step of its own, for which time then goes on."""
@@ -176,6 +182,9 @@ class Runner:
         """Set the number of steps after which requests are read."""
         reaction = REACTION * min(settings.real_time_factor or 1.0, 1.0)
         self._reaction = max(1, round(reaction / self.simulation.engine.timestep))
+
+    def _set_parameter(self, name: str, value: Any) -> None:
+        self.update(self.simulation.settings.replace(name, value))
 
     def status(self) -> Status:
         """How the loop is doing; the real-time factor is that since the last call."""

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import rclpy
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -23,15 +22,16 @@ from tactile_sim.commands import counted, require_ros
 from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import BagError, ConfigError, TactileSimError
+from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
-from tactile_sim.ros.requests import NodeRequests
-from tactile_sim.ros.services import Services
+from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import roomy
+from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import address
@@ -44,8 +44,6 @@ MATCHING_PATIENCE, LOOK = 30.0, 0.05
 """How long the recorder may take to find all topics, and how often to look whether it has [s]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
-DISCOVERY, LOOKS = 2.0, 5
-"""After so long [s of wall time] the other nodes are known, on a busy machine after some times that."""
 
 
 def run(
@@ -103,10 +101,10 @@ def run(
         runner = Runner(simulation, publishers)
         publishers.tell_of(runner)
         stop.call(runner.stop)  # before anything answers: whoever gets an answer may end the node properly
-        requests = _serve(node, runner, settings, stack)
+        _serve(node, runner, settings, stack)
         _log_summary(node, simulation)
         if feed:
-            feed.serve(runner, requests)
+            feed.serve(runner)
             node.get_logger().info(address.told(settings.web.host, feed.address))
         if recorder:
             _await(recorder, publishers, node, stop)
@@ -134,25 +132,25 @@ def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
     return node
 
 
-def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> NodeRequests:
+def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> None:
     """Take commands, service calls and parameters from now on; the stack ends that."""
     Commands(node, runner)
     # The loop has this thread for itself; what ROS brings is put into its mailbox by another.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    requests = NodeRequests(runner, node, executor)
-    Services(node, requests)
+    runner.set_parameter = parameters.setter(node, executor)
+    requests = Requests(runner)
+    offer_actions(node, requests)
     if find_spec("simulation_interfaces"):
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
 
         SimulationInterfaces(node, runner, requests)
-    _look_for_twins(node)
+    TwinWatch(node, node.get_logger().warning)
     parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
     stack.callback(listener.join, timeout=1.0)
     stack.callback(executor.shutdown, timeout_sec=1.0)
-    return requests
 
 
 def _log_summary(node: Node, simulation: Simulation) -> None:
@@ -187,31 +185,6 @@ def _await(recorder: RecorderProcess, publishers: Publishers, node: Node, stop: 
             )
             return
         stop.wait(LOOK)
-
-
-def _look_for_twins(node: Node) -> None:
-    """Once the others are discovered, says so if one of them has this node's name and thus its topics."""
-    left = LOOKS
-
-    def look() -> None:
-        nonlocal left
-        left -= 1
-        spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
-        if spaces.count(node.get_namespace()) > 1:
-            node.get_logger().warning(
-                f"another {node.get_fully_qualified_name()} is in this ROS domain and sends the same topics: "
-                "give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
-            )
-        elif len(spaces) > 1 and node.get_parameter("rates.clock").value:
-            node.get_logger().warning(
-                "another tactile_sim is in this ROS domain, and one alone should send /clock: start all "
-                "others with rates.clock: 0.0, or with another ROS_DOMAIN_ID"
-            )
-        elif left:
-            return
-        timer.cancel()
-
-    timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 def _listen(executor: SingleThreadedExecutor) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
 from tactile_sim.config import KEYS, Settings
 from tactile_sim.config.parameter_file import applies, read_sections
-from tactile_sim.errors import TactileSimError
+from tactile_sim.errors import CommandError, TactileSimError
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
@@ -70,3 +72,26 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(on_set)
+
+
+def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]:
+    """Return a function that sets a parameter of the node from any thread.
+
+    The work is done by the executor, as for requests that come by ROS. The function returns a future, with a
+    CommandError if the value is refused.
+    """
+
+    def set_parameter(name: str, value: Any) -> Future[None]:
+        done: Future[None] = Future()
+
+        def work() -> None:
+            (result,) = node.set_parameters([Parameter(name, value=value)])
+            if result.successful:
+                done.set_result(None)
+            else:
+                done.set_exception(CommandError(result.reason))
+
+        executor.create_task(work)
+        return done
+
+    return set_parameter

@@ -162,6 +162,10 @@ class Publishers:
             self._warned[message] = now
             self._node.get_logger().warning(message)
 
+    def report(self, stamp: int) -> None:
+        """Publish the diagnostics now."""
+        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke."""
         self._node.get_logger().error(message)

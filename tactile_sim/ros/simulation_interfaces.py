@@ -41,7 +41,7 @@ class SimulationInterfaces:
         ):
             self._serve(node, name, partial(self._between_steps, work))
         self._serve(node, "ResetSimulation", self._reset)
-        self._serve(node, "StepSimulation", lambda request: requests.step(request.steps))
+        self._serve(node, "StepSimulation", lambda request: requests.ask("step", request.steps))
 
     def _serve(self, node: Node, name: str, ask: Callable[[Any], Future]) -> None:
         snake_case = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -89,7 +89,7 @@ class SimulationInterfaces:
         scopes = srv.ResetSimulation.Request
         if request.scope not in (scopes.SCOPE_DEFAULT, scopes.SCOPE_STATE, scopes.SCOPE_ALL):
             return self._between_steps(self._refuse_scope, request)
-        return self._requests.reset()
+        return self._requests.ask("reset")
 
     def _refuse_scope(self, request: Any) -> None:
         raise unsupported(

@@ -29,7 +29,7 @@ class Actuators:
         self._bounds = [short(*bounds) for bounds in world.control_ranges.tolist()]
         with gui.add_folder(f"Actuators ({len(world.actuators)})", expand_by_default=False):
             self._inputs = [
-                _input(gui, name, *self._bounds[k], partial(controls.set_control, k), tell)
+                _input(gui, name, *self._bounds[k], partial(controls.ask, "set_control", k), tell)
                 for k, name in enumerate(world.actuators)
             ]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.config import Settings
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
@@ -18,11 +19,6 @@ from tactile_sim.view import live_world
 from tactile_sim.view.link import INTERVAL, Link
 from tactile_sim.view.mirror import read_state, state_size
 from tactile_sim.view.pictures import Pictures
-
-REQUESTS = ("pause", "step", "reset", "throw", "push", "set_control", "set_real_time_factor")
-"""What browsers may ask for, of `Requests`."""
-SEEN = ("pause",)
-"""Those whose answers nobody needs: whether time stands is seen anyhow."""
 
 
 class ViewFeed:
@@ -63,16 +59,16 @@ class ViewFeed:
         world = live_world.of_simulation(simulation, pictures.pictures)
         return ViewFeed(simulation, Link(world, host, port, pictures, simulation, elsewhere=elsewhere))
 
-    def serve(
-        self, runner: Runner, requests: Requests | None = None, lost: Callable[[str], None] | None = None
-    ) -> None:
-        """Begins to show what a loop does and to do what browsers ask; before that loop starts.
+    def serve(self, runner: Runner, lost: Callable[[str], None] | None = None) -> None:
+        """Show what a loop does and run the actions that browsers request; call it before the loop starts.
 
-        requests: who does it; by default the loop alone. lost: told, in a thread of its own, why the view
-        broke down; by default that is a warning and the simulation goes on.
+        Args:
+            runner: The loop.
+            lost: Called in another thread with the reason when the view breaks down. By default the loop
+                logs a warning and goes on.
         """
         self._runner = runner
-        self._requests = requests or Requests(runner)
+        self._requests = Requests(runner)
         read_state(self._simulation, self._state)
         self._link.listen(self._obey, lost or self._lost)
         runner.watch = self.look
@@ -127,9 +123,7 @@ class ViewFeed:
     # -- in the thread that hears the browsers ---------------------------------------------------------------
 
     def _obey(self, request: str, arguments: list[Any]) -> None:
-        if request in REQUESTS:
-            future = getattr(self._requests, request)(*arguments)
-            future.add_done_callback(lambda done: self._answer(request, done))
+        self._requests.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
 
     def _answer(self, request: str, future: Future) -> None:
         self._shown = None
@@ -138,7 +132,7 @@ class ViewFeed:
         except TactileSimError as error:
             self._link.tell(str(error))
         else:
-            if isinstance(answer, str) and request not in SEEN:
+            if isinstance(answer, str) and ACTIONS[request].answered:
                 self._link.tell(answer)
 
     def _lost(self, why: str) -> None:

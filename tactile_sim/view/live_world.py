@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
@@ -38,7 +39,7 @@ def of_simulation(simulation: Simulation, pictures: tuple[Picture, ...] = ()) ->
         feeler_normals=feelers.normals,
         feeler_lengths=feelers.lengths,
         pictures=pictures,
-        can_throw=simulation.thrower.can_throw,
+        actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from threading import Lock, Timer
 
 import numpy as np
 from viser import GuiApi, GuiImageHandle
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.view.actuators import Actuators
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.force_plot import ForcePlot
@@ -79,7 +81,7 @@ class Panel:
     def _add_controls(self, controls: Controls) -> None:
         gui = self._gui
         self._pause = gui.add_button("Pause", color="yellow")
-        self._pause.on_click(lambda _: controls.pause(not self._paused))
+        self._pause.on_click(lambda _: controls.ask("pause", not self._paused))
         self._steps = NumberField(
             gui, "steps at once", 1, _is_count, f"a whole number from 1 to {MOST_STEPS}", self.tell
         )
@@ -88,10 +90,10 @@ class Panel:
         )
         keyframe = gui.add_dropdown("reset to", (START, *self._world.keyframes))
         gui.add_button("Reset").on_click(
-            lambda _: controls.reset(None if keyframe.value == START else keyframe.value)
+            lambda _: controls.ask("reset", "" if keyframe.value == START else keyframe.value)
         )
-        if self._world.can_throw:
-            gui.add_button("Throw a ball").on_click(lambda _: controls.throw())
+        for name in self._world.actions:
+            self._add_button(controls, name)
         NumberField(
             gui,
             "real-time factor",
@@ -99,29 +101,35 @@ class Panel:
             lambda factor: factor == 0.0 or SLOWEST <= factor <= FASTEST,
             f"from {SLOWEST:g} to {FASTEST:g}, or 0",
             self.tell,
-            controls.set_real_time_factor,
+            partial(controls.ask, "set_parameter", "real_time_factor"),
             hint="1: as fast as the clock on the wall; 0: as fast as possible.",
         )
         end = self._world.taxel_scale
         with gui.add_folder("A click on a body", expand_by_default=False):
-            self._click = gui.add_dropdown("a click", (PUSH, THROW) if self._world.can_throw else (PUSH,))
+            clicks = (PUSH, THROW) if "throw" in self._world.actions else (PUSH,)
+            self._click = gui.add_dropdown("a click", clicks)
             self._strength = gui.add_slider("with [N]", 0.0, STRONGEST * end, end / 2.0, 10.0 * end)
+
+    def _add_button(self, controls: Controls, name: str) -> None:
+        """Add the button of an action without arguments."""
+        button = self._gui.add_button(ACTIONS[name].label.capitalize(), hint=ACTIONS[name].description)
+        button.on_click(lambda _: controls.ask(name))
 
     def _step(self, controls: Controls) -> None:
         """Takes so many steps, if that can be."""
         self.tell("")
         if self._steps.settle():
-            controls.step(int(self._steps.value))
+            controls.ask("step", int(self._steps.value))
 
     def pick(self, body: int, direction: np.ndarray) -> None:
         """A body was clicked, seen along ``direction`` (3,)."""
         if self._controls is None:
             return
         if self._click.value == THROW:
-            self._controls.throw()
+            self._controls.ask("throw")
         elif body in self._world.free_bodies:
             strength = np.clip(self._strength.value, 0.0, STRONGEST * self._world.taxel_scale)
-            self._controls.push(body, strength * direction / np.linalg.norm(direction))
+            self._controls.ask("push", body, strength * direction / np.linalg.norm(direction))
         else:
             self.tell(f"{self._world.bodies[body]} cannot be pushed: it is fixed")
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -24,41 +25,14 @@ COUNT = 0.05
 
 
 class Requests:
-    """What browsers ask for goes over the line: see `tactile_sim.loop.requests`."""
+    """Sends what browsers ask for over the line: see `tactile_sim.actions`."""
 
     def __init__(self, line: Line):
         self._line = line
 
-    def pause(self, paused: bool) -> None:
-        """Lets time stand still, or go on."""
-        self._ask("pause", paused)
-
-    def step(self, count: int) -> None:
-        """Takes so many steps while time stands still."""
-        self._ask("step", count)
-
-    def reset(self, keyframe: str | None) -> None:
-        """Back to the start, or to a keyframe."""
-        self._ask("reset", keyframe)
-
-    def throw(self) -> None:
-        """Throws the next ball at the skin."""
-        self._ask("throw")
-
-    def push(self, body: int, force: np.ndarray) -> None:
-        """Pushes a body for a moment; force (3,) in the world [N]."""
-        self._ask("push", int(body), [float(part) for part in force])
-
-    def set_control(self, index: int, value: float) -> None:
-        """Sets an actuator's control."""
-        self._ask("set_control", int(index), float(value))
-
-    def set_real_time_factor(self, factor: float) -> None:
-        """Sets the pace of time."""
-        self._ask("set_real_time_factor", float(factor))
-
-    def _ask(self, request: str, *arguments: object) -> None:
-        self._line.send(request=request, arguments=arguments)
+    def ask(self, action: str, *arguments: Any) -> None:
+        """Request an action; arguments: numbers, texts and arrays."""
+        self._line.send(request=action, arguments=[np.asarray(value).tolist() for value in arguments])
 
 
 def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> None:

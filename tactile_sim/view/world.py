@@ -86,8 +86,8 @@ class World:
     free_bodies: tuple[int, ...] = ()
     """Those that can be pushed."""
     keyframes: tuple[str, ...] = ()
-    can_throw: bool = False
-    """Whether there is a ball to throw at the skin."""
+    actions: tuple[str, ...] = ()
+    """Names of the actions that the panel has buttons for."""
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,14 @@ class Ros:
         rclpy.init(context=self._context, domain_id=self.domain)
         self.node = Node("listener", context=self._context)
         self._clients: dict[str, Client] = {}
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
+        self.executor = SingleThreadedExecutor(context=self._context)
+        self.executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
 
     def _spin(self) -> None:
         try:
-            self._executor.spin()
+            self.executor.spin()
         except ExternalShutdownException:
             pass
 
@@ -141,7 +141,7 @@ class Ros:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        self._executor.shutdown()
+        self.executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
         self._thread.join()

@@ -202,8 +202,8 @@ class Asked:
     def __init__(self):
         self.requests = []
 
-    def __getattr__(self, name):
-        return lambda *arguments: self.requests.append((name, arguments))
+    def ask(self, name, *arguments):
+        self.requests.append((name, arguments))
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def box_view():
         actuators=("lift", "turn"),
         control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
         keyframes=("high",),
-        can_throw=True,
+        actions=("throw",),
     )
     asked = Asked()
     viewer = Viewer(world, "127.0.0.1", 0, asked)
@@ -282,7 +282,11 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
     page.get_by_role("option", name="high").click()
     press(page, "Reset")
     until(lambda: len(requests) == 3)
-    assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.25,)), ("reset", ("high",))]
+    assert requests == [
+        ("set_control", (1, -2.0)),
+        ("set_parameter", ("real_time_factor", 0.25)),
+        ("reset", ("high",)),
+    ]
 
 
 def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
