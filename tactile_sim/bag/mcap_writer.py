@@ -183,7 +183,11 @@ class McapWriter:
         self._definitions.clear()
 
     def finish(self, metadata: str) -> None:
-        """End the file with rosbag2's ``metadata`` (YAML) and the summary that lets readers jump."""
+        """End the file with rosbag2's metadata and the summary, which has the index.
+
+        Args:
+            metadata: YAML of the bag's description, without the key that ``metadata.yaml`` has above it.
+        """
         try:
             self.end_chunk()
             start = self._end

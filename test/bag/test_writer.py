@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 import yaml
-from bagtest import MS, TRANSIENT, TYPES, Writing, file_of, write_frames
+from bagtest import MS, TRANSIENT, TYPES, Writing, embedded_metadata, file_of, write_frames
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
@@ -30,9 +30,9 @@ def test_the_index_leads_to_the_messages_of_a_time_and_a_topic(tmp_path, monkeyp
         assert all(
             force.tobytes() == m.data[-240:] for force, (_, _, m) in zip(forces[39:59], found, strict=True)
         )
-        [metadata] = reader.iter_metadata()
-        described = yaml.safe_load(metadata.metadata["serialized_metadata"])
-    assert described == yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
+    # rosbag2_storage_mcap takes the record for what metadata.yaml has below its key.
+    beside = yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
+    assert beside == {"rosbag2_bagfile_information": embedded_metadata(tmp_path / "b")}
 
 
 def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_path, monkeypatch):
