@@ -150,7 +150,7 @@ class McapWriter:
 
     def _end_chunk(self) -> None:
         chunk = self._chunk
-        if not (chunk.index or self._definitions):
+        if not chunk.index:  # the mcap C++ library rejects a file whose first chunk has no message index
             return
         packed = self._compressor.compress(chunk.data)
         crc = zlib.crc32(chunk.data)
@@ -190,6 +190,7 @@ class McapWriter:
         """
         try:
             self.end_chunk()
+            self._append(bytes(self._definitions))  # topics that never had a message
             start = self._end
             record = _bytes(Metadata(name="rosbag2", metadata={"serialized_metadata": metadata}))
             place = MetadataIndex(offset=start, length=len(record), name="rosbag2")
