@@ -10,10 +10,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from falling import fall, make_bag
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tactile_sim
+
+__all__ = ["fall", "make_bag"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
@@ -96,6 +99,36 @@ def test_the_installed_command_says_that_the_node_needs_ros(installed, tmp_path)
     assert result.returncode == 2
     assert "needs ROS 2" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["export", "plot"])
+def test_the_installed_command_reads_a_bag(installed, command, fall, tmp_path):
+    actions = {"export": ["bag", "export", fall, "-o", tmp_path / "out.npz"]}
+    actions["plot"] = ["plot", fall, "forces", "-o", tmp_path]
+    result = run([installed / "bin/tactile_sim", *actions[command]], cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == [tmp_path / {"export": "out.npz", "plot": "forces.png"}[command]]
+
+
+@pytest.mark.parametrize("action", [["bag", "export"], ["bag", "info"], ["plot"]])
+def test_reading_a_bag_without_rosbags_is_one_line(fall, tmp_path, action):
+    program = """
+import sys
+class Absent:
+    def find_spec(name, *_):
+        if name == "rosbags":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Absent)
+from tactile_sim.cli import main
+sys.exit(main())
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program, *action, fall],
+        cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
+    assert "rosbags" in line and "pip install rosbags" in line
 
 
 def test_everything_outside_the_ros_layer_imports_without_ros(installed, tmp_path):
