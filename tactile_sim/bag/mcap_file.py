@@ -68,9 +68,9 @@ class McapScan:
     """The messages of a file from front to back, without its index: so a file that just stops can be read.
 
     Where something is damaged, it goes on with the next whole chunk: what its checksum confirms is given,
-    and nothing else. After the iteration ``damage`` says what is wrong with the file, and ``metadata`` has its
-    metadata records by name. ``kept`` is where the record begins whose messages come. ``progress`` is called
-    after each record.
+    and nothing else. After the iteration ``damage`` says what is wrong with the file, and ``metadata`` holds
+    its metadata records by name. ``kept`` is where the record begins whose messages come. ``progress`` is
+    called after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:

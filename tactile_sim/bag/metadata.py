@@ -70,7 +70,7 @@ def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> di
 
 
 def document(described: dict[str, Any]) -> str:
-    """Return the text of ``metadata.yaml``: the description below a key. The MCAP file has it without the key."""
+    """Return the text of ``metadata.yaml``: a description below a key that the MCAP file does not have."""
     return dump({_KEY: described})
 
 

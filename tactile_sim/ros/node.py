@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import signal
 import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import rclpy
 from rclpy.clock import Clock, ClockType
@@ -18,7 +20,9 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import config, kernel_cache
+from tactile_sim.cli import split_ros_arguments
 from tactile_sim.commands import counted, require_ros
+from tactile_sim.commands.run import MATCHING_PATIENCE, RECORDED_DEPTH
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.loop.runner import Runner
@@ -48,8 +52,9 @@ def run(
     web: bool = False,
     recorded: float = 0.0,
     elsewhere: bool = False,
+    start_clock: bool = False,
 ) -> int:
-    """Runs the node until it is told to stop; returns the exit code.
+    """Run the node until it is told to stop; return the exit code.
 
     Args:
         config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
@@ -59,6 +64,7 @@ def run(
         web: whether to show it in the browser too.
         recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
         elsewhere: whether the next free port will do where that of the view is taken.
+        start_clock: whether the recorder waits for ``/clock`` before it subscribes.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -76,7 +82,7 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration, depth, web, recorded, elsewhere)
+        _spin(node, arguments, duration, depth, web, recorded, elsewhere, start_clock)
     finally:
         node.destroy_node()
         rclpy.shutdown()
@@ -91,6 +97,7 @@ def _spin(
     web: bool,
     recorded: float,
     elsewhere: bool,
+    start_clock: bool,
 ) -> None:
     settings = parameters.read_settings(node, arguments)
     bridges.require(settings)
@@ -138,7 +145,7 @@ def _spin(
         node.get_logger().info(address.told(settings.web.host, feed.address))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")
-    if recorded and not publishers.await_listeners(recorded):
+    if recorded and not publishers.await_listeners(recorded, start_clock):
         node.get_logger().warning(
             f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
         )
@@ -192,14 +199,36 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The executable ``sim``: everything comes as ROS arguments, but ``--web`` for a view in the browser."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run the executable ``sim``, whose configuration comes as ROS arguments; return the exit code."""
+    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(ours)
+    recording: dict[str, Any] = {}
+    if options.recorded:
+        recording = {"depth": RECORDED_DEPTH, "recorded": MATCHING_PATIENCE, "start_clock": True}
     try:
         require_ros("sim")
-        ros_arguments = [argument for argument in given if argument not in ("--web", "--ros-args")]
-        return run(None, ros_args=ros_arguments, web="--web" in given)
+        return run(None, ros_args=ros_arguments, web=options.web, **recording)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sim",
+        usage="sim [-h] [--web] [--recorded] --ros-args --params-file FILE [...]",
+        description="Run the ROS 2 node of tactile_sim.",
+        epilog="The configuration is a ROS 2 parameter file; shipped ones are in share/tactile_sim/config.\n"
+        "  ros2 run tactile_sim sim --ros-args --params-file my_robot.yaml -r __ns:=/left\n"
+        "`tactile_sim run --help` and `ros2 launch tactile_sim sim.launch.py --show-args` offer more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--web", action="store_true", help="show the scene in a browser")
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="wait until `ros2 bag record --all --use-sim-time` has subscribed to every topic",
+    )
+    return parser

@@ -108,10 +108,19 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
+    def await_listeners(self, patience: float, meanwhile: Callable[[], None] = lambda: None) -> bool:
+        """Wait until every topic has a subscriber.
+
+        Args:
+            patience: longest time to wait [s of wall time].
+            meanwhile: called at each look.
+
+        Returns:
+            Whether every topic has a subscriber.
+        """
         end = time.monotonic() + patience
         while not (all_heard := self._all_heard()) and time.monotonic() < end:
+            meanwhile()
             time.sleep(REFRESH)
         return all_heard
 
@@ -121,6 +130,11 @@ class Outlets:
             for outlets in self._outlets.values()
             for outlet in outlets
         )
+
+    def publish(self, stream: str, snapshot) -> None:
+        """Publish the topics of a stream, whether they have subscribers or not."""
+        for outlet in self._outlets.get(stream, ()):
+            outlet.publisher.publish(outlet.make(snapshot))
 
     def send(self, streams: Iterable[str], snapshot) -> None:
         """Sends the topics of these streams, one stream after another, to those who listen."""

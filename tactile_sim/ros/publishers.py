@@ -145,9 +145,21 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        return self._outlets.await_listeners(patience)
+    def await_listeners(self, patience: float, start_clock: bool = False) -> bool:
+        """Wait until every topic has a subscriber.
+
+        Args:
+            patience: longest time to wait [s of wall time].
+            start_clock: whether to publish a ``/clock`` of 1 ns meanwhile and instead of 0, which ROS takes
+                for a clock that has not started: ``ros2 bag record --use-sim-time`` subscribes only after it.
+
+        Returns:
+            Whether every topic has a subscriber.
+        """
+        if not (start_clock and self._on("clock")):
+            return self._outlets.await_listeners(patience)
+        self._messages.first_clock = 1
+        return self._outlets.await_listeners(patience, lambda: self._outlets.publish("clock", _Instant(0)))
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
