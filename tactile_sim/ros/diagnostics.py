@@ -7,10 +7,20 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from tactile_sim.loop.output import Status
 from tactile_sim.ros import cdr
 
+_SILENCE = {
+    "paused": "paused: other topics are silent until ~/pause or ~/step",
+    "lockstep": "lock-step: other topics are silent until ~/step or a command",
+}
+
 
 def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:
-    """One status named after the node: an error while the physics is broken, a warning while it falls behind
-    or refuses commands."""
+    """Return a DiagnosticArray with one status named after the node, as CDR.
+
+    The level is ERROR while the physics is broken and WARN while it is too slow or rejects commands. The
+    value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``: in the last three, time stands
+    still and the other topics are silent.
+    """
+    state = "broken" if status.fault else _state(status)
     if status.fault:
         level, message = DiagnosticStatus.ERROR, f"the physics broke: {status.fault}; call ~/reset"
     elif status.refused:
@@ -18,12 +28,14 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:
     elif status.late:
         level, message = DiagnosticStatus.WARN, "too slow for the real-time factor that was asked for"
     else:
-        level, message = DiagnosticStatus.OK, "paused" if status.paused else "running"
+        level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
     values = {
+        "state": state,
         "real_time_factor": f"{status.real_time_factor:.3f}",
         "wanted_real_time_factor": f"{status.wanted_factor:g}",
         "missed_deadlines": str(status.missed),
         "refused_commands": str(status.refused_in_all),
+        "last_refusal": status.last_refusal,
         "paused": str(status.paused).lower(),
     }
     return cdr.encode(
@@ -41,3 +53,9 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:
             ],
         },
     )
+
+
+def _state(status: Status) -> str:
+    if status.paused:
+        return "paused"
+    return "lockstep" if status.lockstep else "running"

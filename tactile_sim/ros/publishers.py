@@ -52,6 +52,8 @@ class Publishers:
         self._senders = Senders(node)
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
+        self._quiet_since = 0.0
+        """When something was last published [s of wall time]."""
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -133,6 +135,7 @@ class Publishers:
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
+        self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
@@ -141,6 +144,14 @@ class Publishers:
         for outlet in self._outlets.newcomers():
             if self._on(outlet.stream):
                 outlet.send(outlet.make(snapshot))
+
+    def stand(self, stamp: int) -> None:
+        """Publish diagnostics at their rate in wall time: all else is silent, and they report why."""
+        now = time.monotonic()
+        rate = self._simulation.settings.rates.diagnostics
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.heard():
+            self._quiet_since = now
+            self._outlets.send(("diagnostics",), _Instant(stamp))
 
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
