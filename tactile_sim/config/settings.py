@@ -220,6 +220,11 @@ class Settings:
             change = {group: dataclasses.replace(getattr(self, group), **change)}
         return dataclasses.replace(self, **change)
 
+    def within(self, steps_per_second: float) -> Settings:
+        """Return the same settings with no rate above the physics' steps per second [Hz]."""
+        rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
+        return dataclasses.replace(self, rates=Rates(**rates))
+
     def parameters(self) -> dict[str, Any]:
         """All plain keys with their present values, by full name, as ROS parameters."""
         return {name: operator.attrgetter(name)(self) for name in KEYS}

@@ -127,7 +127,12 @@ def _spin(
 
         SimulationInterfaces(node, runner, requests)
     _look_for_twins(node)
-    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
+    parameters.offer(
+        node,
+        settings,
+        1 / simulation.engine.timestep,
+        lambda changed: runner.post(lambda: runner.update(changed)),
+    )
 
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
