@@ -93,6 +93,11 @@ class Runner:
     # -- in the thread of the loop ---------------------------------------------------------------------------
 
     @property
+    def stopping(self) -> bool:
+        """Whether ``stop`` was called."""
+        return self._stopping.is_set()
+
+    @property
     def fault(self) -> str | None:
         """What broke the physics, until the next reset."""
         return self._fault

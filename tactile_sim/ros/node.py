@@ -150,7 +150,8 @@ def _spin(
         node.get_logger().info(address.told(settings.web.host, feed.address))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")
-    if recorded and not publishers.await_listeners(recorded, start_clock):
+    all_recorded = not recorded or publishers.await_listeners(recorded, lambda: runner.stopping, start_clock)
+    if not (all_recorded or runner.stopping):
         node.get_logger().warning(
             f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
         )

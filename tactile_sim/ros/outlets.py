@@ -108,23 +108,8 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
-    def await_listeners(self, patience: float, meanwhile: Callable[[], None] = lambda: None) -> bool:
-        """Wait until every topic has a subscriber.
-
-        Args:
-            patience: longest time to wait [s of wall time].
-            meanwhile: called at each look.
-
-        Returns:
-            Whether every topic has a subscriber.
-        """
-        end = time.monotonic() + patience
-        while not (all_heard := self._all_heard()) and time.monotonic() < end:
-            meanwhile()
-            time.sleep(REFRESH)
-        return all_heard
-
-    def _all_heard(self) -> bool:
+    def all_heard(self) -> bool:
+        """Return whether every topic has a subscriber."""
         return all(
             outlet.publisher.get_subscription_count() > 0
             for outlets in self._outlets.values()

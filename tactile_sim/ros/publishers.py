@@ -27,7 +27,7 @@ from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, Outlets
+from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.simulation import Simulation
@@ -156,21 +156,28 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def await_listeners(self, patience: float, start_clock: bool = False) -> bool:
+    def await_listeners(
+        self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
+    ) -> bool:
         """Wait until every topic has a subscriber.
 
         Args:
             patience: longest time to wait [s of wall time].
+            stopping: returns whether to wait no longer.
             start_clock: whether to publish a ``/clock`` of 1 ns meanwhile and instead of 0, which ROS takes
                 for a clock that has not started: ``ros2 bag record --use-sim-time`` subscribes only after it.
 
         Returns:
             Whether every topic has a subscriber.
         """
-        if not (start_clock and self._on("clock")):
-            return self._outlets.await_listeners(patience)
-        self._messages.first_clock = 1
-        return self._outlets.await_listeners(patience, lambda: self._outlets.publish("clock", _Instant(0)))
+        starting = start_clock and self._on("clock")
+        self._messages.first_clock = 1 if starting else 0
+        end = time.monotonic() + patience
+        while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
+            if starting:
+                self._outlets.publish("clock", _Instant(0))
+            time.sleep(REFRESH)
+        return all_heard
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
