@@ -197,3 +197,24 @@ def test_what_the_core_needs_is_pinned_to_its_last_dependency():
     pinned = {canonicalize_name(line.split("==")[0]) for line in lines(REQUIREMENTS / "lock.txt")}
     needed = {canonicalize_name(dist.name) for dist in closure(lines(REQUIREMENTS / "core.txt"))}
     assert needed <= pinned
+
+
+def test_package_xml_declares_what_cmake_finds():
+    commands = re.findall(r"find_package\((\w+)", (ROOT / "CMakeLists.txt").read_text())
+    assert set(commands) - set(dependencies("buildtool_", "build_", "test_", "")) == set()
+    # Without ROS's own messages at build time, a copy of them would be installed.
+    assert "tf2_msgs" in dependencies("")
+
+
+def test_package_xml_declares_python_packages_of_rosdep():
+    keys = {"numpy": "numpy", "pil": "pillow", "rich": "rich", "scipy": "scipy", "yaml": "pyyaml"}
+    assert set(keys.values()) <= {
+        canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / "core.txt")
+    }
+    assert {f"python3-{key}" for key in keys} <= set(dependencies("exec_"))
+
+
+def dependencies(*kinds):
+    """What package.xml declares with ``<KINDdepend>``; ``""`` is a dependency of every kind but ``test_``."""
+    manifest = ElementTree.parse(ROOT / "package.xml").getroot()
+    return [element.text for kind in kinds for element in manifest.findall(f"{kind}depend")]
