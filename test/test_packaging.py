@@ -185,18 +185,26 @@ def test_all_places_tell_the_same_version():
     assert releases[0] == tactile_sim.__version__
 
 
-def test_every_requirement_is_pinned_exactly():
-    pins = dict(line.split("==") for line in lines(REQUIREMENTS / "lock.txt"))
-    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", version) for version in pins.values())
-    pinned = {canonicalize_name(name) for name in pins}
-    for file in ("core.txt", "dev.txt", "ros.txt"):
-        assert {canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / file)} <= pinned
+@pytest.fixture(scope="module")
+def pins():
+    """The hashes of each pinned version, by requirement."""
+    split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / "lock.txt")]
+    return {Requirement(pin): hashes for pin, *hashes in split}
 
 
-def test_what_the_core_needs_is_pinned_to_its_last_dependency():
-    pinned = {canonicalize_name(line.split("==")[0]) for line in lines(REQUIREMENTS / "lock.txt")}
+def test_every_requirement_is_pinned_exactly_and_by_hash(pins):
+    assert all(re.fullmatch(r"==[0-9][0-9a-z.]*", str(pin.specifier)) for pin in pins)
+    assert all(hashes for hashes in pins.values())
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for hashes in pins.values() for digest in hashes)
+    pinned = {canonicalize_name(pin.name) for pin in pins}
+    for file in REQUIREMENTS.glob("*.txt"):
+        if file.name != "lock.txt":
+            assert {canonicalize_name(Requirement(line).name) for line in lines(file)} <= pinned
+
+
+def test_what_the_core_needs_is_pinned_to_its_last_dependency(pins):
     needed = {canonicalize_name(dist.name) for dist in closure(lines(REQUIREMENTS / "core.txt"))}
-    assert needed <= pinned
+    assert needed <= {canonicalize_name(pin.name) for pin in pins}
 
 
 def test_package_xml_declares_what_cmake_finds():
