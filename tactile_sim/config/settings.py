@@ -102,7 +102,7 @@ class Rates:
     images: float = _rate(15.0, "tactile/*/image")
     feelers: float = _rate(100.0, "tactile/*/feelers")
     sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
-    diagnostics: float = _rate(1.0, "/diagnostics")
+    diagnostics: float = _rate(1.0, "/diagnostics; while time stands, of wall time")
 
 
 @dataclass(frozen=True)
