@@ -76,8 +76,11 @@ class Integer:
     least: int
     most: int
 
+    def __str__(self) -> str:
+        return f"an integer from {self.least} to {self.most}"
+
     def __call__(self, value: Any) -> int:
-        needs = f"needs an integer from {self.least} to {self.most}"
+        needs = f"needs {self}"
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise ValueError(f"{needs}, but is {shown(value)}")
         if not self.least <= int(value) <= self.most:
@@ -188,6 +191,9 @@ class Choice:
         if word not in known:
             raise ValueError(f"cannot be {word!r}{suggest(word, known)}")
         return word
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self._known())}"
 
     def _known(self) -> tuple[str, ...]:
         # Whoever has added something has imported the skin; for the others that would be half a second.

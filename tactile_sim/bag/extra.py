@@ -1,4 +1,4 @@
-"""Libraries that only some commands need, and that need not be there."""
+"""Libraries that only some commands need."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from tactile_sim.errors import BagError
 
 
 def require(what: str, module: str, name: str, package: str) -> None:
-    """Import a module, called ``name``, from a package of pip's; tell how to get it where that fails.
+    """Import a module, because one that is found may be broken.
 
-    It is imported because one that is found may be broken.
+    Args:
+        what: the feature that needs it, for the error.
+        module: the module to import.
+        name: the library's name, for the error.
+        package: its package on PyPI.
 
     Raises:
-        BagError: ``what`` needs it, and it is missing or broken.
+        BagError: the module is missing or broken.
     """
     try:
         import_module(module)

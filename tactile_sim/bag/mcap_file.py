@@ -18,7 +18,7 @@ import zstandard
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Schema
+from mcap.records import Channel, Chunk, Metadata, Schema
 from mcap.stream_reader import get_chunk_data_stream
 
 from tactile_sim.bag.landmarks import CHUNK_HEAD, chunk_size, last_place, next_chunk
@@ -68,8 +68,9 @@ class McapScan:
     """The messages of a file from front to back, without its index: so a file that just stops can be read.
 
     Where something is damaged, it goes on with the next whole chunk: what its checksum confirms is given,
-    and nothing else. After the iteration ``damage`` says what is wrong with the file. ``kept`` is where the
-    record begins whose messages come. ``progress`` is told after each record.
+    and nothing else. After the iteration ``damage`` says what is wrong with the file, and ``metadata`` holds
+    its metadata records by name. ``kept`` is where the record begins whose messages come. ``progress`` is
+    called after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -77,6 +78,7 @@ class McapScan:
         self.progress = progress
         self.channels: dict[int, Channel] = {}
         self.schemas: dict[int, Schema] = {NO_SCHEMA.id: NO_SCHEMA}
+        self.metadata: dict[str, dict[str, str]] = {}
         self.size = self.kept = 0
         self._faults: dict[int, tuple[str, int]] = {}  # by place: what, and how many bytes it cost
 
@@ -206,6 +208,9 @@ class McapScan:
             channel = Channel.read(stream)
             if sure or channel.id not in self.channels:
                 self.channels[channel.id] = channel
+        elif opcode == Opcode.METADATA:
+            record = Metadata.read(stream)
+            self.metadata[record.name] = record.metadata
         elif opcode == Opcode.MESSAGE:
             yield from self._messages(HEAD.pack(opcode, len(data)) + data)
         elif opcode == Opcode.CHUNK:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tactile_sim.bag.extra import require
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
@@ -77,7 +78,12 @@ class Messages:
 
 
 def decoder_of(message: Stored) -> Decoder:
-    """What reads the messages of a topic; raises a BagError where they are not of ROS 2."""
+    """Return the decoder of a topic's messages.
+
+    Raises:
+        BagError: they are not ROS 2 messages, or rosbags is not installed.
+    """
+    require("reading a bag", "rosbags.typesys", "rosbags", "rosbags")
     channel, schema = message.channel, message.schema
     if (channel.message_encoding, schema.encoding) != ("cdr", "ros2msg"):
         kind = f"{channel.message_encoding or 'unknown'} with types in {schema.encoding or 'no language'}"

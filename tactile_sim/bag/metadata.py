@@ -1,4 +1,4 @@
-"""rosbag2's ``metadata.yaml``: what is in a bag, beside its files. Version 9, as ROS 2 Jazzy writes it."""
+"""rosbag2's description of a bag, in ``metadata.yaml`` and in its MCAP file: version 9, as in ROS 2 Jazzy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import yaml
 from tactile_sim.errors import BagError
 
 FILE = "metadata.yaml"
+_KEY = "rosbag2_bagfile_information"
 
 
 class MetadataError(BagError):
@@ -29,14 +30,20 @@ class TopicInfo:
     count: int = 0
 
 
-def text(file: str, start: int, stop: int, topics: list[TopicInfo]) -> str:
-    """The metadata of a bag of one MCAP file with messages from ``start`` to ``stop`` [ns]."""
+def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> dict[str, Any]:
+    """Return rosbag2's description of a bag.
+
+    Args:
+        file: name of the bag's one MCAP file.
+        start, stop: first and last log time [ns].
+        topics: topics with their message counts.
+    """
     times = {
         "duration": {"nanoseconds": stop - start},
         "starting_time": {"nanoseconds_since_epoch": start},
         "message_count": sum(topic.count for topic in topics),
     }
-    information = {
+    return {
         "version": 9,
         "storage_identifier": "mcap",
         **times,
@@ -60,11 +67,23 @@ def text(file: str, start: int, stop: int, topics: list[TopicInfo]) -> str:
         "custom_data": None,
         "ros_distro": os.environ.get("ROS_DISTRO", "jazzy"),
     }
-    return dump({"rosbag2_bagfile_information": information})
+
+
+def document(described: dict[str, Any]) -> str:
+    """Return the text of ``metadata.yaml``: a description below a key that the MCAP file does not have."""
+    return dump({_KEY: described})
+
+
+def misplaced(text: str) -> bool:
+    """Return whether the metadata in an MCAP file have the form of ``metadata.yaml``, which rosbag2 rejects.
+
+    Earlier versions of this package wrote them that way.
+    """
+    return text.startswith(f"{_KEY}:")
 
 
 def dump(value: Any) -> str:
-    """YAML in block style, without anchors: some readers know none."""
+    """Return YAML in block style without anchors, which some readers do not support."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
 
 
@@ -98,7 +117,7 @@ def files_of(path: Path) -> list[Path]:
             raise BagError(f"{path} is not a bag: it holds neither {FILE} nor an .mcap file")
         return found
     try:
-        information = yaml.safe_load(described.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        information = yaml.safe_load(described.read_text(encoding="utf-8"))[_KEY]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
     except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())

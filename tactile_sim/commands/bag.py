@@ -111,10 +111,12 @@ def _repair(args: argparse.Namespace) -> int:
 
     with progress("reading") as told, signals.raising():
         done = repair(args.bag, told)
-    if done.damage is None and not done.described:
-        print(f"{args.bag}: made metadata.yaml anew, {counted(done.messages, 'message')}")
-    elif done.damage is None:
-        print(f"{args.bag}: nothing to repair, {counted(done.messages, 'message')}")
+    if done.damage is None:
+        rewritten = not done.described or done.misplaced
+        print(
+            f"{args.bag}: {'wrote its metadata again' if rewritten else 'nothing to repair'}, "
+            f"{counted(done.messages, 'message')}"
+        )
     else:
         print(f"{done.file}: {done.damage}")
         print(

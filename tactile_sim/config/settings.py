@@ -106,7 +106,7 @@ class Rates:
     images: float = _rate(15.0, "tactile/*/image")
     feelers: float = _rate(100.0, "tactile/*/feelers")
     sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
-    diagnostics: float = _rate(1.0, "/diagnostics")
+    diagnostics: float = _rate(1.0, "/diagnostics; while time stands, of wall time")
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,11 @@ class Settings:
         if group:
             change = {group: dataclasses.replace(getattr(self, group), **change)}
         return dataclasses.replace(self, **change)
+
+    def within(self, steps_per_second: float) -> Settings:
+        """Return the same settings with no rate above the physics' steps per second [Hz]."""
+        rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
+        return dataclasses.replace(self, rates=Rates(**rates))
 
     def parameters(self) -> dict[str, Any]:
         """All plain keys with their present values, by full name, as ROS parameters."""

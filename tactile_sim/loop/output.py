@@ -19,6 +19,7 @@ class Status:
     missed: int
     """How often the machine was too slow and simulated time was given up."""
     paused: bool
+    lockstep: bool
     fault: str | None
     """What broke the physics, until the next reset."""
     late: bool
@@ -46,6 +47,9 @@ class Output(Protocol):
 
     def greet(self, snapshot: Snapshot) -> None:
         """Sends one instant to those topics that got a new listener since they were last sent."""
+
+    def stand(self, stamp: int) -> None:
+        """Publish what is due by wall time while the simulation stands at a stamp [ns]."""
 
     def warn(self, message: str) -> None:
         """Tells the user of a refused command."""
@@ -77,6 +81,9 @@ class Terminal:
 
     def greet(self, snapshot: Snapshot) -> None:
         """Nobody is greeted."""
+
+    def stand(self, stamp: int) -> None:
+        """Publish nothing."""
 
     def warn(self, message: str) -> None:
         """A line."""

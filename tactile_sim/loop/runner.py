@@ -194,6 +194,7 @@ class Runner:
             self._pace.factor,
             self._pace.missed,
             self.paused,
+            self.lockstep,
             self._fault,
             self._pace.missed > missed_before,
             self._refused - refused_before,
@@ -208,6 +209,7 @@ class Runner:
         """Time stands: the present state is sent when it is new, or to whoever newly listens."""
         if self._fault is None and (self._show_next or self.output.newcomers()):
             self._show(self.output.heard())
+        self.output.stand(self.simulation.stamp)
         self.watch()
         self._mail.read(IDLE)
 

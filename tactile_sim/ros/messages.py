@@ -75,6 +75,8 @@ class Messages:
         simulation = self._simulation
         header = {"stamp": cdr.STAMP, "frame_id": self.world}
         self._clock = cdr.form(Clock, {"clock": cdr.STAMP})
+        self.first_clock = 0
+        """Least time that ``/clock`` shows [ns]."""
         transform = {
             "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, self.frames)},
             "child_frame_id": cdr.Pick(1, [*self.frames, *simulation.sensor_frames.names]),
@@ -142,7 +144,7 @@ class Messages:
 
     def clock(self, snapshot: Snapshot) -> bytes:
         """``/clock``"""
-        return self._clock.fill(snapshot.stamp)
+        return self._clock.fill(max(snapshot.stamp, self.first_clock))
 
     def transforms(self, snapshot: Snapshot) -> bytes:
         """``/tf``: moving bodies in the frames of their parents in the model."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import sys
 import threading
-import time
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import compilation, config
+from tactile_sim.cli import split_ros_arguments
 from tactile_sim.commands import counted, require_ros
 from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
@@ -40,8 +41,8 @@ from tactile_sim.view.feed import ViewFeed
 NAME = "tactile_sim"
 RECORDED_DEPTH = 500
 """Messages of a topic that wait for the recorder: all of some seconds."""
-MATCHING_PATIENCE, LOOK = 30.0, 0.05
-"""How long the recorder may take to find all topics, and how often to look whether it has [s]."""
+MATCHING_PATIENCE = 30.0
+"""How long the recorder may take to find all topics [s]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
 
@@ -55,6 +56,7 @@ def run(
     recorder: RecorderProcess | None = None,
     web: bool = False,
     elsewhere: bool = False,
+    start_clock: bool = False,
 ) -> int:
     """Run the node until a signal ends it or the duration is over.
 
@@ -66,6 +68,7 @@ def run(
         recorder: one that is running; simulation time waits until it has subscribed to all topics.
         web: whether to show the node in the browser too.
         elsewhere: whether the next free port will do where that of the view is taken.
+        start_clock: whether a recorder of somebody else waits for ``/clock`` before it subscribes.
 
     Returns:
         The exit code.
@@ -80,6 +83,7 @@ def run(
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
         read_sections(file, str(file))
+    recording = start_clock or recorder is not None
     with ExitStack() as stack:
         node = _ros_node(arguments, stack)
         stop.check()
@@ -93,7 +97,7 @@ def run(
         compilation.report = node.get_logger().info
         simulation = Simulation(settings)
         stop.check()
-        publishers = Publishers(node, simulation, RECORDED_DEPTH if recorder else DEPTH)
+        publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
         feed = None
         if web:
             feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere)
@@ -106,8 +110,9 @@ def run(
         if feed:
             feed.serve(runner)
             node.get_logger().info(address.told(settings.web.host, feed.address))
+        if recording:
+            _await_recorder(recorder, publishers, node, stop, start_clock)
         if recorder:
-            _await(recorder, publishers, node, stop)
             recorder.watch(
                 lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
             )
@@ -115,7 +120,7 @@ def run(
         gc.collect()
         gc.freeze()
         runner.run(duration)
-        publishers.flush(FLUSH_RECORDED if recorder and not recorder.fault else FLUSH)
+        publishers.flush(FLUSH_RECORDED if recording and not (recorder and recorder.fault) else FLUSH)
     return 0
 
 
@@ -146,7 +151,12 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
 
         SimulationInterfaces(node, runner, requests)
     TwinWatch(node, node.get_logger().warning)
-    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
+    parameters.offer(
+        node,
+        settings,
+        1 / runner.simulation.engine.timestep,
+        lambda changed: runner.post(lambda: runner.update(changed)),
+    )
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
     stack.callback(listener.join, timeout=1.0)
@@ -167,24 +177,26 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
     )
 
 
-def _await(recorder: RecorderProcess, publishers: Publishers, node: Node, stop: StopRequest) -> None:
+def _await_recorder(
+    recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
+) -> None:
     """Wait until the recorder has subscribed to every topic, or a signal comes.
 
     Raises:
         BagError: the recorder ended.
     """
-    node.get_logger().info("waiting until the recorder listens to every topic")
-    end = time.monotonic() + MATCHING_PATIENCE
-    while not publishers.all_heard() and not stop.requested:
-        if recorder.fault:
+
+    def ended() -> bool:
+        if recorder and recorder.fault:
             raise BagError(recorder.fault)
-        if time.monotonic() > end:
-            node.get_logger().warning(
-                "not every topic is recorded from the start:"
-                f" the recorder did not find all within {MATCHING_PATIENCE:g} s"
-            )
-            return
-        stop.wait(LOOK)
+        return stop.requested
+
+    node.get_logger().info("waiting until the recorder has subscribed to every topic")
+    if not (publishers.await_listeners(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
+        node.get_logger().warning(
+            "not every topic is recorded from the start:"
+            f" the recorder did not find all within {MATCHING_PATIENCE:g} s"
+        )
 
 
 def _listen(executor: SingleThreadedExecutor) -> None:
@@ -199,15 +211,34 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The executable ``sim``: everything comes as ROS arguments, but ``--web`` for a view in the browser."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run the executable ``sim``, whose configuration comes as ROS arguments; return the exit code."""
+    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(ours)
     try:
         require_ros("sim")
-        ros_arguments = [argument for argument in given if argument not in ("--web", "--ros-args")]
         with StopRequest() as stop:
-            return run(None, None, ros_arguments, stop, web="--web" in given)
+            return run(None, None, ros_arguments, stop, web=options.web, start_clock=options.recorded)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
     except Stopped as stopped:
         return stopped.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sim",
+        usage="sim [-h] [--web] [--recorded] --ros-args --params-file FILE [...]",
+        description="Run the ROS 2 node of tactile_sim.",
+        epilog="The configuration is a ROS 2 parameter file; shipped ones are in share/tactile_sim/config.\n"
+        "  ros2 run tactile_sim sim --ros-args --params-file my_robot.yaml -r __ns:=/left\n"
+        "`tactile_sim run --help` and `ros2 launch tactile_sim sim.launch.py --show-args` offer more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--web", action="store_true", help="show the scene in a browser")
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="wait until `ros2 bag record --all --use-sim-time` has subscribed to every topic",
+    )
+    return parser

@@ -109,12 +109,17 @@ class Outlets:
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
     def all_heard(self) -> bool:
-        """Return whether each topic has a subscriber."""
+        """Return whether every topic has a subscriber."""
         return all(
             outlet.publisher.get_subscription_count() > 0
             for outlets in self._outlets.values()
             for outlet in outlets
         )
+
+    def publish(self, stream: str, snapshot) -> None:
+        """Publish the topics of a stream, whether they have subscribers or not."""
+        for outlet in self._outlets.get(stream, ()):
+            outlet.publisher.publish(outlet.make(snapshot))
 
     def send(self, streams: Iterable[str], snapshot) -> None:
         """Sends the topics of these streams, one stream after another, to those who listen."""

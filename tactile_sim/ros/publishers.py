@@ -27,7 +27,7 @@ from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, Outlets
+from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.simulation import Simulation
@@ -53,6 +53,8 @@ class Publishers:
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
+        self._quiet_since = 0.0
+        """When something was last published [s of wall time]."""
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -134,6 +136,7 @@ class Publishers:
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
+        self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
@@ -143,12 +146,39 @@ class Publishers:
             if self._on(outlet.stream):
                 outlet.send(outlet.make(snapshot))
 
+    def stand(self, stamp: int) -> None:
+        """Publish diagnostics at their rate in wall time: all else is silent, and they report why."""
+        now = time.monotonic()
+        rate = self._simulation.settings.rates.diagnostics
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.heard():
+            self._quiet_since = now
+            self._outlets.send(("diagnostics",), _Instant(stamp))
+
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def all_heard(self) -> bool:
-        """Return whether each topic has a subscriber."""
-        return self._outlets.all_heard()
+    def await_listeners(
+        self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
+    ) -> bool:
+        """Wait until every topic has a subscriber.
+
+        Args:
+            patience: longest time to wait [s of wall time].
+            stopping: returns whether to wait no longer.
+            start_clock: whether to publish a ``/clock`` of 1 ns meanwhile and instead of 0, which ROS takes
+                for a clock that has not started: ``ros2 bag record --use-sim-time`` subscribes only after it.
+
+        Returns:
+            Whether every topic has a subscriber.
+        """
+        starting = start_clock and self._on("clock")
+        self._messages.first_clock = 1 if starting else 0
+        end = time.monotonic() + patience
+        while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
+            if starting:
+                self._outlets.publish("clock", _Instant(0))
+            time.sleep(REFRESH)
+        return all_heard
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""

@@ -46,6 +46,9 @@ class Ears:
         height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
 
+    def stand(self, stamp):
+        pass
+
     def warn(self, message):
         self.said.append(message)
 

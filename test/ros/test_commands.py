@@ -16,7 +16,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -225,10 +225,12 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
     assert frames[-1].channels == 3
     assert set_parameter(ros, "skin.touch_function", "normal").successful
     wait_for(lambda: frames[-1].channels == 1 and frames[-1].quantity == "normal")
-    assert set_parameter(ros, "rates.tactile", 50).successful
+    assert set_parameter(ros, "rates.tactile", 50).successful  # an integer for a float
     wait_for(lambda: set(np.diff([stamp(frame) for frame in frames[-6:]])) == {20_000_000}, "50 Hz")
     for name, value, reason in (
         ("rates.tactile", -1.0, "rates.tactile"),
+        ("rates.tactile", 501, "rates.tactile"),  # the scene's physics takes 500 steps/s
+        ("rates.tactile", 501.0, "rates.tactile"),
         ("skin.touch_function", "norml", "did you mean 'normal'"),
         ("scene", "other.xml", ""),
         ("rates.tactle", 1.0, ""),
@@ -238,6 +240,41 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
         assert reason in result.reason
     values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "engine"]).values
     assert (values[0].integer_value, values[1].string_value) == (50, "mujoco")
+
+
+def test_parameters_are_described_with_ranges_and_choices(ros, parameters):
+    process = ros.run(**parameters, rates={"tactile": 1e4, "markers": 500.0})
+    names = ["rates.tactile", "markers.force_scale", "seed", "engine"]
+    rate, scale, seed, engine = ros.call(
+        DescribeParameters, "/tactile_sim/describe_parameters", names=names
+    ).descriptors
+    assert all(described.description for described in (rate, scale, seed, engine))
+    [span] = rate.floating_point_range
+    assert (span.from_value, span.to_value) == (0.0, 500.0)
+    assert scale.floating_point_range[0].from_value == 0.0
+    [span] = seed.integer_range
+    assert (span.from_value, span.to_value) == (0, 2**63 - 1)
+    assert "trifinger" in engine.additional_constraints and engine.read_only
+    values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "rates.markers"])
+    assert [value.double_value for value in values.values] == [500.0, 500.0]
+    warnings = [line for line in ros.output(process).splitlines() if "WARN" in line]
+    assert ["rates.tactile" in line for line in warnings] == [True]
+
+
+def test_diagnostics_report_why_the_other_topics_are_silent(ros, parameters):
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    ros.run(**parameters, start_paused=True, rates={"diagnostics": 20.0})
+
+    def states():
+        return [
+            dict(zip(values.key, values.value, strict=True))["state"]
+            for values in (report.status.values[0] for report in list(reports))
+        ]
+
+    wait_for(lambda: len(reports) > 3, "reports while time stands")
+    assert set(states()) == {"paused"} and {stamp(report) for report in reports} == {0}
+    assert ros.call(SetBool, "/tactile_sim/pause", data=False).success
+    wait_for(lambda: states()[-1] == "running", "a report while time runs")
 
 
 def test_a_namespace_moves_all_but_the_absolute_topics(ros, parameters):
