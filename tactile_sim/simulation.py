@@ -14,7 +14,7 @@ from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines.state import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
-from tactile_sim.feelers.placement import place_all
+from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
 from tactile_sim.scenes import configured_scene
 from tactile_sim.sensor import Sensor
@@ -69,7 +69,14 @@ class Simulation:
             place_all(
                 model,
                 (
-                    (body, Path(own.image) if own.image else None, own.spacing, own.length, where)
+                    Request(
+                        body,
+                        where,
+                        Path(own.image) if own.image else None,
+                        own.spacing,
+                        own.length,
+                        own.white_only,
+                    )
                     for body, (where, own) in feelers.items()
                 ),
             ),

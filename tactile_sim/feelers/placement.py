@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -32,58 +33,91 @@ def place(
     image: Path | np.ndarray | None = None,
     spacing: float | None = None,
     length: float = LENGTH,
+    white_only: bool | None = None,
     where: str = "feelers",
     most: int = MOST_FEELERS,
     met: Met | None = None,
 ) -> Placed:
-    """The feelers of a body.
+    """Place the feelers of a body: painted on an image, or evenly spaced.
 
     Args:
-        image: where they are and how long: white ones have the full length, grey ones are shorter, and
-            where it is black there are none. It lies on the UV map of the body's mesh, or on the net of its
-            primitive. ``{geom}`` in the path stands for a geom's name, with ``_`` for each ``/``: an image
-            for each.
-        spacing: without an image, the distance between neighbours [m]: evenly over the geoms that collide.
-        length: of a white feeler [m], at most `LONGEST`.
-        where: names the setting, for errors.
-        most: how many there may be; fewer than `MOST_FEELERS` where other bodies have the rest of them.
-        met: keeps what shapes have in common from one call to the next.
+        model: The model.
+        body_id: The body that gets the feelers.
+        image: Image that defines where feelers are and how long: white pixels are feelers of the full
+            length, grey ones are shorter, black ones are none. It lies on the UV map of the body's mesh, or
+            on the unfolded surface of its primitive. ``{geom}`` in the path stands for a geom's name, with
+            ``_`` for each ``/``, so that each geom has an image.
+        spacing: Without an image, the distance between neighbouring feelers on the body's colliding geoms
+            [m].
+        length: Length of a white feeler [m], at most `LONGEST`.
+        white_only: Whether only the white pixels of the image are feelers. Default: True if the image has
+            colours. See `tactile_sim.feelers.painted.brightness` for the definition of white.
+        where: Name of the setting, for errors.
+        most: Largest allowed number of feelers; below `MOST_FEELERS` if other bodies have feelers too.
+        met: Cache of maps and feelers by shape, kept from one call to the next.
+
+    Returns:
+        The feelers, in the body's frame.
 
     Raises:
-        ConfigError, SceneError: what cannot be done, in a line that begins with ``where``.
+        ConfigError: A setting or an image is invalid.
+        SceneError: A geom cannot have feelers, or its UV map overlaps itself. All messages begin with
+            ``where``.
     """
     with _named(where):
         if not 0 < length <= LONGEST:
             raise ConfigError(f"{length!r} is no length; give metres, {LONGEST:g} at most")
         if image is None:
+            if white_only is not None:
+                raise ConfigError("white_only needs an image; give an image, or leave white_only out")
             if spacing is None or not 0 < spacing < np.inf:
                 raise ConfigError(f"there is no image and {spacing!r} is no spacing; give one of them [m]")
             covered = spread(model, body_id, spacing, most, met or Met())
         elif spacing is not None:
             raise ConfigError("an image says where feelers are: leave out either the image or the spacing")
         else:
-            covered = _paint(model, body_id, image, most)
+            covered = _paint(model, body_id, image, white_only, most)
         return _assemble(model, body_id, covered, length, spacing)
 
 
-def place_all(
-    model: mujoco.MjModel, wanted: Iterable[tuple[int, Path | None, float | None, float, str]]
-) -> list[Placed]:
-    """The feelers of several bodies: ``body_id, image, spacing, length, where`` of each, as for `place`.
+class Request(NamedTuple):
+    """The feelers that one body should get; the fields are arguments of `place`."""
 
-    Raises as `place` does, also where all bodies together would have more than `MOST_FEELERS`.
+    body_id: int
+    where: str
+    image: Path | None
+    spacing: float | None
+    length: float
+    white_only: bool | None
+
+
+def place_all(model: mujoco.MjModel, requests: Iterable[Request]) -> list[Placed]:
+    """Place the feelers of several bodies.
+
+    Args:
+        model: The model.
+        requests: The bodies and their settings.
+
+    Returns:
+        The feelers of each body, in the given order.
+
+    Raises:
+        ConfigError: As in `place`, or all bodies together have more than `MOST_FEELERS` feelers.
+        SceneError: As in `place`.
     """
     placed: list[Placed] = []
     met, rest = Met(), MOST_FEELERS
-    for body, image, spacing, length, where in wanted:
-        one = place(model, body, image=image, spacing=spacing, length=length, where=where, most=rest, met=met)
+    for request in requests:
+        one = place(model, **request._asdict(), most=rest, met=met)
         rest -= len(one.positions)
         placed.append(one)
     return placed
 
 
-def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray, most: int) -> list[Covered]:
-    """The feelers painted on each of a body's geoms."""
+def _paint(
+    model: mujoco.MjModel, body: int, image: Path | np.ndarray, white_only: bool | None, most: int
+) -> list[Covered]:
+    """Return the painted feelers of each of a body's geoms."""
     geoms = _painted_geoms(model, body)
     names = Names(model)
     for_each = not isinstance(image, np.ndarray) and "{geom}" in str(image)
@@ -99,7 +133,7 @@ def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray, most: int
         found = painted_map(model, geom)
         name = names.geoms[geom].replace("/", "_")
         picture = image if isinstance(image, np.ndarray) else Path(str(image).replace("{geom}", name))
-        levels = brightness(picture)
+        levels = brightness(picture, white_only)
         wanted = levels > 0
         told = "the array" if isinstance(picture, np.ndarray) else str(picture)
         pixels, spots = _on_map(found, wanted, most - sum(len(part.pixels) for part in covered), told)
@@ -112,7 +146,10 @@ def _paint(model: mujoco.MjModel, body: int, image: Path | np.ndarray, most: int
         spots = in_body(model, geom, spots)
         covered.append(Covered(geom, width, height, pixels, spots, levels.ravel()[pixels]))
     if not sum(len(part.pixels) for part in covered):
-        raise ConfigError(f"the image for body {names.bodies[body]!r} is black all over: paint white pixels")
+        raise ConfigError(
+            f"the image of body {names.bodies[body]!r} has no white pixels; paint some, or set white_only to "
+            "false if grey or coloured pixels are meant to be feelers"
+        )
     return covered
 
 

@@ -167,6 +167,17 @@ def test_bad_feelers_are_refused_by_key_and_file(tmp_path, entry, message):
     assert str(refused.value).isprintable()
 
 
+def test_white_only_of_the_configuration_reaches_the_image(tmp_path):
+    image = np.full((30, 40, 3), [255, 0, 0], np.uint8)
+    image[10:20, ::2] = 255  # each other column of the four faces in the middle
+    Image.fromarray(image).save(tmp_path / "faces.png")
+    counts = [
+        len(simulation(tmp_path, feelers={"cube": {"image": "faces.png", **keys}}).feelers.lengths)
+        for keys in ({}, {"white_only": True}, {"white_only": False})
+    ]
+    assert counts == [200, 200, 600]
+
+
 def white(folder: Path, side: int) -> str:
     Image.new("1", (side, side), 1).save(folder / "white.png")
     return "white.png"

@@ -134,6 +134,22 @@ def test_grey_is_shorter_and_black_is_none():
     assert placed.lengths == pytest.approx([0.01, 0.02, 0.05], abs=1e-12)
 
 
+def test_only_the_white_pixels_of_a_coloured_map_are_feelers():
+    """Cortex: "The colors of the faces are irrelevant; only the white pixels specify feelers."."""
+    model = scene("", KINDS["box"])
+    image = np.zeros((24, 24, 3), np.uint8)
+    image[..., 0], image[:, 12:] = 255, [0, 0, 255]  # half of the map is red, half blue; a box has half of it
+    image[10:13, 2:5] = 255
+    placed = place(model, 1, image=image, length=0.05)
+    assert set(zip(*np.divmod(placed.pixels, 24), strict=True)) == {
+        (y, x) for y in (10, 11, 12) for x in (2, 3, 4)
+    }
+    assert (placed.lengths == 0.05).all()
+    assert len(place(model, 1, image=image, white_only=False).pixels) > 200
+    with pytest.raises(ConfigError, match="white_only"):  # names the remedy
+        place(model, 1, image=image[:9])
+
+
 def test_white_pixels_beside_the_map_are_ignored():
     model = scene("", '<geom type="box" size=".1 .1 .1"/>')
     assert len(place(model, 1, image=np.ones((3, 4), bool)).pixels) == 6
@@ -173,7 +189,8 @@ BAD = {
     "negative": (KINDS["box"], {"spacing": -1.0}, ConfigError, "-1.0 is no spacing"),
     "both": (KINDS["box"], {"spacing": 0.1, "image": np.ones((3, 4))}, ConfigError, "leave out either"),
     "length": (KINDS["box"], {"spacing": 0.1, "length": 0.0}, ConfigError, "0.0 is no length; give metres"),
-    "black": (KINDS["box"], {"image": np.zeros((3, 4))}, ConfigError, "black all over"),
+    "black": (KINDS["box"], {"image": np.zeros((3, 4))}, ConfigError, "no white pixels"),
+    "white_only": (KINDS["box"], {"spacing": 0.1, "white_only": True}, ConfigError, "white_only"),
     "beside": (
         '<geom name="b" type="box" size="1 1 1"/>',
         {"image": np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 1, 1]])},
