@@ -50,7 +50,9 @@ class FeelerSettings:
         "depth inside the body at which feelers begin, as a fraction of their length",
         0.2,
     )
-    children: bool = _key(Flag(), "whether bodies that hang on this one cover them", False)
+    children: bool = _key(
+        Flag(), "whether bodies below this one in the kinematic tree cover its feelers", True
+    )
 
 
 FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}

@@ -40,13 +40,13 @@ class Feelers:
     into the skin a little, or lies right on it, covers it whole. It never starts deeper than in the middle of
     its body, which therefore hides what is on its far side.
 
-    What covers feelers: all geoms of other bodies that can touch something (by contype and conaffinity, or in
-    a pair), moving or not, other than those of bodies that hang below in the tree. Meshes count with their
-    own triangles, though MuJoCo's contacts see their convex hulls; what is wholly inside of a closed mesh is
-    covered, while an open mesh (one with an edge that borders on no second triangle, or on one that faces the
-    other way) is but a sheet. A plane has no edges, however large it is drawn, and all below it is solid.
-    Height fields are solid down to their base. Flexes cover nothing. Which geoms there are, what they can
-    touch and their sizes are those of the model when this is made; heights of height fields may change.
+    Feelers are covered by all geoms of other bodies that can touch something (by contype and conaffinity, or
+    in a pair), whether they move or not; bodies below in the kinematic tree can be left out. Meshes cover
+    with their own triangles, although MuJoCo's contacts use their convex hulls; what is inside a closed mesh
+    is covered, while an open mesh (one with an edge that borders on no second triangle, or on one that faces
+    the other way) is a sheet. A plane has no edges, however large it is drawn, and is solid below. Height
+    fields are solid down to their base. Flexes cover nothing. The geoms, what they can touch and their sizes
+    are read when this is constructed; heights of height fields may change later.
 
     Attributes:
         bodies: those with feelers, as given.
@@ -62,7 +62,7 @@ class Feelers:
         placed: Sequence[Placed],
         *,
         tolerance: float | Sequence[float] = 0.2,
-        children: bool | Sequence[bool] = False,
+        children: bool | Sequence[bool] = True,
     ) -> None:
         """Feelers on a model.
 
@@ -71,8 +71,8 @@ class Feelers:
             placed: the feelers of each body.
             tolerance: how far inside of its body a feeler is cast from, as a part of its length; one for all
                 or one a body.
-            children: whether bodies that hang below count; one for all or one a body. The world has none:
-                whatever moves in it covers its feelers.
+            children: Whether bodies below a body in the kinematic tree cover its feelers; one value for all
+                bodies or one for each. Feelers of the world are always covered by all other bodies.
 
         Raises:
             ConfigError: a tolerance that is below 0 or no number, or not as many as bodies.

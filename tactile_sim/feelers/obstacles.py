@@ -34,10 +34,19 @@ of a height field the first of its heights, its rows and columns."""
 
 
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
-    """Ids of the geoms that can cover the feelers of a body.
+    """Return the ids of the geoms that can cover the feelers of a body.
 
-    Those that can touch something, on other bodies; if not `children`, bodies that hang below this one in the
-    tree are left out too. What stands in the world is not a part of it: all other bodies cover its feelers.
+    These are the geoms of other bodies that can touch something: contype or conaffinity is not 0, or they are
+    in a pair.
+
+    Args:
+        model: The model.
+        body: The body that has the feelers.
+        children: Whether to include the bodies below it in the kinematic tree. For the world they are always
+            included.
+
+    Returns:
+        Geom ids, ascending.
     """
     touches = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     touches[model.pair_geom1] = True

@@ -27,14 +27,16 @@ def between(model, data, body: str, other: str, **options) -> float:
     return Feelers(model, [placed], **options).read(data)[0]
 
 
-def test_bodies_above_in_the_tree_cover_and_those_below_only_if_asked():
+def test_bodies_above_and_below_in_the_tree_cover_but_never_the_own_body():
     model, data = load(ARM)
-    assert between(model, data, "lower", "upper") == pytest.approx(0.05, abs=1e-12)
-    assert between(model, data, "hand", "upper") == pytest.approx(0.05, abs=1e-12)
-    assert between(model, data, "upper", "lower") == LENGTH
-    assert between(model, data, "upper", "hand") == LENGTH
-    assert between(model, data, "upper", "lower", children=True) == pytest.approx(0.05, abs=1e-12)
-    assert between(model, data, "upper", "hand", children=True) == pytest.approx(0.05, abs=1e-12)
+    for body, other in (("lower", "upper"), ("hand", "upper"), ("upper", "lower"), ("upper", "hand")):
+        assert between(model, data, body, other) == pytest.approx(0.05, abs=1e-12)
+    assert between(model, data, "lower", "upper", children=False) == pytest.approx(0.05, abs=1e-12)
+    assert between(model, data, "upper", "lower", children=False) == LENGTH
+    assert between(model, data, "upper", "hand", children=False) == LENGTH
+    # Two geoms of one body, 50 mm apart.
+    model, data = load('<body><geom type="box" size=".1 .1 .1"/><geom size=".1" pos=".25 0 0"/></body>')
+    assert Feelers(model, [hairs(1, [[0.1, 0, 0]], [1, 0, 0])]).read(data)[0] == LENGTH
 
 
 def test_tolerance_and_children_may_be_given_body_by_body():

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tactile_sim import share
+from tactile_sim import config, share
 from tactile_sim.feelers.placement import place
 from tactile_sim.scenes import load_scene
+from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -58,6 +59,17 @@ def test_the_worm_is_dense_at_its_tip_sparse_elsewhere_and_bare_in_its_neck():
     assert sparse == pytest.approx(1e4, rel=0.15)
     # The lower segment ends 4 cm above the upper one's lower pole.
     assert upper[:, 2].min() > 0.04
+
+
+def test_the_lower_segment_of_the_worm_feels_the_upper_one_in_its_neck():
+    simulation = Simulation(config.load("worm"))
+    lower = next(body for body in simulation.feelers.bodies if body.name == "worm_lower")
+    these = slice(lower.start, lower.stop)
+    covered = simulation.observe().feelers[these] < simulation.feelers.lengths[these]
+    assert (covered.sum(), len(covered)) == (53, 368)
+    # The upper segment's round end is centred at 0.19 m. Rays start 24 mm from the axis (3 cm less a fifth of
+    # their length), and there the end of 3 cm radius begins at 0.19 m - 18 mm.
+    assert (covered == (simulation.feelers.positions[these][:, 2] > 0.172)).all()
 
 
 def test_feelers_of_the_worm_stand_on_its_skin():
