@@ -79,6 +79,8 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
         return None
     if not np.isfinite(uv).all():
         raise SceneError(f"{_mesh_name(model, geom)} has UV coordinates that are no numbers; export it again")
+    # The image repeats: each triangle is moved to where it begins in the first repeat.
+    uv -= np.floor(uv.min(axis=1, keepdims=True) + 1e-6)
     return Triangles(corners, uv, _extent(corners, uv), _mesh_name(model, geom))
 
 

@@ -1,8 +1,9 @@
 """The UV map of a geom: which place of its surface each pixel of an image shows.
 
-u goes to the right and v upwards, both from 0 to 1. MuJoCo counts a mesh's v downwards from the first row of
-an image, and turns round that of an OBJ, which counts upwards; so ``1 - v`` of the compiled model is right
-whatever the mesh was read from: each pixel lies where MuJoCo shows it with the image as the geom's texture.
+u goes to the right and v upwards, from 0 to 1 over the image, which repeats in both directions. MuJoCo
+counts a mesh's v downwards from the first row of an image and converts OBJ files, whose v counts upwards. So
+``1 - v`` of the compiled model is right for every mesh format: each pixel is where MuJoCo shows it if the
+image is the geom's texture.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from numba import njit
 from tactile_sim.errors import SceneError
 from tactile_sim.feelers.raster import fill
 from tactile_sim.feelers.spread import over_triangles
+
+MOST_REPEATS = 2**20
+"""Largest number of repeats of the image that all triangles of a mesh may span, beyond one for each."""
 
 
 class Spots(NamedTuple):
@@ -89,19 +93,46 @@ class Triangles(UvMap):
 
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
         height, width = wanted.shape
-        # What has no area on the surface has no normal to stand along.
-        uv = np.where(self.areas[:, None, None] > 0, self.uv, 0.0)
-        filled = fill(uv * [width, -height] + [0, height], wanted)
+        faces, flat = self._repeated()
+        filled = fill(flat * [width, -height] + [0, height], wanted)
         if filled.row >= 0:
+            one, other = faces[filled.one], faces[filled.other]
             raise SceneError(
-                f"triangles {filled.one} and {filled.other} of {self.name} overlap in its UV map at the "
-                f"pixel in column {filled.column} of row {filled.row}; unwrap it so that each pixel has one "
-                "place, or paint such pixels black"
+                f"triangles {one} and {other} of {self.name} overlap in its UV map at the pixel in column "
+                f"{filled.column} of row {filled.row}; unwrap the mesh so that each pixel has one place, or "
+                "paint such pixels black"
             )
         pixels = np.flatnonzero(filled.owner >= 0)
-        face = filled.owner.ravel()[pixels]
+        copy = filled.owner.ravel()[pixels]
         uv = centres(pixels, width, height)
-        return pixels, Spots(uv, _affine(self.corners, self.uv, face, uv), self.normals[face])
+        return pixels, Spots(uv, _affine(self.corners[faces], flat, copy, uv), self.normals[faces[copy]])
+
+    def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return copies of the triangles so that every part of them lies in the image once.
+
+        Triangles without an area on the surface are left out: they have no normal.
+
+        Returns:
+            The triangle (c,) of each copy, and its u and v (c, 3, 2).
+
+        Raises:
+            SceneError: There are too many copies.
+        """
+        faces = np.flatnonzero(self.areas > 0)
+        uv = self.uv[faces]
+        first = np.floor(uv.min(axis=1))
+        across, up = np.maximum(np.ceil(uv.max(axis=1)) - first, 1).T
+        repeats = (across * up).sum()
+        if repeats > len(faces) + MOST_REPEATS:
+            raise SceneError(
+                f"the UV coordinates of {self.name} span {repeats:.1e} repeats of the image; "
+                "scale them to 0..1"
+            )
+        counts = (across * up).astype(np.int64)
+        copied = np.repeat(np.arange(len(faces)), counts)
+        rank = np.arange(len(copied)) - np.repeat(np.cumsum(counts) - counts, counts)
+        tile = first[copied] + np.stack([rank % across[copied], rank // across[copied]], axis=1)
+        return faces[copied], uv[copied] - tile[:, None]
 
     def spread(self, spacing: float) -> Spots:
         face, weights = over_triangles(self.corners, spacing)

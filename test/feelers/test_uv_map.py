@@ -132,16 +132,54 @@ def test_only_overlaps_with_white_pixels_are_refused():
     assert len(place(model, 1, image=image).pixels) > 0
 
 
-def test_triangles_far_beside_the_image_or_without_an_area_have_no_pixels():
+def test_a_triangle_without_an_area_on_the_map_has_no_pixels():
     corners, uv = soup(3)
-    uv[0] *= 1e30
     uv[1] = uv[1, :1] + np.linspace(0, 1, 3)[:, None] * (uv[1, 1] - uv[1, 0])
     model = one_mesh(corners, uv)
     white = np.ones((60, 60), bool)
     placed = place(model, 1, image=white)
     assert np.isfinite(placed.positions).all()
     assert abs(placed.positions).max() < 10
-    assert len(placed.pixels) == exact_count(compiled_uv(model)[2:], white)
+    assert len(placed.pixels) == exact_count(np.delete(compiled_uv(model), 1, axis=0), white)
+
+
+@pytest.mark.parametrize("how", [{"image": np.ones((HEIGHT, WIDTH), bool)}, {"spacing": 0.02}])
+def test_triangles_moved_by_whole_repeats_of_the_image_have_the_same_feelers(how):
+    corners, uv = soup()
+    uv = np.round(uv * 4096) / 4096  # exact in float32, moved or not
+    moved = uv + RNG.integers(-5, 6, (len(uv), 1, 2))
+    still, repeated = place(one_mesh(corners, uv), 1, **how), place(one_mesh(corners, moved), 1, **how)
+    assert len(still.pixels) > 300
+    assert (repeated.pixels == still.pixels).all()
+    assert repeated.uv == pytest.approx(still.uv, abs=1e-12)
+    assert repeated.positions == pytest.approx(still.positions, abs=1e-12)
+
+
+def test_triangles_across_the_border_of_the_image_go_on_at_its_other_side():
+    # A square of 1 m, on the map from (0.5, -0.25) to (1.5, 0.75): as large as the image.
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    faces = [[0, 1, 2], [0, 2, 3]]
+    corners = np.concatenate([square, np.zeros((4, 1))], axis=1)[faces]
+    placed = place(one_mesh(corners, (square + [0.5, -0.25])[faces]), 1, image=np.ones((8, 8), bool))
+    assert placed.pixels.tolist() == list(range(64))
+    model = one_mesh(corners, square[faces])
+    unmoved = place(model, 1, image=np.ones((8, 8), bool))
+    expected = unmoved.positions.reshape(8, 8, 3)
+    # Half a map to the left, and a quarter up.
+    expected = np.roll(expected, (2, 4), axis=(0, 1)).reshape(-1, 3)
+    assert placed.positions == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_triangle_that_spans_the_image_more_than_once_overlaps_itself():
+    corners, uv = soup(2)
+    uv[2] = [[0, 0], [3, 0], [0, 3]]
+    image = np.zeros((8, 8), bool)
+    image[0, 0] = True  # the corner where the other triangles are not
+    with pytest.raises(SceneError, match="triangles 2 and 2 of mesh 'm'"):
+        place(one_mesh(corners, uv), 1, image=image)
+    uv[2] *= 1e30
+    with pytest.raises(SceneError, match="mesh 'm'"):
+        place(one_mesh(corners, uv), 1, image=image)
 
 
 BRICK = np.array([[x, y, z] for x in (0.3, 0.5) for y in (0.1, 0.4) for z in (-0.2, 0.05)])
