@@ -87,8 +87,10 @@ def test_the_image_is_black_before_grey_on_the_way_and_white_at_rest(falling):
 
 
 def test_the_picture_of_forces_is_coloured_where_the_cube_stands(falling):
-    pictures = {image.name: image for image in tactile_images(falling)}
+    images = tactile_images(falling)
+    pictures = {image.name: image for image in images}
     assert set(pictures) == {"image", "force_image"}  # of a body with both, the feelers have the plain name
+    assert [image.name for image in images] == list(pictures)  # a second look finds them again
     free = pictures["force_image"].make(falling.observe())
     falling.skip(2000)
     loaded = pictures["force_image"].make(falling.observe())
