@@ -10,7 +10,6 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import reading
-from tactile_sim.feelers.bundles import bundles
 from tactile_sim.feelers.obstacles import covering, tables
 from tactile_sim.feelers.placed import Placed
 from tactile_sim.feelers.thickness import thickness
@@ -128,8 +127,6 @@ class Feelers:
         order = [tree.order + body.start for tree, body in zip(trees, self.bodies, strict=True)]
         self._order = np.concatenate([np.empty(0, np.int64), *order])
         self._columns = np.ascontiguousarray(columns[self._order])
-        tips = self.positions + self.lengths[:, None] * self.normals
-        self._bundles = bundles(self._links, starts[self._order], tips[self._order])
         ends = np.cumsum([0, *map(len, covers)])
         self._covering = np.concatenate([np.empty(0, np.int64), *covers]).astype(np.int64)
         self._table = np.zeros(len(self.bodies), reading.BODY)
@@ -154,7 +151,7 @@ class Feelers:
             return out  # nor are kernels compiled for nobody
         reading.read(
             data.geom_xpos, data.geom_xmat, data.xpos, data.xmat,
-            self._table, self._covering, self._boxes, self._bundles, self._links, self._columns, self._order,
+            self._table, self._covering, self._boxes, self._links, self._columns, self._order,
             self._geoms, self._meshes, self.model.hfield_data, out,
         )  # fmt: skip
         return out

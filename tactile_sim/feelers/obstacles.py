@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from tactile_sim.drawing.shapes import geom_mesh
-from tactile_sim.feelers.meshes import Meshes, meshes_of
-from tactile_sim.feelers.tree import PAD
+from tactile_sim.feelers.tree import PAD, Tree, build, join
+
+LEAF = 2
+"""Triangles in a leaf of a mesh's tree."""
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 """Kinds of geoms, as in mujoco.mjtGeom."""
@@ -31,6 +34,22 @@ GEOM = np.dtype(
 """A geom in its own frame [m]: kind, size as MuJoCo has it (of a height field that of its data), the box
 around it (centre, half sizes) and the radius of the ball about its origin; of a mesh its row among `Meshes`;
 of a height field the first of its heights, its rows and columns."""
+
+MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
+"""A mesh: its nodes [first, last) in the joined trees, and whether it is closed, so that it has an inside."""
+
+
+class Meshes(NamedTuple):
+    """Several meshes as one set of tables; all coordinates are in the frames of their geoms [m]."""
+
+    table: np.ndarray
+    """(m,) of MESH_ROW."""
+    boxes: np.ndarray
+    """(nodes, 6) boxes of the joined trees of triangles."""
+    links: np.ndarray
+    """(nodes, 3) links of the joined trees."""
+    triangles: np.ndarray
+    """(t, 9) corners of each triangle [m], in the order of the trees."""
 
 
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
@@ -107,3 +126,28 @@ def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
     row["radius"] = np.linalg.norm([x, y, max(height, base)])
     row["first"] = model.hfield_adr[field]
     row["rows"], row["columns"] = model.hfield_nrow[field], model.hfield_ncol[field]
+
+
+def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
+    """Return the tables of meshes that are given as vertices (v, 3) [m] and triangles (t, 3)."""
+    trees: list[Tree] = []
+    triangles, closed = [np.empty((0, 9))], []
+    for vertices, faces in shapes:
+        corners = vertices[faces].astype(float)
+        trees.append(build(corners.min(axis=1), corners.max(axis=1), LEAF))
+        triangles.append(corners.reshape(-1, 9)[trees[-1].order])
+        closed.append(_closed(vertices, faces))
+    boxes, links, first = join(trees)
+    table: np.ndarray = np.zeros(len(trees), MESH_ROW)
+    table["first"], table["last"], table["closed"] = first[:-1], first[1:], closed
+    return Meshes(table, boxes, links, np.concatenate(triangles))
+
+
+def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
+    """Return whether each edge is used equally often in both directions, with coincident vertices merged."""
+    _, same = np.unique(vertices, axis=0, return_inverse=True)
+    corner = same.reshape(-1)[faces].astype(np.int64)
+    start, stop = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
+    low, high = np.minimum(start, stop), np.maximum(start, stop)
+    _, edge = np.unique(low * len(vertices) + high, return_inverse=True)
+    return not np.bincount(edge.reshape(-1), np.sign(stop - start)).any()

@@ -11,82 +11,27 @@ HUGE = 1e200
 """For 1 / 0: a product with 0 is 0."""
 
 
-CROWD = 24
-"""Triangles in a cell; where there are more, they are sought in the tree."""
-NUDGE = 1e-4
-"""How far into the next cell one goes, in cells: to be there in spite of rounding, and well less than by what
-triangles are larger in the grid."""
-
-
 @njit(cache=True, error_model="numpy")
-def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts, listed, reach):
-    """How far along a ray the first point in a mesh is [m]: 0 where it starts inside, infinity beyond reach.
+def first_in_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, reach):
+    """Return the distance along a ray to the first point inside a mesh [m].
 
-    An open mesh has no inside: its triangles alone are met. For rays that `misses` does not tell of: asked
-    before, as few come near.
+    An open mesh has no inside, so only its triangles are hit.
 
     Args:
-        x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
-        mesh: its row in the table of `meshes.Meshes`, whose other arrays follow. They come one by one:
-            each that is taken out of a tuple is counted, at the cost of a triangle.
-        reach: [m]
+        x, y, z: Origin of the ray in the frame of the mesh [m].
+        u, v, w: Unit direction.
+        first, last: The mesh's nodes are [first, last) of boxes and links.
+        closed: Whether the mesh has an inside.
+        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        triangles: (t, 9) corners of each triangle [m], in the order of the trees.
+        reach: Largest distance of interest [m].
+
+    Returns:
+        0 if the ray starts inside a closed mesh, infinity if there is no hit within reach.
     """
-    root = mesh.first
-    iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
-    at, end = _within(boxes, root, x, y, z, iu, iv, iw, reach)
-    outside = at > 0.0
-    side = 1.0 / mesh.step
-    # In cells; what hardly moves across a cell on the whole way never leaves it.
-    p, q, r, du, dv, dw = (
-        (x - mesh.x) * side,
-        (y - mesh.y) * side,
-        (z - mesh.z) * side,
-        u * side,
-        v * side,
-        w * side,
-    )
-    if not abs(p + q + r + du + dv + dw) < HUGE:
-        return np.inf  # of a physics that broke: no number, and so no cell
-    least = NUDGE / (end - at + mesh.step)
-    tu, tv, tw = _pace(du, least), _pace(dv, least), _pace(dw, least)
-    nearest = np.inf
-    o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
-    while at <= end:
-        i, j, k = int(p + at * du), int(q + at * dv), int(r + at * dw)
-        cell = cells[mesh.cell + (i * mesh.rows + j) * mesh.columns + k]
-        steps = 1
-        if cell < 0:
-            steps = ~cell >> 1
-            if not outside and ~cell & 1:
-                return 0.0
-        else:
-            begin, stop = starts[cell], starts[cell + 1]
-            if not outside and mesh.closed and _inside(x, y, z, root, mesh.last, boxes, links, triangles):
-                return 0.0
-            if stop - begin > CROWD:
-                return cross_mesh(x, y, z, u, v, w, root, mesh.last, boxes, links, triangles, reach, False)[0]
-            for e in range(begin, stop):
-                met, turn = _crossing(triangles, listed[e], o, a, b, c, sa, sb, sc)
-                if turn != 0 and 0.0 <= met < nearest:
-                    nearest = met
-        outside = True
-        leave = min(_leaves(p, i, steps, tu), _leaves(q, j, steps, tv), _leaves(r, k, steps, tw))
-        at = max(at, leave) + NUDGE * mesh.step
-        if nearest <= at:
-            break
-    return nearest if nearest <= reach else np.inf
-
-
-@njit(cache=True, error_model="numpy")
-def _pace(rate, least):
-    """Metres a cell; HUGE for what is slower than `least` [cells/m]."""
-    return 1.0 / rate if abs(rate) > least else HUGE
-
-
-@njit(cache=True, error_model="numpy")
-def _leaves(start, cell, steps, pace):
-    """Where along a ray it leaves the slab of cells that are less than some steps from its own [m]."""
-    return ((cell + steps if pace > 0.0 else cell - steps + 1) - start) * pace
+    if closed and _inside(x, y, z, first, last, boxes, links, triangles):
+        return 0.0
+    return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
 
 
 @njit(cache=True, error_model="numpy")
@@ -224,13 +169,3 @@ def _side(area, pa, pb, qa, qb):
     if pb != qb:
         return 1 if pb > qb else -1
     return 1 if qa > pa else -1
-
-
-@njit(cache=True)
-def contained(boxes, links, triangles, points):
-    """(n,) whether points (n, 3) [m] lie in a closed mesh, whose tree and triangles these are."""
-    out = np.empty(len(points), np.bool_)
-    for n in range(len(points)):
-        x, y, z = points[n]
-        out[n] = _inside(x, y, z, 0, len(boxes), boxes, links, triangles)
-    return out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tactile_sim.feelers.bundles import RADIUS, from_line
 from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
 from tactile_sim.feelers.rays import (
     through_ball,
@@ -42,7 +41,7 @@ inside of the body it is cast from [m]."""
 @njit(cache=True, error_model="numpy")
 def read(
     geom_positions, geom_rotations, body_positions, body_rotations,
-    bodies, covering, boxes, bundles, links, feelers, order, geoms, meshes, heights, out,
+    bodies, covering, boxes, links, feelers, order, geoms, meshes, heights, out,
 ):  # fmt: skip
     """Takes from out (n,), the lengths of all feelers [m], what is covered of them.
 
@@ -50,7 +49,7 @@ def read(
         geom_positions, geom_rotations, body_positions, body_rotations: as mujoco.MjData has them.
         bodies: (b,) of BODY.
         covering: ids of geoms, body by body.
-        boxes, links, order: trees of the feelers, as `tree.Tree`; bundles of their nodes.
+        boxes, links, order: trees of the feelers, as `tree.Tree`.
         feelers: (n, 7) in the order of the trees.
         geoms, meshes: of `obstacles.tables`.
         heights: of all height fields.
@@ -69,10 +68,7 @@ def read(
             if _far(centre, body.radius, shape, geom_positions, geom_rotations, geom):
                 continue
             _relate(turn, origin, geom_rotations[geom], geom_positions[geom], pose)
-            _cover(
-                pose, body.first, body.last, boxes, bundles, links, feelers, order,
-                shape, meshes, heights, out,
-            )  # fmt: skip
+            _cover(pose, body.first, body.last, boxes, links, feelers, order, shape, meshes, heights, out)
 
 
 @njit(cache=True, error_model="numpy")
@@ -99,17 +95,17 @@ def _relate(turn, origin, rotation, position, pose):
 
 
 @njit(cache=True, error_model="numpy")
-def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshes, heights, out):
+def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
     """One geom and the feelers of one body."""
     ball = shape.radius * shape.radius
     # As plain numbers: an array made in the loop is counted by whom it is used, at several times the cost.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
-    table, nodes, skips, triangles, cells, starts, listed = meshes
+    table, mesh_boxes, mesh_links, triangles = meshes
     mesh = table[shape.mesh]
     end = shape.first + shape.rows * shape.columns
     ground = heights[shape.first : end].reshape((shape.rows, shape.columns))
     while node < last:
-        if _away(bundles, node, pose, shape.radius) or _apart(boxes, node, pose, shape):
+        if _apart(boxes, node, pose, shape):
             node = links[node, SKIP]
             continue
         for f in range(links[node, BEGIN], links[node, END]):
@@ -124,24 +120,18 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
             if shape.kind == HFIELD:
                 met = first_in_hfield(x, y, z, u, v, w, size, ground, reach)
             elif shape.kind > BOX:
-                if misses(nodes, mesh.first, x, y, z, u, v, w, reach):
+                if misses(mesh_boxes, mesh.first, x, y, z, u, v, w, reach):
                     continue
                 met = first_in_mesh(
-                    x, y, z, u, v, w, mesh, nodes, skips, triangles, cells, starts, listed, reach
-                )
+                    x, y, z, u, v, w, mesh.first, mesh.last, mesh.closed,
+                    mesh_boxes, mesh_links, triangles, reach,
+                )  # fmt: skip
             else:
                 enter, leave = through(shape.kind, x, y, z, u, v, w, size)
                 met = max(enter, 0.0) if leave > 0.0 else np.inf
             if met < reach:
                 out[order[f]] = max(met - inside, 0.0)
         node += 1
-
-
-@njit(cache=True, error_model="numpy")
-def _away(bundles, node, pose, radius):
-    """Whether a bundle is away from the ball around a geom."""
-    reach = bundles[node, RADIUS] + radius
-    return from_line(bundles, node, pose[3, 0], pose[3, 1], pose[3, 2]) > reach * reach
 
 
 @njit(cache=True, error_model="numpy")

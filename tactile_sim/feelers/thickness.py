@@ -6,8 +6,7 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from tactile_sim.feelers.meshes import Meshes
-from tactile_sim.feelers.obstacles import BOX, HFIELD
+from tactile_sim.feelers.obstacles import BOX, HFIELD, Meshes
 from tactile_sim.feelers.rays import through_box
 from tactile_sim.feelers.rays_mesh import cross_mesh
 from tactile_sim.feelers.reading import through
