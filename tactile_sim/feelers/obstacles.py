@@ -1,4 +1,4 @@
-"""What can cover feelers: the geoms of a model as tables for kernels, and which of them count for whom."""
+"""Obstacles: the geoms that can cover feelers, as tables for kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAF = 2
 """Triangles in a leaf of a mesh's tree."""
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
-"""Kinds of geoms, as in mujoco.mjtGeom."""
+"""Types of geoms, as in mujoco.mjtGeom."""
 
 GEOM = np.dtype(
     [
@@ -31,16 +31,16 @@ GEOM = np.dtype(
     ],
     align=True,
 )
-"""A geom in its own frame [m]: kind, size as MuJoCo has it (of a height field that of its data), the box
-around it (centre, half sizes) and the radius of the ball about its origin; of a mesh its row among `Meshes`;
-of a height field the first of its heights, its rows and columns."""
+"""A geom in its own frame [m]: type, size as in MuJoCo (for a height field its hfield_size), the box around
+it (centre, half sizes), the radius of the bounding sphere about its origin; for a mesh its row in
+`Meshes.table`; for a height field the index of its first elevation, its rows and its columns."""
 
 MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
 """A mesh: its nodes [first, last) in the joined trees, and whether it is closed, so that it has an inside."""
 
 
 class Meshes(NamedTuple):
-    """Several meshes as one set of tables; all coordinates are in the frames of their geoms [m]."""
+    """Several meshes as one set of tables, with coordinates in the frames of their geoms."""
 
     table: np.ndarray
     """(m,) of MESH_ROW."""
@@ -82,7 +82,15 @@ def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
 
 
 def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Meshes]:
-    """All geoms of a model as GEOM (ngeom,), filled in for those that are used, and the meshes of these."""
+    """Return the tables of geoms and meshes that the kernels read.
+
+    Args:
+        model: The model.
+        used: Ids of the geoms that are needed.
+
+    Returns:
+        (ngeom,) rows of `GEOM`, filled for the used geoms, and the meshes of these.
+    """
     geoms: np.ndarray = np.zeros(model.ngeom, GEOM)
     geoms["kind"], geoms["size"][:, :3] = model.geom_type, model.geom_size
     of_mesh: dict[int, list[int]] = {}
@@ -105,7 +113,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
 
 
 def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
-    """Half sizes of the box around a solid of MuJoCo's own, and the radius of the ball [m]."""
+    """Return half sizes of the box around a primitive and its bounding radius [m]."""
     r, length = size[0], size[1]
     if kind == PLANE:
         return np.full(3, np.inf), np.inf
@@ -144,7 +152,10 @@ def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
 
 
 def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
-    """Return whether each edge is used equally often in both directions, with coincident vertices merged."""
+    """Return whether each edge is used equally often in both directions.
+
+    Coincident vertices are merged.
+    """
     _, same = np.unique(vertices, axis=0, return_inverse=True)
     corner = same.reshape(-1)[faces].astype(np.int64)
     start, stop = corner.ravel(), np.roll(corner, -1, axis=1).ravel()

@@ -1,4 +1,4 @@
-"""Images that feelers are painted on."""
+"""Read the images that define painted feelers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.share import similar_file
 
 MOST_PIXELS = 2**24
-"""Of an image: 4096 x 4096. Larger ones are refused before they are read."""
+"""Largest allowed number of pixels of an image: 4096 x 4096. Larger files are rejected before decoding."""
 SIXTEEN_BIT = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 """Pillow's modes of 16-bit images; they differ between versions."""
 LUMINANCE = (0.299, 0.587, 0.114)
@@ -72,6 +72,7 @@ def _read(path: Path, name: str) -> np.ndarray:
 
 
 def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.ndarray:
+    """Return the brightness of an array; name: of the image, for error messages."""
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)) or image.size == 0:
         raise ConfigError(
             f"{name} is not an image, got shape {image.shape}; give (height, width), or that with 3 or 4 "
@@ -82,7 +83,9 @@ def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.nda
         raise _too_large(name, width, height)
     largest = float(np.iinfo(image.dtype).max) if image.dtype.kind in "ui" else 1.0
     if not (image.min() >= 0 and image.max() <= largest):
-        raise ConfigError(f"{name} has values from {image.min():g} to {image.max():g}; give 0 to 1, or uint8")
+        raise ConfigError(
+            f"{name} has invalid values, got {image.min():g} to {image.max():g}; give 0 to 1, or uint8"
+        )
     channels = [image] if image.ndim == 2 else list(np.moveaxis(image, 2, 0))
     opacity = channels.pop() if len(channels) == 4 else None
     coloured = len(channels) == 3 and _has_colours(channels, opacity)
@@ -98,6 +101,7 @@ def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.nda
 
 
 def _has_colours(channels: Sequence[np.ndarray], opacity: np.ndarray | None) -> bool:
+    """Return whether red, green and blue differ in any pixel with opacity > 0."""
     red, green, blue = channels
     differ = (red != green) | (green != blue)
     return bool((differ if opacity is None else differ & (opacity > 0)).any())
@@ -106,15 +110,15 @@ def _has_colours(channels: Sequence[np.ndarray], opacity: np.ndarray | None) -> 
 def _too_large(name: str, width: int, height: int) -> ConfigError:
     side = int(np.sqrt(MOST_PIXELS))
     return ConfigError(
-        f"{name} has {width} x {height} pixels; {side} x {side} is the most that is read, and each white one "
-        "is a feeler: scale it down, to 1000 x 1000 or less"
+        f"{name} is too large, got {width} x {height} pixels, at most {side} x {side} are allowed; scale it "
+        "down to 1000 x 1000 or less, because each white pixel is a feeler"
     )
 
 
 def _hint(path: Path) -> str:
-    """What might have been meant instead of a file that is not there."""
+    """Return the end of an error about a missing file, with a suggestion."""
     if re.search(r"\{.*\}", path.name):
-        return "; only {geom} stands for something, the name of a geom"
+        return "; the only placeholder is {geom}, the name of a geom"
     return similar_file(path)
 
 

@@ -1,9 +1,9 @@
-"""The UV map of a geom: which place of its surface each pixel of an image shows.
+"""The UV map of a geom: the point on its surface that each pixel of an image shows.
 
-u goes to the right and v upwards, from 0 to 1 over the image, which repeats in both directions. MuJoCo
-counts a mesh's v downwards from the first row of an image and converts OBJ files, whose v counts upwards. So
-``1 - v`` of the compiled model is right for every mesh format: each pixel is where MuJoCo shows it if the
-image is the geom's texture.
+u points right and v points up, from 0 to 1 over the image, which repeats in both directions. MuJoCo counts a
+mesh's v downwards from the first row of an image and converts OBJ files, whose v counts upwards. So ``1 - v``
+of the compiled model is right for every mesh format: each pixel is where MuJoCo shows it if the image is the
+geom's texture.
 """
 
 from __future__ import annotations
@@ -24,56 +24,64 @@ MOST_REPEATS = 2**20
 """Largest number of repeats of the image that all triangles of a mesh may span, beyond one for each."""
 
 
-class Spots(NamedTuple):
-    """Places on the surface of a geom, in its frame."""
+class SurfacePoints(NamedTuple):
+    """Points on the surface of a geom, in one frame: the geom's or its body's."""
 
     uv: np.ndarray
-    """(n, 2)."""
+    """(n, 2) u and v."""
     positions: np.ndarray
-    """(n, 3) [m]."""
+    """(n, 3) positions [m]."""
     normals: np.ndarray
-    """(n, 3) outward, unit."""
+    """(n, 3) outward unit normals."""
 
 
 class UvMap(ABC):
     """The map of one geom."""
 
     size: np.ndarray
-    """(2,) how wide and high the map is on the surface, about [m]."""
+    """(2,) approximate width and height of the map, measured on the surface [m]."""
 
     @property
     @abstractmethod
     def area(self) -> float:
-        """Of the whole surface [m2]."""
+        """Area of the whole surface [m2]."""
 
     @abstractmethod
-    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
-        """What the pixels of an image show.
+    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, SurfacePoints]:
+        """Return the surface points that the pixels of an image show.
 
         Args:
-            wanted: (height, width) bool, the pixels asked for.
+            wanted: (height, width) bool, the pixels of interest.
 
         Returns:
-            row · width + column of those (n,) whose centres lie on the map, in that order, and their places.
+            row * width + column of the n wanted pixels whose centres are on the map, ascending, and their
+            points in the geom's frame.
 
         Raises:
-            SceneError: two parts of the map overlap at one of the pixels.
+            SceneError: Two parts of the map overlap at one of the pixels.
         """
 
     @abstractmethod
-    def spread(self, spacing: float) -> Spots:
-        """Places all over the surface, evenly ``spacing`` [m] apart."""
+    def spread(self, spacing: float) -> SurfacePoints:
+        """Return evenly distributed points on the whole surface.
+
+        Args:
+            spacing: Distance between neighbours [m].
+
+        Returns:
+            Points in the geom's frame.
+        """
 
 
 def centres(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    """(n, 2) u and v of the centres of pixels row · width + column (n,)."""
+    """Return u and v (n, 2) of the centres of pixels (n,), given as row * width + column."""
     rows, columns = np.divmod(np.asarray(pixels, np.int64), width)
     return np.stack([(columns + 0.5) / width, 1.0 - (rows + 0.5) / height], axis=1)
 
 
 def pixels_of(uv: np.ndarray, width: int, height: int) -> np.ndarray:
-    """row · width + column (n,) of the pixels that (n, 2) u and v lie in."""
-    # What lies on a line between two pixels but for rounding goes to the right and down.
+    """Return the pixels (n,) that contain u and v (n, 2), as row * width + column."""
+    # The tolerance assigns points on the line between two pixels to the right or lower one despite rounding.
     columns = np.clip(np.floor(uv[:, 0] * width + 1e-9), 0, width - 1).astype(np.int64)
     rows = np.clip(np.floor((1.0 - uv[:, 1]) * height + 1e-9), 0, height - 1).astype(np.int64)
     return np.asarray(rows * width + columns)
@@ -81,17 +89,17 @@ def pixels_of(uv: np.ndarray, width: int, height: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Triangles(UvMap):
-    """A map of flat triangles."""
+    """A map that consists of flat triangles."""
 
     corners: np.ndarray
-    """(t, 3, 3) in the geom's frame [m], wound outward."""
+    """(t, 3, 3) corners in the geom's frame [m], counter-clockwise seen from outside."""
     uv: np.ndarray
-    """(t, 3, 2)."""
+    """(t, 3, 2) u and v of the corners."""
     size: np.ndarray
     name: str
-    """For errors."""
+    """Name of the geom or mesh for error messages."""
 
-    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
+    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, SurfacePoints]:
         height, width = wanted.shape
         faces, flat = self._repeated()
         filled = fill(flat * [width, -height] + [0, height], wanted)
@@ -105,7 +113,9 @@ class Triangles(UvMap):
         pixels = np.flatnonzero(filled.owner >= 0)
         copy = filled.owner.ravel()[pixels]
         uv = centres(pixels, width, height)
-        return pixels, Spots(uv, _affine(self.corners[faces], flat, copy, uv), self.normals[faces[copy]])
+        return pixels, SurfacePoints(
+            uv, _affine(self.corners[faces], flat, copy, uv), self.normals[faces[copy]]
+        )
 
     def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
         """Return copies of the triangles so that every part of them lies in the image once.
@@ -134,10 +144,10 @@ class Triangles(UvMap):
         tile = first[copied] + np.stack([rank % across[copied], rank // across[copied]], axis=1)
         return faces[copied], uv[copied] - tile[:, None]
 
-    def spread(self, spacing: float) -> Spots:
+    def spread(self, spacing: float) -> SurfacePoints:
         face, weights = over_triangles(self.corners, spacing)
         uv, positions = (np.einsum("nk,nki->ni", weights, at[face]) for at in (self.uv, self.corners))
-        return Spots(uv, positions, self.normals[face])
+        return SurfacePoints(uv, positions, self.normals[face])
 
     @property
     def area(self) -> float:
@@ -145,13 +155,13 @@ class Triangles(UvMap):
 
     @property
     def normals(self) -> np.ndarray:
-        """(t, 3) outward, unit, by the way each triangle is wound in space; 0 without an area."""
+        """Outward unit normals of the triangles (t, 3), by their winding; 0 if the area is 0."""
         across = self._across
         return across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
 
     @property
     def areas(self) -> np.ndarray:
-        """(t,) [m2]."""
+        """Areas of the triangles on the surface (t,) [m2]."""
         return np.asarray(np.linalg.norm(self._across, axis=1) / 2)
 
     @property
@@ -162,9 +172,16 @@ class Triangles(UvMap):
 
 @njit(cache=True)
 def _affine(corners, flat, face, uv):
-    """Where the affine map of each triangle (n,) of `face` takes uv (n, 2): (n, 3) [m].
+    """Map points from triangles on the map to the same triangles in space.
 
-    It takes the corners `flat` (t, 3, 2) of a triangle on the map to those in space (t, 3, 3).
+    Args:
+        corners: (t, 3, 3) corners in space [m].
+        flat: (t, 3, 2) corners on the map.
+        face: (n,) the triangle of each point.
+        uv: (n, 2) the points.
+
+    Returns:
+        (n, 3) positions [m].
     """
     out = np.empty((len(face), 3))
     for i in range(len(face)):
@@ -180,13 +197,13 @@ def _affine(corners, flat, face, uv):
 
 
 def mesh_corners(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(t, 3, 3) corners of a mesh's triangles, in the frame of the geoms that have it [m]."""
+    """Return the corners (t, 3, 3) of a mesh's triangles in the frame of its geoms [m]."""
     vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
     return vertices[model.mesh_face[model.mesh_faceadr[mesh] :][: model.mesh_facenum[mesh]]].astype(float)
 
 
 def mesh_uv(model: mujoco.MjModel, mesh: int) -> np.ndarray | None:
-    """(t, 3, 2) u and v of a mesh's corners, v upwards; None where it has no UV coordinates."""
+    """Return u and v (t, 3, 2) of a mesh's corners with v upwards, or None if it has none."""
     if model.mesh_texcoordadr[mesh] < 0:
         return None
     coordinates = model.mesh_texcoord[model.mesh_texcoordadr[mesh] :][: model.mesh_texcoordnum[mesh]]
