@@ -11,7 +11,7 @@ from tactile_sim import engines
 from tactile_sim.config import Settings, resolve_feelers, resolve_scales
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
-from tactile_sim.engines.state import LARGEST
+from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config import match
-from tactile_sim.engines.state import LARGEST
+from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 

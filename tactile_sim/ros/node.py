@@ -124,7 +124,7 @@ def _spin(
 
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
-    for line in simulation.engine.limits:
+    for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
     feelers = len(simulation.feelers.positions)
