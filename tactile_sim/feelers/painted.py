@@ -78,6 +78,8 @@ def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.nda
             f"{name} is not an image, got shape {image.shape}; give (height, width), or that with 3 or 4 "
             "channels"
         )
+    if image.dtype.kind not in "buif":
+        raise ConfigError(f"{name} is not an image, got values of type {image.dtype}; give 0 to 1, or uint8")
     height, width = image.shape[:2]
     if width * height > MOST_PIXELS:
         raise _too_large(name, width, height)

@@ -156,8 +156,8 @@ def _paint(
         parts.append(GeomFeelers(geom, width, height, pixels, points, levels.ravel()[pixels]))
     if not sum(len(part.pixels) for part in parts):
         raise ConfigError(
-            f"the image of body {names.bodies[body]!r} has no white pixels; paint some, or set white_only to "
-            "false if grey or coloured pixels are meant to be feelers"
+            f"the image of body {names.bodies[body]!r} has no white pixels; paint some in a PNG file, or "
+            "set white_only to false if grey or coloured pixels are meant to be feelers"
         )
     return parts
 

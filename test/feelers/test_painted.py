@@ -128,8 +128,9 @@ def test_huge_image_is_rejected_before_decoding(tmp_path):
         (np.zeros(4), ["(4,)"]),
         (np.full((2, 2), 255.0), ["255", "0 to 1"]),
         (np.full((2, 2), np.nan), ["nan", "0 to 1"]),
+        (np.full((2, 2), "white"), ["<U5"]),
     ],
 )
-def test_arrays_of_wrong_shape_or_range_are_rejected(array, facts):
+def test_arrays_of_wrong_shape_type_or_range_are_rejected(array, facts):
     with raises(ConfigError, *facts):
         brightness(array)
