@@ -81,7 +81,7 @@ def captured_output() -> Iterator[list[str]]:
 
 
 def ignored_features(lines: list[str]) -> list[str]:
-    """Return the elements and attributes of a scene that motrixsim reports to ignore.
+    """Return the elements and attributes of a scene that motrixsim reports as ignored.
 
     Args:
         lines: Terminal output of motrixsim.

@@ -92,7 +92,7 @@ class MotrixModel:
         ]
         parts = ignored_features(lines)
         self.unsupported = [f"ignored in the scene: {', '.join(parts)}"] if parts else []
-        """Features that motrixsim reports to ignore, in one line."""
+        """Features that motrixsim reports as ignored, in one line."""
 
     def state_query(self) -> Any:
         """Return a query for positions and velocities."""
