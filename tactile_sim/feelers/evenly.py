@@ -97,7 +97,7 @@ def _fit(model: mujoco.MjModel, geom: int, uv_map: UvMap, spacing: float) -> Geo
 
 
 def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, int] | None:
-    """Return width and height of the coarsest image in which each point has its own pixel, or None."""
+    """Return the coarsest image (width, height) with a pixel for each point, or None."""
     pixel = spacing
     most = min(MOST_PIXELS, 64 * len(points.uv) + 4096)
     while True:
