@@ -15,10 +15,10 @@ from tactile_sim.config import Settings, resolve_feelers, resolve_scales
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
-from tactile_sim.engines.state import LARGEST
+from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located, suggest
 from tactile_sim.feelers.feelers import Feelers
-from tactile_sim.feelers.placement import place_all
+from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
 from tactile_sim.scenes import configured_scene
 from tactile_sim.schedule import Schedule
@@ -94,7 +94,14 @@ class Simulation:
             place_all(
                 model,
                 (
-                    (body, Path(own.image) if own.image else None, own.spacing, own.length, where)
+                    Request(
+                        body,
+                        where,
+                        Path(own.image) if own.image else None,
+                        own.spacing,
+                        own.length,
+                        own.white_only,
+                    )
                     for body, (where, own) in feelers.items()
                 ),
             ),

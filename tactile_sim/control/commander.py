@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.state import LARGEST
+from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, read_drives, undriven

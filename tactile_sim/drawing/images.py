@@ -1,8 +1,8 @@
-"""Touch as pictures: each body's skin laid out flat by its UV map."""
+"""Tactile images: the readings of each body, laid out flat by its UV map."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,34 +17,43 @@ from tactile_sim.snapshot import Snapshot
 
 
 class TactileImage(NamedTuple):
-    """A picture of one body."""
+    """An image of one body's readings."""
 
     body: int
-    """Its id."""
+    """Id of the body."""
     name: str
     """``image``; ``force_image`` for the skin of a body that has feelers too; ``<geom>/image`` for one of
     several maps of a body."""
     encoding: str
-    """``mono8`` or ``rgb8``, as ROS has it."""
+    """Encoding of ``sensor_msgs/Image``: ``mono8`` or ``rgb8``."""
     make: Callable[[Snapshot], np.ndarray]
-    """(height, width) or (height, width, 3) uint8."""
+    """Function that returns the image of a snapshot, (height, width) or (height, width, 3) uint8."""
 
 
-def tactile_images(simulation: Simulation) -> Iterator[TactileImage]:
-    """The pictures that a simulation can give; what they need is made when they are first asked for."""
-    feeling = set()
+def tactile_images(simulation: Simulation) -> list[TactileImage]:
+    """Return the images that a simulation offers.
+
+    The map of a force image is computed when the image is first made.
+
+    Args:
+        simulation: The simulation whose snapshots are to be shown.
+
+    Returns:
+        The images of all bodies with feelers, then those of all bodies with a skin that has a map.
+    """
+    images = []
     for index, body in enumerate(simulation.feelers.bodies):
-        feeling.add(body.body_id)
-        whole = _FeelerImage(simulation, index)
-        yield TactileImage(body.body_id, "image", "mono8", whole)
+        images.append(TactileImage(body.body_id, "image", "mono8", _FeelerImage(simulation, index)))
         if len(body.placed.parts) > 1:
-            for part, map_of_geom in enumerate(body.placed.parts):
-                name = f"{topic_token(simulation.names.geoms[map_of_geom.geom_id])}/image"
-                yield TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, part))
+            for k, part in enumerate(body.placed.parts):
+                name = f"{topic_token(simulation.names.geoms[part.geom_id])}/image"
+                images.append(TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, k)))
+    with_feelers = {body.body_id for body in simulation.feelers.bodies}
     for index, skin_body in enumerate(simulation.skin.bodies):
         if mappable(simulation.engine.model, skin_body.geom_ids):
-            name = "force_image" if skin_body.body_id in feeling else "image"
-            yield TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index))
+            name = "force_image" if skin_body.body_id in with_feelers else "image"
+            images.append(TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index)))
+    return images
 
 
 class _FeelerImage:

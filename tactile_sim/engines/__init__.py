@@ -1,4 +1,4 @@
-"""Physics engines behind one interface."""
+"""Physics engines behind a common interface."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 _LOG = logging.getLogger("tactile_sim.engines")
 ENGINES = ("mujoco", "motrix", "trifinger")
-_MOST_ENVIRONMENTS = 2**31 - 1  # as the engines count them
+_MOST_ENVIRONMENTS = 2**31 - 1  # the engines use 32-bit indices
 
 
 def load(
@@ -44,35 +44,36 @@ def load(
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     threads: int = 0,
 ) -> Engine | Environments:
-    """Loads a scene into an engine.
+    """Load a scene into an engine.
 
     Args:
-        scene: a shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an MJCF
-            or URDF file; a relative path counts from the working directory. For ``trifinger`` the type of the
-            robot: ``trifingerpro``, ...
+        scene: A shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an
+            MJCF or URDF file; a relative path starts at the working directory. For ``trifinger`` the type
+            of the robot, for example ``trifingerpro``.
         engine: ``mujoco``, ``motrix`` or ``trifinger``.
-        num_envs: how many environments of the scene to step at once.
-        contact_sensors: contact sensors to add to those of the scene, as in a configuration:
+        num_envs: Number of environments to step at once.
+        contact_sensors: Contact sensors to add to those of the scene, as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
-        threads: how many step several environments; 0: as many as the machine has processors.
+        threads: Number of threads that step several environments; 0: number of processors.
+
+    Returns:
+        The engine: one environment, or several if num_envs > 1.
 
     Raises:
-        SceneError: the scene cannot be used.
-        ConfigError: a contact sensor cannot be.
-        EngineError: the engine is not there, or does not take the scene.
+        SceneError: The scene is invalid.
+        ConfigError: A contact sensor is invalid.
+        EngineError: The engine is not installed or rejects the scene.
     """
     from tactile_sim.config import records
     from tactile_sim.scenes import compiled, load_scene
 
     if not (isinstance(num_envs, int | np.integer) and 1 <= num_envs <= _MOST_ENVIRONMENTS):
-        raise EngineError(
-            f"cannot run {num_envs!r} environments: num_envs needs an integer from 1 to {_MOST_ENVIRONMENTS}"
-        )
+        raise EngineError(f"num_envs: must be an integer from 1 to {_MOST_ENVIRONMENTS}, got {num_envs!r}")
     _check(engine)
     declared = contact_sensors or {}
-    told = records("contact_sensors", declared, "engines.load")
-    # A sensor that says nothing is among them too, to be refused.
-    sensors = {name: {} for name in declared} | told
+    checked = records("contact_sensors", declared, "engines.load")
+    # Sensors without keys are kept, so that the scene rejects them by name.
+    sensors = {name: {} for name in declared} | checked
     if engine == "trifinger":
         from tactile_sim.trifinger.robot.spec import load_spec
 
@@ -80,7 +81,7 @@ def load(
     else:
         spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
     loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
-    for line in loaded.limits:
+    for line in loaded.unsupported:
         _LOG.warning("engine %r: %s", engine, line)
     return loaded
 
@@ -92,11 +93,17 @@ def make(
     bodies: Collection[int] | None = None,
     link_drag: bool = True,
 ) -> Engine:
-    """One environment of a loaded scene.
+    """Make an engine with one environment of a loaded scene.
 
-    bodies: ids of those whose contacts alone are wanted, where that spares the engine work; None: of all.
-    link_drag: of the TriFinger, whether its links feel the drag that they have in PyBullet.
-    Raises EngineError where the engine is not there, or does not take the scene.
+    Args:
+        engine: Name of the engine.
+        spec: The scene.
+        model: The compiled scene.
+        bodies: Ids of the bodies whose contacts are needed, which may save the engine work; None: all.
+        link_drag: Whether the links of a TriFinger have the drag that they have in PyBullet.
+
+    Raises:
+        EngineError: The engine is not installed or rejects the scene.
     """
     _check(engine)
     if engine == "mujoco":
@@ -105,7 +112,7 @@ def make(
         from tactile_sim.engines.trifinger import TrifingerEngine
 
         return TrifingerEngine(spec, model, link_drag)
-    # Needs a package that not everybody has.
+    # Imported here because motrixsim is optional.
     from tactile_sim.engines.motrix import MotrixEngine
 
     return MotrixEngine(spec, model, bodies)
@@ -114,10 +121,23 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Environments of a loaded scene that are stepped at once; errors as with one."""
+    """Make an engine with several environments of a loaded scene.
+
+    Args:
+        engine: Name of the engine.
+        spec: The scene.
+        model: The compiled scene.
+        num_envs: Number of environments.
+        threads: Number of threads; 0: number of processors.
+
+    Raises:
+        EngineError: The engine is not installed, rejects the scene, or memory is too small.
+    """
     _check(engine)
     if engine == "trifinger":
-        raise EngineError("the engine 'trifinger' runs one environment; leave num_envs out")
+        raise EngineError(
+            f"engine 'trifinger' supports a single environment, got num_envs {num_envs}; leave num_envs out"
+        )
     try:
         if engine == "mujoco":
             return MujocoBatch(model, num_envs, threads)
@@ -125,11 +145,9 @@ def make_many(
 
         return MotrixBatch(spec, model, num_envs, threads)
     except (MemoryError, ValueError) as error:
-        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # as MuJoCo's batch tells it
+        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # MuJoCo's batch reports it so
             raise
-        raise EngineError(
-            f"cannot run {num_envs} environments: too little memory; make num_envs less"
-        ) from None
+        raise EngineError(f"num_envs: not enough memory, got {num_envs} environments; use fewer") from None
 
 
 def _check(engine: str) -> None:

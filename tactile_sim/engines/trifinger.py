@@ -1,4 +1,4 @@
-"""The TriFinger platform behind the engine interface: MuJoCo, with its action rules in each step."""
+"""The TriFinger engine: MuJoCo with the robot's action rules in each step."""
 
 from __future__ import annotations
 
@@ -12,38 +12,48 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 class TrifingerEngine(MujocoEngine):
-    """One robot in its workplace.
+    """One robot in its workspace.
 
-    ``physics.rules`` holds the action that is desired; what the motors then give acts as an applied force.
+    ``physics.rules`` holds the desired action; the resulting motor torques act as applied forces.
     """
 
     name = "trifinger"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
-        """spec: of `robot.spec.load_spec`, with whatever was added; model: what it compiles to."""
+        """Make the engine.
+
+        Args:
+            spec: Result of `robot.spec.load_spec`, possibly with additions.
+            model: The compiled spec.
+            link_drag: Whether the links have the drag that they have in PyBullet.
+        """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
         super().__init__(model, self.physics.data)
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on."""
+        """Advance n time steps."""
         for _ in range(n):
             self.physics.step()
 
     def forward(self) -> None:
-        """Computes all that follows from the present positions, velocities and the desired action."""
+        """Compute everything that follows from the current state and the desired action."""
         self.physics.forward()
 
     def integrate(self) -> None:
-        """Goes from the instant of the last ``forward`` to the next."""
+        """Advance from the state of the last ``forward`` to the next one."""
         self.physics.integrate()
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Goes back to the robot's first posture, all else to where it was.
+        """Reset the robot to its initial joint positions and everything else to the initial state.
 
-        Raises EngineError for an unknown keyframe.
+        Args:
+            keyframe: Name of a keyframe to use instead.
+
+        Raises:
+            EngineError: The keyframe does not exist.
         """
-        self._to_start(keyframe)
+        self._reset_data(keyframe)
         self.physics.rules.rest()
         if not keyframe:
             self.physics.q[:] = get_initial_joint_positions(self.finger_type)
@@ -51,10 +61,10 @@ class TrifingerEngine(MujocoEngine):
 
     @property
     def desired(self) -> np.ndarray:
-        """(4, n) the action, as in `tactile_sim.trifinger.physics.rules.Rules`."""
+        """(4, n) desired action, see `tactile_sim.trifinger.physics.rules.Rules`."""
         return self.physics.rules.desired
 
     @property
     def push_sensors(self) -> np.ndarray:
-        """(fingers,) what the robot's own sensors in its tips read: no newtons."""
+        """(fingers,) readings of the robot's own fingertip sensors, without a unit."""
         return push_sensors(self.finger_type, self.physics.tip_normal_forces)

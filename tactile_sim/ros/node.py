@@ -166,7 +166,7 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
 def _log_summary(node: Node, simulation: Simulation) -> None:
     """Log what is simulated, and what its engine does not support."""
     settings = simulation.settings
-    for line in simulation.engine.limits:
+    for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
     feelers = len(simulation.feelers.positions)

@@ -1,9 +1,9 @@
-"""Maps of the primitives: their surfaces cut open and laid flat, seen from outside.
+"""UV maps of primitives: their surfaces unfolded, seen from outside.
 
-A box is the cross of its six faces: -x, -y, +x and +y from left to right, +z above -y, and -z below it.
-What is round has a disc for its upper end, below it the band around its side, and a disc for its lower end;
-the middle of the band looks along -y, where the discs touch it. A half sphere becomes a disc of the same area
-(Lambert's azimuthal projection), so pixels lie equally dense on all of a sphere, a capsule or a cylinder. An
+A box is a cross of its six faces: -x, -y, +x and +y from left to right, +z above -y, and -z below it. A
+round shape is a disc for its upper end, below it the band around its side, and a disc for its lower end;
+the middle of the band faces -y, where the discs touch it. A half sphere is projected to a disc of the same
+area (Lambert's azimuthal projection), so all pixels of a sphere, capsule or cylinder have the same area. An
 ellipsoid is a stretched sphere, cut along its two longer axes.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tactile_sim.feelers.spread import over_cylinder
-from tactile_sim.feelers.uv_map import Spots, Triangles, UvMap, centres
+from tactile_sim.feelers.uv_map import SurfacePoints, Triangles, UvMap, centres
 from tactile_sim.skin.placement import even
 from tactile_sim.skin.placement.shapes import Shape
 
@@ -29,34 +29,35 @@ SIDES = np.array(
     ],
     float,
 )
-"""(6, 3, 3) of the ways that a face can look: outward, to the right and up on the map."""
+"""(6, 3, 3) directions of the faces of a box: outward, right on the map and up on the map."""
 
 
 @dataclass(frozen=True)
-class Cross(Triangles):
-    """The six faces of a box."""
+class BoxMap(Triangles):
+    """The six faces of a box as a cross."""
 
     half: np.ndarray
     """(3,) half sizes [m]."""
     lower_left: np.ndarray
-    """(6, 2) of each face on the map [m]."""
+    """(6, 2) lower left corner of each face on the map [m]."""
 
     @staticmethod
-    def of(half: np.ndarray, name: str) -> Cross:
+    def of(half: np.ndarray, name: str) -> BoxMap:
+        """Return the map of a box with half sizes (3,) [m]; name: of the geom, for error messages."""
         a, b, c = 2 * half
         lower_left = np.array([[0, b], [b, b], [a + b, b], [a + 2 * b, b], [b, b + c], [b, 0]])
         size = np.array([2 * (a + b), c + 2 * b])
-        # Two triangles of each face, wound as seen from outside.
+        # Two triangles for each face, counter-clockwise seen from outside.
         turns = np.array([[[-1, -1], [1, -1], [1, 1]], [[-1, -1], [1, 1], [-1, 1]]], float)
         corners, uv = [], []
         for side, corner in zip(SIDES, lower_left, strict=True):
             extent = np.abs(side) @ half
             corners.append((side[0] + turns @ side[1:]) * half)
             uv.append((corner + (turns + 1) * extent[1:]) / size)
-        return Cross(np.concatenate(corners), np.concatenate(uv), size, name, half, lower_left)
+        return BoxMap(np.concatenate(corners), np.concatenate(uv), size, name, half, lower_left)
 
-    def spread(self, spacing: float) -> Spots:
-        """A grid on each face, half a step away from the edges."""
+    def spread(self, spacing: float) -> SurfacePoints:
+        """Return a grid on each face, half a step away from the edges; see `UvMap.spread`."""
         number = np.maximum(1, np.round(2 * self.half / spacing))
         uv, positions, normals = [], [], []
         for side, corner in zip(SIDES, self.lower_left, strict=True):
@@ -66,28 +67,28 @@ class Cross(Triangles):
             uv.append((corner + share * 2 * (np.abs(side[1:]) @ self.half)) / self.size)
             positions.append((side[0] + (2 * share - 1) @ side[1:]) * self.half)
             normals.append(np.tile(side[0], (len(share), 1)))
-        return Spots(np.concatenate(uv), np.concatenate(positions), np.concatenate(normals))
+        return SurfacePoints(np.concatenate(uv), np.concatenate(positions), np.concatenate(normals))
 
 
 @dataclass(frozen=True)
-class Round(UvMap):
-    """Two ends and the band between them."""
+class RoundMap(UvMap):
+    """The two ends of a round shape and the band between them."""
 
     kind: str
     """sphere, ellipsoid, capsule or cylinder."""
     half_sizes: np.ndarray
-    """(3,) as MuJoCo has them [m]."""
+    """(3,) sizes as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
-    """(3,) of an end: to the right, up on the map, and out of the map [m]; the last is 0 for a flat end."""
+    """(3,) radii of an end: right on the map, up on the map and out of the map [m]; the last is 0 if flat."""
     half: float
-    """Of the band's height [m]."""
+    """Half the height of the band [m]."""
     axes: np.ndarray
-    """(3, 3) from the ends' frame, whose z points out of the upper end, to the geom's."""
+    """(3, 3) rotation to the geom's frame from that of the ends, whose z points out of the upper end."""
     size: np.ndarray
 
     @staticmethod
-    def of(kind: str, size: np.ndarray) -> Round:
-        """From MuJoCo's sizes of a geom."""
+    def of(kind: str, size: np.ndarray) -> RoundMap:
+        """Return the map of a geom of this kind with MuJoCo's sizes (3,) [m]."""
         order = np.arange(3)
         radii, half = np.full(3, size[0]), 0.0
         if kind == "ellipsoid":
@@ -100,12 +101,12 @@ class Round(UvMap):
         stretch = _stretch(radii)
         around = 2 * np.pi * radii[0] if half else 0.0
         extent = np.array([max(2 * stretch * radii[0], around), 4 * stretch * radii[1] + 2 * half])
-        return Round(kind, size, radii, half, np.eye(3)[:, order], extent)
+        return RoundMap(kind, size, radii, half, np.eye(3)[:, order], extent)
 
-    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, Spots]:
+    def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, SurfacePoints]:
         pixels = np.flatnonzero(wanted)
         uv = centres(pixels, wanted.shape[1], wanted.shape[0])
-        # From the middle of the map [m].
+        # Coordinates from the middle of the map [m].
         across, up = ((uv - 0.5) * self.size).T
         band = (np.abs(up) <= self.half) & (np.abs(across) <= np.pi * self.radii[0]) & (self.half > 0)
         end = np.where(up > 0, 1.0, -1.0)
@@ -117,7 +118,7 @@ class Round(UvMap):
         pixels, uv, across, up, band, end, x, y, square = (
             values[on] for values in (pixels, uv, across, up, band, end, x, y, square)
         )
-        # On the unit sphere; the lower end is seen from below.
+        # Points on the unit sphere; the lower end is seen from below.
         grow = np.sqrt(np.maximum(2 - square, 1)) if self.radii[2] else 1.0
         unit = np.stack([x * grow, end * y * grow, end * (1 - square)], axis=1)
         turn = across / self.radii[0] - np.pi / 2
@@ -129,15 +130,15 @@ class Round(UvMap):
         else:
             normals = np.where(band[:, None], around, end[:, None] * [0.0, 0.0, 1.0])
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-        return pixels, Spots(uv, positions @ self.axes.T, normals @ self.axes.T)
+        return pixels, SurfacePoints(uv, positions @ self.axes.T, normals @ self.axes.T)
 
-    def spread(self, spacing: float) -> Spots:
+    def spread(self, spacing: float) -> SurfacePoints:
         if self.kind == "cylinder":
             positions, normals = over_cylinder(self.radii[0], self.half, spacing)
         else:
             covered = even.cover(self._shape, spacing)
             positions, normals = covered.positions, covered.normals
-        return Spots(self.flat(positions, normals), positions, normals)
+        return SurfacePoints(self.flat(positions, normals), positions, normals)
 
     @property
     def area(self) -> float:
@@ -148,7 +149,12 @@ class Round(UvMap):
         return Shape(self.kind, self.half_sizes, np.zeros(3), np.eye(3))
 
     def flat(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """(n, 2) u and v of places (n, 3) on the surface with normals (n, 3), in the geom's frame."""
+        """Return u and v (n, 2) of points on the surface.
+
+        Args:
+            positions: (n, 3) points in the geom's frame [m].
+            normals: (n, 3) outward unit normals in the geom's frame.
+        """
         p, n = positions @ self.axes, normals @ self.axes
         on_side = np.abs(n[:, 2]) < 0.5 if self.kind == "cylinder" else np.abs(p[:, 2]) < self.half
         end = np.where(p[:, 2] >= 0, 1.0, -1.0)
@@ -163,5 +169,8 @@ class Round(UvMap):
 
 
 def _stretch(radii: np.ndarray) -> float:
-    """Radius of the disc of an end over that of the end: half a sphere has twice the area of its base."""
+    """Return the radius of an end's disc on the map relative to that of the end.
+
+    A half sphere has twice the area of its base.
+    """
     return float(np.sqrt(2)) if radii[2] else 1.0

@@ -1,4 +1,4 @@
-"""Primitives have a map of their own: all of the surface, once, at its place."""
+"""UV maps of primitives show each point of the surface once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def model_of(kind: str) -> mujoco.MjModel:
 
 
 def outside(kind: str, p: np.ndarray) -> np.ndarray:
-    """How far points (n, 3) of the geom's frame are outside of its surface (n,); the slope is 1 there."""
+    """Return the signed distance (n,) of points (n, 3) in the geom's frame, exact near the surface."""
     a, b, c = SIZES[kind]
     if kind == "box":
         return (np.abs(p) - [a, b, c]).max(axis=1)
@@ -56,7 +56,7 @@ def in_geom(model: mujoco.MjModel, vectors: np.ndarray, origin: np.ndarray) -> n
 
 
 def feelers(kind: str, **how) -> tuple[np.ndarray, np.ndarray, object]:
-    """Positions and normals in the geom's frame, and what `place` returned."""
+    """Return positions and normals in the geom's frame, and the result of `place`."""
     model = model_of(kind)
     placed = place(model, 1, **how)
     positions = in_geom(model, placed.positions, model.geom_pos[0])
@@ -68,21 +68,21 @@ WHITE = {"painted": {"image": np.ones((240, 320), bool)}, "spread": {"spacing": 
 
 @pytest.mark.parametrize("how", WHITE)
 @pytest.mark.parametrize("kind", SIZES)
-def test_feelers_stand_on_the_surface_and_look_outward(kind, how):
+def test_feelers_are_on_the_surface_and_point_outward(kind, how):
     positions, normals, _ = feelers(kind, **WHITE[how])
     assert np.abs(outside(kind, positions)).max() < 1e-9
     step = 1e-6
     assert np.linalg.norm(normals, axis=1) == pytest.approx(1, abs=1e-12)
-    # Up the steepest slope: along the normal the surface falls back by just the step.
+    # The normal is the gradient: a step along it increases the distance by the step.
     assert outside(kind, positions + step * normals) == pytest.approx(step, rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", EVENLY_DENSE)
-def test_each_pixel_stands_for_the_same_area_and_all_for_the_whole_surface(kind):
+def test_all_pixels_have_the_same_area_on_the_surface(kind):
     _, _, coarse = feelers(kind, spacing=0.008)
     image = np.ones((8 * coarse.height, 8 * coarse.width), bool)
     positions, _, _ = feelers(kind, image=image)
-    # The net's size on the surface, and so that of a pixel.
+    # Size of the map on the surface, and so the area of a pixel.
     a, b, c = SIZES[kind]
     width, height = {
         "box": (4 * (a + b), 2 * c + 4 * b),
@@ -92,7 +92,7 @@ def test_each_pixel_stands_for_the_same_area_and_all_for_the_whole_surface(kind)
     }[kind]
     pixel = width * height / image.size
     assert len(positions) * pixel == pytest.approx(area(kind), rel=0.01)
-    # On either side of any cut there are as many as it has of those spread evenly: none twice, none missing.
+    # Any plane divides painted feelers as it divides evenly spread ones.
     dense, _, _ = feelers(kind, spacing=0.002)
     for direction in np.random.default_rng(1).normal(size=(6, 3)):
         cut = np.quantile(dense @ direction, [0.25, 0.5, 0.75])
@@ -101,19 +101,19 @@ def test_each_pixel_stands_for_the_same_area_and_all_for_the_whole_surface(kind)
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_no_place_is_on_the_map_twice_and_none_is_missing(kind):
+def test_map_shows_each_point_of_the_surface_once(kind):
     _, _, coarse = feelers(kind, spacing=0.008)
     image = np.ones((4 * coarse.height, 4 * coarse.width), bool)
     positions, _, painted = feelers(kind, image=image)
     anywhere, _, _ = feelers(kind, spacing=0.003)
     assert cKDTree(positions).query(anywhere)[0].max() < 0.004
-    # Two pixels far from each other on the map are near on the surface only across a cut.
+    # Distant pixels of the map are close on the surface only across a cut.
     pairs = cKDTree(positions).query_pairs(1e-6, output_type="ndarray")
     assert len(pairs) <= 2 * (coarse.width + coarse.height)
 
 
-def test_the_cross_of_a_box_has_its_faces_where_the_page_says():
-    # 2 x 2 x 2 cube: each face is one of 4 x 3 fields.
+def test_faces_of_a_box_are_arranged_as_documented():
+    # A cube: each face is one of 4 x 3 fields.
     model = scene("", '<geom type="box" size="1 1 1"/>')
     faces = {(1, 0): "-x", (1, 1): "-y", (1, 2): "+x", (1, 3): "+y", (0, 1): "+z", (2, 1): "-z"}
     for (row, column), face in faces.items():
@@ -127,8 +127,8 @@ def test_the_cross_of_a_box_has_its_faces_where_the_page_says():
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_the_map_is_seen_from_outside(kind):
-    """To the right and up on the map, with the outward normal, are a right-handed system everywhere."""
+def test_map_is_seen_from_outside(kind):
+    """Right and up on the map and the outward normal are a right-handed system everywhere."""
     positions, normals, placed = feelers(kind, image=np.ones((150, 120), bool))
     index = np.full((151, 121), -1)
     rows, columns = np.divmod(placed.pixels.astype(int), 120)

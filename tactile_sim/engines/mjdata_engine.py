@@ -1,4 +1,4 @@
-"""One environment whose state lies in MuJoCo's data, whichever engine moves it."""
+"""Base of engines that keep the state of one environment in MuJoCo's MjData."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from tactile_sim.engines.mujoco_sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
 LARGEST = 1e10
-"""A number from here on is a sign that the physics broke (MuJoCo's mjMAXVAL)."""
+"""Values from here on indicate unstable physics (MuJoCo's mjMAXVAL)."""
 
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
-    """Id of a keyframe. Raises EngineError with the nearest name."""
+    """Return the id of a keyframe.
+
+    Args:
+        model: The model.
+        keyframe: Name of the keyframe.
+
+    Raises:
+        EngineError: The keyframe does not exist; the message suggests the nearest name.
+    """
     key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, keyframe)
     if key < 0:
         names = [model.key(k).name for k in range(model.nkey)]
@@ -22,28 +30,33 @@ def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
     return key
 
 
-class State(MujocoSensors):
-    """A MuJoCo model and its data, read and set in the terms of the engine interface."""
+class MjDataEngine(MujocoSensors):
+    """A MuJoCo model and its data behind the engine interface; subclasses add the stepping."""
 
     name: str
     num_envs = 1
-    limits: list[str] = []
-    """What the engine leaves out of the scene, or cannot tell of it: a line each."""
+    unsupported: list[str] = []
+    """Features of the scene that the engine ignores or cannot report, one line for each."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
-        """data: where the state lies already, if so."""
+        """Wrap a model.
+
+        Args:
+            model: The model.
+            data: Existing data to use.
+        """
         self.model = model
         self.data = mujoco.MjData(model) if data is None else data
         self._sensordata = self.data.sensordata.reshape(1, -1)
         self._rotations = self.data.xmat.reshape(-1, 3, 3)
         self.timestep = float(model.opt.timestep)
-        """[s]"""
+        """Time step [s]."""
         self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
         """Ids of the bodies with a free joint."""
 
     @property
     def desired(self) -> np.ndarray:
-        """Nothing acts beside the controls in ``data``."""
+        """Inputs besides the controls in ``data``: none."""
         return np.empty(0)
 
     @property
@@ -52,17 +65,17 @@ class State(MujocoSensors):
         return self.data.time
 
     def contacts(self) -> Contacts:
-        """The contacts of the last ``forward``."""
+        """Return the contacts of the last ``forward``."""
         return read_contacts(self.model, self.data)
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies, world [m]."""
+        """(nbody, 3) origins of the bodies in the world [m]."""
         return self.data.xpos
 
     @property
     def body_rotations(self) -> np.ndarray:
-        """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
+        """(nbody, 3, 3) rotations from body frames to the world."""
         return self._rotations
 
     @property
@@ -73,10 +86,14 @@ class State(MujocoSensors):
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Puts a body with a free joint somewhere.
+        """Set pose and velocity of a body with a free joint.
 
-        body: one of ``free_bodies``; position (3,) [m], quaternion (4,) wxyz, linear (3,) [m/s] and angular
-        (3,) [rad/s] velocity, all in the world.
+        Args:
+            body: Id of the body, one of ``free_bodies``.
+            position: (3,) origin in the world [m].
+            quaternion: (4,) orientation in the world, wxyz; it is normalized.
+            linear: (3,) linear velocity in the world [m/s].
+            angular: (3,) angular velocity in the world [rad/s].
         """
         joint = self.model.body_jntadr[body]
         quaternion = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
@@ -84,17 +101,21 @@ class State(MujocoSensors):
         self.data.qpos[q : q + 3] = position
         self.data.qpos[q + 3 : q + 7] = quaternion
         self.data.qvel[v : v + 3] = linear
-        # MuJoCo keeps a free body's angular velocity in the frame of the body.
+        # MuJoCo stores the angular velocity of a free joint in the body's frame.
         inverse = np.empty(4)
         mujoco.mju_negQuat(inverse, quaternion)
         mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], np.asarray(angular, float), inverse)
         self.data.qacc_warmstart[v : v + 6] = 0.0
 
     def strike(self, body: int, impulse: np.ndarray) -> None:
-        """Gives a body a blow at its centre of mass: an impulse (3,) in the world [N s].
+        """Apply an impulse at a body's centre of mass.
 
-        All speeds change at once by M⁻¹ Jᵀ p, with the mass matrix M, the Jacobian J of that place and the
-        impulse p; what touches or bounds the body answers in the next step.
+        All velocities change at once by M⁻¹ Jᵀ p, with the mass matrix M, the Jacobian J of the centre of
+        mass and the impulse p. Contacts and limits react in the next step.
+
+        Args:
+            body: Id of the body.
+            impulse: (3,) impulse in the world [N s].
         """
         model, data = self.model, self.data
         mujoco.mj_kinematics(model, data)
@@ -109,18 +130,23 @@ class State(MujocoSensors):
 
     @property
     def sensor_data(self) -> np.ndarray:
-        """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
+        """(nsensordata,) values of all sensors in MuJoCo's layout."""
         return self._sensordata[0]
 
-    def _to_start(self, keyframe: str | None) -> None:
-        """Puts the data back to the initial state or to a keyframe; EngineError for an unknown one."""
+    def _reset_data(self, keyframe: str | None) -> None:
+        """Reset the data to the initial state or to a keyframe; see ``Engine.reset``."""
         if keyframe:
             mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
         else:
             mujoco.mj_resetData(self.model, self.data)
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
-        """The joint behind an index; addresses: where the joints begin, ``jnt_qposadr`` or ``jnt_dofadr``."""
+        """Return the name of the joint with a position or velocity index, for messages.
+
+        Args:
+            addresses: First indices of the joints: ``jnt_qposadr`` or ``jnt_dofadr``.
+            index: Index into qpos or qvel.
+        """
         joint = int(np.searchsorted(addresses, index, side="right")) - 1
         name = self.model.joint(joint).name if joint >= 0 else ""
         return f"joint {name!r}" if name else f"degree of freedom {index}"
