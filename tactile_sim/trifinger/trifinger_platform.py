@@ -26,6 +26,7 @@ from tactile_sim.trifinger.running.action_log import ActionLog
 from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.stage import objects
+from tactile_sim.trifinger.stage.objects import int_to_rgba
 from tactile_sim.trifinger.tasks import move_cube, rearrange_dice
 from tactile_sim.trifinger.values import count, numbers, quaternion
 
@@ -36,6 +37,7 @@ __all__ = [
     "TriCameraObjectObservation",
     "TriCameraObservation",
     "TriFingerPlatform",
+    "int_to_rgba",
 ]
 
 
