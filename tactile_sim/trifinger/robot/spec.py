@@ -83,13 +83,11 @@ def load_spec(
     _name_geoms(spec, colors)
     for name in tip_link_names(finger_type):
         _add_tip_sensor(spec, name)
-    excluded = set()
     for finger in FINGERS[get_number_of_fingers(finger_type)]:
         for name in OVERLAPPING:
             if spec.body(name + finger):
                 spec.add_exclude(bodyname1=name + finger, bodyname2=LINKS[0] + finger)
-                excluded.add(frozenset((name + finger, LINKS[0] + finger)))
-    pair_links(spec, excluded)
+    pair_links(spec)
     _set_solver(spec, time_step)
     if stage:
         arena.add_stage(spec, finger_type)

@@ -88,7 +88,7 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         # In trifinger_simulation this table is a part of the border's mesh.
         spec.geom("table").friction[0] = contact.WALL_FRICTION
         spec.geom("table").group = contact.COLLISION_GROUP
-        for geom in list(contact.link_geoms(spec)):
+        for geom in contact.moving_link_geoms(spec):
             contact.pair_with_friction(spec, geom.name, "table")
     _add_border(spec, kind, border)
 
@@ -155,7 +155,7 @@ def _add_border(spec: mujoco.MjSpec, kind: str, color: tuple[float, ...]) -> Non
         mass=0,
         rgba=color,
     )
-    for link in {geom.parent.name: None for geom in contact.link_geoms(spec)}:
+    for link in {geom.parent.name: None for geom in contact.moving_link_geoms(spec)}:
         spec.add_exclude(bodyname1="border", bodyname2=link)
     number = 0
     profile = BORDERS[kind]

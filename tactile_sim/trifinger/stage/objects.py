@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.robot.contact import (
     COLLISION_GROUP,
-    link_geoms,
+    moving_link_geoms,
     pair_with_friction,
     wall_contact,
 )
@@ -141,7 +141,7 @@ def add_mesh(
         **wall_contact(),
         rgba=rgba,
     )
-    for link in list(link_geoms(spec)):
+    for link in moving_link_geoms(spec):
         pair_with_friction(spec, link.name, name)
     return name
 
