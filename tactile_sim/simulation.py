@@ -79,7 +79,7 @@ class Simulation:
         # With the skin's contacts alone to tell, an engine may spare itself the others.
         told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
         with located(settings.source):
-            self.engine = engines.make(settings.engine, spec, model, told, settings.trifinger.link_drag)
+            self.engine = engines.make(settings.engine, spec, model, told, settings.engine_settings)
         self.commander = make_commander(settings, self.names, self.engine)
         self.motion = make_motion(settings, self.names, self.engine)
         self.thrower = Thrower(

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, SENSOR_STAGES, FeelerSettings, Key
+from tactile_sim.config import KEYS, SENSOR_STAGES, FeelerSettings, Key, engine_keys
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.registry import ENGINES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
@@ -48,13 +49,20 @@ def page() -> str:
     """The page as it should be."""
     rows = [
         f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
-        for key in KEYS.values()
+        for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n"
+
+
+def _keys() -> Iterator[Key]:
+    """All plain keys, with those of the engines of this package at the end."""
+    yield from KEYS.values()
+    for engine in ENGINES:
+        yield from engine_keys(engine).values()
 
 
 def _stages() -> Iterator[str]:

@@ -15,14 +15,17 @@ from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import Engine
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.errors import EngineError
+from tactile_sim.registry import engine_plugin
 
 __all__ = [
-    "ENGINES",
     "ContactSensor",
     "Contacts",
     "Engine",
+    "EnginePlugin",
+    "EngineTopic",
     "Environments",
     "MujocoBatch",
     "MujocoEngine",
@@ -32,7 +35,6 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("tactile_sim.engines")
-ENGINES = ("mujoco", "motrix", "trifinger")
 _MOST_ENVIRONMENTS = 2**31 - 1  # as the engines count them
 
 
@@ -50,7 +52,7 @@ def load(
         scene: a shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an MJCF
             or URDF file; a relative path counts from the working directory. For ``trifinger`` the type of the
             robot: ``trifingerpro``, ...
-        engine: ``mujoco``, ``motrix`` or ``trifinger``.
+        engine: ``mujoco``, ``motrix``, ``trifinger`` or one that another package registers.
         num_envs: how many environments of the scene to step at once.
         contact_sensors: contact sensors to add to those of the scene, as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
@@ -68,15 +70,14 @@ def load(
         raise EngineError(
             f"cannot run {num_envs!r} environments: num_envs needs an integer from 1 to {_MOST_ENVIRONMENTS}"
         )
-    _check(engine)
+    plugin = engine_plugin(engine)
     declared = contact_sensors or {}
     told = records("contact_sensors", declared, "engines.load")
     # A sensor that says nothing is among them too, to be refused.
     sensors = {name: {} for name in declared} | told
-    if engine == "trifinger":
-        from tactile_sim.trifinger.robot.spec import load_spec
-
-        spec, model = compiled(load_spec(str(scene)), Path(scene), contact_sensors=sensors)
+    own = plugin.make_scene(str(scene), None, "engines.load")
+    if own is not None:
+        spec, model = compiled(own, Path(scene), contact_sensors=sensors)
     else:
         spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
     loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
@@ -90,48 +91,34 @@ def make(
     spec: mujoco.MjSpec,
     model: mujoco.MjModel,
     bodies: Collection[int] | None = None,
-    link_drag: bool = True,
+    options: Any = None,
 ) -> Engine:
-    """One environment of a loaded scene.
+    """Return one environment of a loaded scene.
 
-    bodies: ids of those whose contacts alone are wanted, where that spares the engine work; None: of all.
-    link_drag: of the TriFinger, whether its links feel the drag that they have in PyBullet.
-    Raises EngineError where the engine is not there, or does not take the scene.
+    Args:
+        engine: Name of the engine.
+        spec: The scene.
+        model: The compiled scene.
+        bodies: Ids of the bodies whose contacts are needed, where this saves the engine work; None for all.
+        options: The configuration's settings of this engine, see `EnginePlugin`.
+
+    Raises:
+        EngineError: There is no such engine, or it does not support the scene.
     """
-    _check(engine)
-    if engine == "mujoco":
-        return MujocoEngine(model)
-    if engine == "trifinger":
-        from tactile_sim.engines.trifinger import TrifingerEngine
-
-        return TrifingerEngine(spec, model, link_drag)
-    # Needs a package that not everybody has.
-    from tactile_sim.engines.motrix import MotrixEngine
-
-    return MotrixEngine(spec, model, bodies)
+    return engine_plugin(engine).make_engine(spec, model, options, bodies)
 
 
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Environments of a loaded scene that are stepped at once; errors as with one."""
-    _check(engine)
-    if engine == "trifinger":
-        raise EngineError("the engine 'trifinger' runs one environment; leave num_envs out")
+    """Return environments of a loaded scene that are stepped at once; arguments and errors as of `load`."""
     try:
-        if engine == "mujoco":
-            return MujocoBatch(model, num_envs, threads)
-        from tactile_sim.engines.motrix_batch import MotrixBatch
-
-        return MotrixBatch(spec, model, num_envs, threads)
+        return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
+    except NotImplementedError:
+        raise EngineError(f"engine {engine!r}: num_envs must be 1, got {num_envs}; leave it out") from None
     except (MemoryError, ValueError) as error:
-        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # as MuJoCo's batch tells it
+        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # as MuJoCo's batch reports it
             raise
         raise EngineError(
             f"cannot run {num_envs} environments: too little memory; make num_envs less"
         ) from None
-
-
-def _check(engine: str) -> None:
-    if engine not in ENGINES:
-        raise EngineError(f"no engine {engine!r}{suggest(engine, ENGINES)}")

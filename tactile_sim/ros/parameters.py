@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
-from tactile_sim.config import KEYS, Settings
+from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import applies, read_sections
 from tactile_sim.errors import TactileSimError
 
@@ -46,12 +46,12 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
 
     Whole numbers are taken where fractions are meant, so the types are not fixed.
     """
-    current = settings
+    current, keys = settings, settings.keys
     for name, value in settings.parameters().items():
         if node.has_parameter(name):
             node.undeclare_parameter(name)
         if value != ():  # ROS has no type for an empty list
-            key = KEYS[name]
+            key = keys[name]
             descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
             node.declare_parameter(name, value, descriptor, ignore_override=True)
 

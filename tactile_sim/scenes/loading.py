@@ -16,6 +16,7 @@ import mujoco
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
+from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import not_a_number, refusal
 
@@ -84,11 +85,10 @@ def compiled(
 
 def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """The scene that a configuration asks for; errors as in :func:`load_scene`."""
-    if settings.engine != "trifinger":
+    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
+    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
+    if spec is None:
         return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
-    from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
-
-    spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
     return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
 
 

@@ -147,7 +147,7 @@ def test_the_engine_is_loaded_by_the_robots_type():
     assert engine.time == pytest.approx(0.01)
     with pytest.raises(ValueError, match="no finger type 'fingered'; did you mean 'fingeredu'"):
         engines.load("fingered", engine="trifinger")
-    with pytest.raises(EngineError, match="runs one environment"):
+    with pytest.raises(EngineError, match="num_envs must be 1, got 2"):
         engines.load("fingeredu", engine="trifinger", num_envs=2)
 
 

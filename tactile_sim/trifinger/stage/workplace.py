@@ -6,10 +6,10 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.config import TrifingerSettings
 from tactile_sim.errors import ConfigError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 from tactile_sim.trifinger.robot.spec import load_spec
+from tactile_sim.trifinger.settings import TrifingerSettings
 from tactile_sim.trifinger.stage.objects import add_cube
 
 EYE, LOOKS_AT = (0.03, -0.42, 0.50), (0.0, 0.0, 0.07)
