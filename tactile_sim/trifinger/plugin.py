@@ -16,7 +16,7 @@ from tactile_sim.trifinger.engine import TrifingerEngine
 from tactile_sim.trifinger.robot.skin import SPACINGS
 from tactile_sim.trifinger.robot.spec import joint_names, load_spec
 from tactile_sim.trifinger.settings import TrifingerSettings
-from tactile_sim.trifinger.stage.workplace import workplace_spec
+from tactile_sim.trifinger.workspace.scene import workspace_spec
 
 
 class TrifingerPlugin(EnginePlugin):
@@ -40,7 +40,7 @@ class TrifingerPlugin(EnginePlugin):
 
     def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
         """Return the robot alone, or with the options the robot and what lies on its table."""
-        return load_spec(name) if options is None else workplace_spec(options, where)
+        return load_spec(name) if options is None else workspace_spec(options, where)
 
     def default_scales(self, options: TrifingerSettings) -> Mapping[str, float]:
         """Return the spacings of tips and lower links [m]."""

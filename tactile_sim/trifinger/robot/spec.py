@@ -17,7 +17,7 @@ from tactile_sim.trifinger.robot.files import (
     remove_visuals_like_collisions,
     urdf_file,
 )
-from tactile_sim.trifinger.stage import arena
+from tactile_sim.trifinger.workspace import arena
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
 """The ends of the names of links and joints, by the number of fingers."""

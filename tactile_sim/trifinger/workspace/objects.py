@@ -15,10 +15,10 @@ from tactile_sim.trifinger.robot.contact import (
     pair_with_friction,
     wall_contact,
 )
-from tactile_sim.trifinger.stage import arena
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
 from tactile_sim.trifinger.values import numbers, quaternion, sizes
+from tactile_sim.trifinger.workspace import arena
 
 CUBE_MASS = 0.094
 """[kg]"""
