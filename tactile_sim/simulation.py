@@ -111,9 +111,7 @@ class Simulation:
         # An engine may skip contacts that nothing reads.
         bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
         with located(checked.source):
-            self.engine = engines.make(
-                checked.engine, spec, model, bodies_read, checked.trifinger.link_drag
-            )
+            self.engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
         self.commander = make_commander(checked, self.names, self.engine)
         self.motion = make_motion(checked, self.names, self.engine)
         self.thrower = Thrower(

@@ -74,10 +74,10 @@ CASES = {
     ),
     "a TriFinger without its engine": (
         "/**:\n  ros__parameters:\n    trifinger: {type: trifingeredu}\n",
-        "the key 'scene' is missing; for the TriFinger set 'engine: trifinger'",
+        "trifinger.type: belongs to the engine 'trifinger', but the engine is 'mujoco'; set 'engine:",
     ),
     "a TriFinger that is none": (
-        parameters("trifinger: {type: trifingerpo}"),
+        "/**:\n  ros__parameters:\n    engine: trifinger\n    trifinger: {type: trifingerpo}\n",
         "trifinger.type: cannot be 'trifingerpo'; did you mean 'trifingerpro'?",
     ),
     "feelers that stand nowhere": (

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, FeelerSettings, Key
+from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.registry import ENGINES
 from tactile_sim.signal_chain import STAGES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
@@ -15,8 +16,8 @@ HEAD = """# Every key of a configuration
 
 An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` tells what is wrong with one. Keys marked
-*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a file it
-means one message per step, with a line in the log.
+*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a
+file it means one message per step, with a line in the log.
 
 | key | default | meaning |
 |---|---|---|
@@ -51,13 +52,20 @@ def page() -> str:
     """The page as it should be."""
     rows = [
         f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
-        for key in KEYS.values()
+        for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
+
+
+def _keys() -> Iterator[Key]:
+    """All plain keys, with those of the engines of this package at the end."""
+    yield from KEYS.values()
+    for engine in ENGINES:
+        yield from engine_keys(engine).values()
 
 
 def _stages() -> Iterator[str]:

@@ -7,18 +7,18 @@ from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
+from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
+from tactile_sim.config.keys import Key
 from tactile_sim.config.mapping import from_mapping, records
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
-    Key,
     MarkerSettings,
     MotionSettings,
     Rates,
     Settings,
     SkinSettings,
-    TrifingerSettings,
     WebSettings,
 )
 from tactile_sim.errors import ConfigError
@@ -33,9 +33,9 @@ __all__ = [
     "Rates",
     "Settings",
     "SkinSettings",
-    "TrifingerSettings",
     "WebSettings",
     "check_count",
+    "engine_keys",
     "find",
     "from_mapping",
     "geom_areas",

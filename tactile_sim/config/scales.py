@@ -14,6 +14,7 @@ from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
+from tactile_sim.registry import engine_plugin
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
@@ -23,14 +24,15 @@ FINEST = 1e-100
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
 
-    Where nothing is said, the TriFinger's tips and lower links have one.
+    Without ``skin.scales`` the engine's own default applies.
 
     Raises:
         ConfigError: as `match_scales`; no skin where only its contacts are asked for, two bodies that would
             share a topic.
     """
     where = f"{settings.source}: skin.scales"
-    scales = match_scales(settings.skin.scales or _usual(settings), model, names, where)
+    default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
+    scales = match_scales(settings.skin.scales or default, model, names, where)
     if not scales and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
@@ -39,15 +41,6 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
         )
     check_topics([names.bodies[body] for body in scales], where)
     return dict(sorted(scales.items()))
-
-
-def _usual(settings: Settings) -> dict[str, float]:
-    """The spacings of a scene that brings its own."""
-    if settings.engine != "trifinger":
-        return {}
-    from tactile_sim.trifinger.robot.skin import SPACINGS  # which few need
-
-    return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
 
 def match_scales(

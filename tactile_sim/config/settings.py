@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR
+from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
+from tactile_sim.config.keys import Key, fields, plain_keys
+from tactile_sim.config.keys import key as _key
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.signal_chain.chain import PARAMETERS
-
-
-def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
-    """A key: ``live`` ones can be set while the simulation runs."""
-    return field(default=default, metadata={"check": check, "doc": doc, "live": live})
 
 
 def _table(check: Check) -> Any:
@@ -133,22 +130,6 @@ class WebSettings:
 
 
 @dataclass(frozen=True)
-class TrifingerSettings:
-    """``trifinger.*``: the robot of ``engine: trifinger``, which brings its own scene."""
-
-    type: str = _key(
-        "trifingerpro",
-        Choice(("trifingerpro", "trifingeredu", "trifingerone", "fingerpro", "fingeredu", "fingerone")),
-        "the robot",
-    )
-    object: str = _key("cube", Choice(("cube", "none")), "what lies on its table")
-    link_drag: bool = _key(
-        True, Flag(), "whether links and objects feel the drag of PyBullet, for which gains were tuned"
-    )
-    grasp: bool = _key(False, Flag(), "built-in motion: three fingers take the cube, lift it and hold it")
-
-
-@dataclass(frozen=True)
 class MotionSettings:
     """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
 
@@ -167,7 +148,7 @@ class Settings:
         Text(filled=True),
         "MJCF or URDF: shipped name, path, package:// or file:// address; left out with `engine: trifinger`",
     )
-    engine: str = _key("mujoco", Choice(("mujoco", "motrix", "trifinger")), "the physics engine")
+    engine: str = _key("mujoco", EngineName(filled=True), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
     )
@@ -199,7 +180,14 @@ class Settings:
     """Keys of `tactile_sim.config.feelers.FeelerSettings` by body name or shell pattern."""
     contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
-    trifinger: TrifingerSettings = field(default_factory=TrifingerSettings)
+    engine_settings: Any = None
+    """Instance of the ``Settings`` of the engine's plug-in, from the keys below the engine's name; None if it
+    has none."""
+
+    @property
+    def keys(self) -> dict[str, Key]:
+        """Plain keys by full name, including those of the engine."""
+        return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
         """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
@@ -208,14 +196,15 @@ class Settings:
             ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
         """
         in_table = any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
-        if key not in KEYS and not in_table:
-            raise ConfigError(f"unknown key {key!r}{suggest(key, KEYS)}")
-        if in_table or not KEYS[key].live:
+        keys = self.keys
+        if key not in keys and not in_table:
+            raise ConfigError(f"unknown key {key!r}{suggest(key, keys)}")
+        if in_table or not keys[key].live:
             raise ConfigError(
                 f"{key}: cannot be set while the simulation runs; set it in the file and start again"
             )
         try:
-            checked = KEYS[key].check(value)
+            checked = keys[key].check(value)
         except ValueError as error:
             raise ConfigError(f"{key}: {error}") from None
         group, _, leaf = key.rpartition(".")
@@ -231,39 +220,18 @@ class Settings:
 
     def parameters(self) -> dict[str, Any]:
         """All plain keys with their present values, by full name, as ROS parameters."""
-        return {name: operator.attrgetter(name)(self) for name in KEYS}
+        own = engine_keys(self.engine)
+        engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
+        return {name: operator.attrgetter(name)(self) for name in KEYS} | engine
 
 
-@dataclass(frozen=True)
-class Key:
-    """One plain key. Without a ``default`` it has to be given; ``live`` ones can be set while it runs."""
-
-    name: str
-    default: Any
-    check: Check
-    doc: str
-    live: bool
-
-
-def _fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
-    for entry in dataclasses.fields(settings):
-        if dataclasses.is_dataclass(entry.default_factory):
-            yield from _fields(entry.default_factory, f"{prefix}{entry.name}.")
-        elif entry.metadata:
-            yield prefix + entry.name, entry
-
-
-KEYS: dict[str, Key] = {
-    name: Key(name, entry.default, **entry.metadata)
-    for name, entry in _fields(Settings)
-    if "check" in entry.metadata
-}
+KEYS: dict[str, Key] = plain_keys(Settings)
 """The plain keys by full name, such as ``rates.tactile``."""
 TABLES: dict[str, Check] = {
-    name: entry.metadata["table"] for name, entry in _fields(Settings) if "table" in entry.metadata
+    name: entry.metadata["table"] for name, entry in fields(Settings) if "table" in entry.metadata
 }
 """Tables by full name, such as ``skin.scales``: what each value of theirs may be."""
 RECORDS: dict[str, dict[str, Check]] = {
-    name: entry.metadata["record"] for name, entry in _fields(Settings) if "record" in entry.metadata
+    name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
 """Tables whose entries are groups (``gains``): what each key in such a group may be."""

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
-from tactile_sim.config import KEYS, Key, Settings
+from tactile_sim.config import Key, Settings
 from tactile_sim.config.parameter_file import applies, read_sections
 from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
@@ -59,9 +59,9 @@ def offer(
         steps_per_second: highest rate of a topic [Hz].
         change: called with the new settings.
     """
-    current = settings.within(steps_per_second)
+    current, keys = settings.within(steps_per_second), settings.keys
     for name, rate in vars(settings.rates).items():
-        if rate > steps_per_second and rate != KEYS[f"rates.{name}"].default:
+        if rate > steps_per_second and rate != keys[f"rates.{name}"].default:
             node.get_logger().warning(
                 f"rates.{name}: at most one message per step, {steps_per_second:g} Hz, is possible,"
                 f" got {rate:g}; publishing every step"
@@ -71,7 +71,7 @@ def offer(
             node.undeclare_parameter(name)
         if value != ():  # ROS has no type for an empty list
             limit = steps_per_second if name.startswith("rates.") else None
-            node.declare_parameter(name, value, _descriptor(KEYS[name], limit), ignore_override=True)
+            node.declare_parameter(name, value, _descriptor(keys[name], limit), ignore_override=True)
 
     def on_set(parameters: list[Parameter]) -> SetParametersResult:
         nonlocal current

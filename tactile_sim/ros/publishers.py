@@ -22,8 +22,8 @@ from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, Tact
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
+from tactile_sim.ros.engine_messages import engine_topics
 from tactile_sim.ros.feeler_messages import FeelerMessages
-from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
@@ -73,8 +73,8 @@ class Publishers:
             outlets.add("feelers", TactileArray, f"tactile/{body}/feelers", partial(feelers.array, k))
         for topic in image_topics(simulation):
             outlets.add("images", topic.kind, topic.name, topic.make)
-        for topic in finger_topics(simulation):
-            outlets.add("joint_states", topic.kind, topic.name, topic.make)
+        for stream, topic in engine_topics(simulation):
+            outlets.add(stream, topic.kind, topic.name, topic.make)
         bridged = list(bridge_topics(simulation))
         for bridge in bridged:
             outlets.add(*bridge)

@@ -16,6 +16,7 @@ from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.engines.sensor_layout import ALL_BITS
 from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
+from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import file_of, not_a_number, refusal, scene_files
 from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
@@ -110,13 +111,12 @@ def configured_scene(
         return compiled(
             made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
         )
-    if settings.engine != "trifinger":
+    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
+    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
+    if spec is None:
         return load_scene(
             settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
         )
-    from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
-
-    spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
     return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
 
 

@@ -11,7 +11,7 @@ from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger import Action, SimFinger
 from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
-from tactile_sim.trifinger.stage.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 
 GRAVITY = 9.81
 NONE = np.empty(0)

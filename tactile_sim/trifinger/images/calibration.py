@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 import yaml
 
-from tactile_sim.trifinger.pictures.lens import distort
+from tactile_sim.trifinger.images.lens import distort
 
 CAMERA_IDS = (60, 180, 300)
 """Of the three cameras, in their order."""

@@ -6,17 +6,17 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.config import TrifingerSettings
 from tactile_sim.errors import ConfigError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 from tactile_sim.trifinger.robot.spec import load_spec
-from tactile_sim.trifinger.stage.objects import add_cube
+from tactile_sim.trifinger.settings import TrifingerSettings
+from tactile_sim.trifinger.workspace.objects import add_cube
 
 EYE, LOOKS_AT = (0.03, -0.42, 0.50), (0.0, 0.0, 0.07)
 """The camera for who looks on, and what it looks at [m]: over the border, down on the cube."""
 
 
-def workplace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
+def workspace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
     """The scene of ``engine: trifinger``, not compiled.
 
     Raises:

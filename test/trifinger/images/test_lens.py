@@ -3,7 +3,7 @@
 import numpy as np
 
 from tactile_sim.trifinger.camera import CALIBRATIONS, load_camera_parameters
-from tactile_sim.trifinger.pictures import lens
+from tactile_sim.trifinger.images import lens
 
 
 def test_the_lens_bends_as_its_coefficients_say():

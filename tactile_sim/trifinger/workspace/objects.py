@@ -9,10 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.stage import arena
+from tactile_sim.trifinger.robot.contact import (
+    COLLISION_GROUP,
+    moving_link_geoms,
+    pair_with_friction,
+    wall_contact,
+)
 from tactile_sim.trifinger.tasks.move_cube import CUBE_WIDTH
 from tactile_sim.trifinger.tasks.rearrange_dice import DIE_WIDTH
 from tactile_sim.trifinger.values import numbers, quaternion, sizes
+from tactile_sim.trifinger.workspace import arena
 
 CUBE_MASS = 0.094
 """[kg]"""
@@ -34,7 +40,6 @@ FACES = {
 }
 """The cube's sides: red, magenta, green, yellow, blue and cyan."""
 
-_COLLIDING_ONLY = 3  # the first group of geoms that viewers do not draw
 _PLATE = 0.0002  # half the thickness of what is seen of a side [m]
 
 
@@ -61,7 +66,8 @@ def add_cube(
     # Left out, MuJoCo would put the centre of mass as far from the body's origin as that is from the world's.
     body.ipos, body.iquat = (0, 0, 0), (1, 0, 0, 0)
     geom = _add_box(body, name, (half,) * 3, GREY)
-    geom.group = _COLLIDING_ONLY
+    geom.group = COLLISION_GROUP
+    arena.support(spec, name)
     for normal, color in FACES.items():
         axis = np.abs(normal)
         body.add_geom(
@@ -101,6 +107,7 @@ def add_box(
     if weight:
         body.add_freejoint(name=name)
         geom.mass = weight
+        arena.support(spec, name)
     return name
 
 
@@ -112,9 +119,18 @@ def add_mesh(
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     color: Sequence[float] | None = None,
 ) -> str:
-    """Adds a mesh that stands still, of which the hull collides; its name.
+    """Add a fixed mesh that collides with its convex hull, and return its name.
 
-    file: absolute path of an STL, OBJ or MSH; other arguments as in :func:`add_box`.
+    Args:
+        spec: Robot to which the mesh is added.
+        name: Name of its body, its geom and the mesh.
+        file: Absolute path of an STL, OBJ or MSH file [m].
+        position: (3,) position in the world [m].
+        orientation: Quaternion (x, y, z, w).
+        color: (4,) red, green, blue and alpha, 0 to 1; grey by default.
+
+    Raises:
+        ValueError: An argument has another shape or is not finite.
     """
     rgba = _rgba(color)
     spec.add_mesh(name=name, file=file)
@@ -122,11 +138,11 @@ def add_mesh(
         name=name,
         type=mujoco.mjtGeom.mjGEOM_MESH,
         meshname=name,
-        friction=(arena.BORDER_FRICTION, 0.005, 0.0001),
-        priority=arena.BORDER_PRIORITY,
-        solref=arena.BORDER_SOLREF,
+        **wall_contact(),
         rgba=rgba,
     )
+    for link in moving_link_geoms(spec):
+        pair_with_friction(spec, link.name, name)
     return name
 
 
