@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.checks import Check, shown
+from tactile_sim.config.checks import Check, check_characters, shown
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings, TrifingerSettings
 from tactile_sim.errors import ConfigError, suggest
 
@@ -83,6 +83,10 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
             raise ConfigError(
                 f"{source}: {prefix}{key}: a key has to be text, but is {shown(key)}; put it in quotes"
             )
+        try:
+            check_characters(key)
+        except ValueError as error:
+            raise ConfigError(f"{source}: {prefix}{key}: a key {error}") from None
         if isinstance(value, Mapping):
             yield from _flatten(value, source, f"{prefix}{key}.")
         else:

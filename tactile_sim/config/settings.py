@@ -76,7 +76,7 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(above=0, unit="Pa"),
+        Number(above=0, most=1e15, unit="Pa"),
         "plane-strain modulus E / (1 - nu²) of the skin, for `hertz` [Pa]: soft silicone",
     )
     sampling: str = _key(
