@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
+from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.names import Names
 from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
@@ -22,10 +23,11 @@ _REMEDIES = {
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
-_NOT_ELEMENTS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
-_INCLUDE = re.compile(r"<include\b[^>]*?(?:/>|>\s*</include\s*>)")
+NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
+"""What is no element. Unclosed comments reach to the end of the text, which keeps the search linear."""
+_INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
-_OPENING = re.compile(r"<[A-Za-z_][^>]*>")
+_OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
     MuJoCo is asked again, with the included lines in their place. Only what cannot be included is left.
     """
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     try:
         spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
         spec.modelfiledir = str(path.parent)
@@ -103,36 +105,41 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
 def _files(path: Path) -> list[Path]:
     """The scene's file and those that it includes."""
-    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, ()) if line.file != path)]
+    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
 def _attached(path: Path, number: int) -> Path | None:
     """The file of the ``<model>`` that stands in a line of a scene."""
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return _file_of(text, path.parent)
 
 
-def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
-    """The lines of a file, with those of what it includes in their place.
+def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
+    """Return the lines of a file, with the lines of each included file in place of its first include.
 
-    folder: of the scene's own file, where MuJoCo looks first; outer: the files that include this one.
+    Args:
+        path: The file.
+        folder: That of the scene's own file, where MuJoCo looks first.
+        done: The files included so far, which MuJoCo does not include again; empty for the scene itself.
     """
+    top = not done
+    done.add(path)
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_file(path, MOST_TEXT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return []
-    text = _NOT_ELEMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    text = NOT_CONTENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     begin, end = 0, len(text)
-    if outer:  # only what is inside the root is put into the including file
+    if not top:  # only what is inside the root is put into the including file
         opening = _OPENING.search(text)
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
     lines: list[_Line] = []
     for include in _INCLUDE.finditer(text, begin, end):
         file = _file_of(include[0], folder, path.parent)
-        if file is not None and file not in (path, *outer):
+        if file is not None and file not in done:
             lines += _written(path, text, begin, include.start())
-            lines += _lines(file, folder, (*outer, path))
+            lines += _lines(file, folder, done)
             begin = include.end()
     return lines + _written(path, text, begin, end)
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,14 @@ import mujoco
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
+from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
-from tactile_sim.scenes.faults import not_a_number, refusal
+from tactile_sim.scenes.faults import NOT_CONTENT, not_a_number, refusal
+from tactile_sim.scenes.references import check_references
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
 
-_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 _XACRO = "http://www.ros.org/wiki/xacro"
 
 
@@ -101,7 +103,7 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
         path = _relative(name, path, base, where)
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
     return path
 
@@ -109,7 +111,8 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
 def load_spec(path: Path) -> mujoco.MjSpec:
     """The scene as an editable spec, not compiled: the place where a configuration adds to a scene."""
     text = _text(path)
-    root = re.search(r"<\s*([\w:.-]+)", _NOT_CONTENT.sub("", text))
+    check_references(path)
+    root = re.search(r"<\s*([\w:.-]+)", NOT_CONTENT.sub("", text))
     if root is None:
         raise SceneError(f"{path}: not a scene: there is no XML in it; an MJCF or URDF file is needed")
     try:
@@ -150,10 +153,12 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 
 def _text(path: Path) -> str:
+    content = b""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = read_file(path, MOST_TEXT)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise SceneError(f"{path}: line {line} is not UTF-8; save the scene in that encoding") from None
     except OSError as error:
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -171,7 +176,7 @@ def _mujoco_urdf(path: Path, text: str) -> str:
     for kind in ("link", "joint"):
         names = [element.get("name") for element in robot.findall(kind)]
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise SceneError(f"{path}: {kind} {twice!r} is there twice; give one another name")
     extension = robot.find("mujoco")
     if extension is None:
@@ -190,7 +195,10 @@ def _mujoco_urdf(path: Path, text: str) -> str:
     for mesh in robot.iter("mesh"):
         if "filename" in mesh.attrib:
             mesh.set("filename", str(_mesh_file(mesh.attrib["filename"], path, meshes)))
-    return ElementTree.tostring(robot, encoding="unicode")
+    try:
+        return ElementTree.tostring(robot, encoding="unicode")
+    except RecursionError:
+        raise SceneError(f"{path}: its elements are nested too deeply") from None
 
 
 def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
