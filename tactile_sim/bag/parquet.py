@@ -7,9 +7,10 @@ The unit of a column is in its metadata.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from tactile_sim.bag.extra import require
 from tactile_sim.bag.fresh import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Message, Messages
+from tactile_sim.bag.messages import Message, Messages, require_rows
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
@@ -26,6 +27,8 @@ from tactile_sim.wire.decode import Columns, Record
 
 BATCH = 128
 """Messages of a topic that are written at a time."""
+LONGEST_NAME = 100
+"""Longest name of a file, without its ending [characters]."""
 
 
 def require_pyarrow() -> None:
@@ -48,13 +51,14 @@ def export(
     messages = Messages(path, lambda topic: wanted is None or topic in wanted, progress)
     sizes: dict[str, dict[str, int | None]] = {}
     for message in messages:
+        require_rows(message)
         _note_sizes(sizes.setdefault(message.topic, {}), message.value)
     for name in wanted or ():
         if name not in sizes:
             raise BagError(
                 f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}"
             )
-    files = {topic: out / f"{topic.strip('/').replace('/', '.')}.parquet" for topic in sorted(sizes)}
+    files = {topic: out / f"{name}.parquet" for topic, name in _file_names(sizes).items()}
     with fresh_folder(out), ExitStack() as stack:
         tables = {
             topic: _Table(stack.enter_context(fresh(file)), topic, sizes[topic], stack)
@@ -65,6 +69,17 @@ def export(
         for table in tables.values():
             table.end()
     return list(files.values()), messages.damage
+
+
+def _file_names(topics: Iterable[str]) -> dict[str, str]:
+    """Return a name for each topic's file: ``tactile.frame`` for ``/tactile/frame``."""
+    names: dict[str, str] = {}
+    for topic in sorted(topics):
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", topic.strip("/").replace("/", "."))[:LONGEST_NAME] or "_"
+        taken = set(names.values())
+        numbered = (f"{name}_{number}" for number in count(2))
+        names[topic] = name if name not in taken else next(other for other in numbered if other not in taken)
+    return names
 
 
 class _Table:

@@ -10,17 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.bag.known_types import ROWS
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Messages
+from tactile_sim.bag.messages import Messages, require_rows
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
-
-# Arrays that hold several numbers per taxel or triangle one after the other: how many.
-_ROWS: dict[str, dict[str, str | int]] = {
-    "tactile_sim/msg/TactileArray": {"data": "channels"},
-    "tactile_sim/msg/TactileFrame": {"data": "channels"},
-    "tactile_sim/msg/TactileLayout": {"positions": 3, "normals": 3, "triangles": 3, "uv": 2},
-}
 
 
 class Topic(SimpleNamespace):
@@ -75,8 +69,8 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
     ``progress`` is told how many bytes of how many of a file are read.
 
     Raises:
-        BagError: it is no bag, or of another storage; or a topic asked for is not in it.
-        WireError: a message does not fit the definition that the bag gives of its type.
+        BagError: it is no bag, or of another storage; a topic asked for is not in it, or a message does not
+            fit the definition that the bag has of its type.
     """
     wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
     collected: dict[str, _Collected] = {}
@@ -85,6 +79,7 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         into = collected.get(message.topic)
         if into is None:
             into = collected[message.topic] = _Collected(message.type_name)
+        require_rows(message)
         into.values.append(message.value)
         into.log_times.append(message.log_time)
         into.stamps.append(message.stamp)
@@ -108,7 +103,7 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
 
 def _topic(collected: _Collected) -> Topic:
     fields = vars(_stacked(collected.values))
-    for name, row in _ROWS.get(collected.type_name, {}).items():
+    for name, row in ROWS.get(collected.type_name, {}).items():
         widths = {row} if isinstance(row, int) else set(fields[row].tolist())
         if len(widths) == 1 and (width := widths.pop()):
             fields[name] = _in_rows(fields[name], width)
@@ -122,7 +117,7 @@ def _topic(collected: _Collected) -> Topic:
 
 def rows_of(type_name: str, values: Any) -> dict[str, Any]:
     """How many numbers make a row, for those fields of a message type that hold rows one after the other."""
-    rows = _ROWS.get(type_name, {})
+    rows = ROWS.get(type_name, {})
     return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
 
 

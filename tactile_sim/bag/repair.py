@@ -7,10 +7,9 @@ import shutil
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from tactile_sim.bag import metadata
+from tactile_sim.bag import bounded_yaml, metadata
 from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
@@ -94,7 +93,7 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> str:
         topics[made] = metadata.TopicInfo(
             channel.topic,
             schema.name,
-            yaml.safe_load(channel.metadata.get("offered_qos_profiles", "")) or [],
+            _profiles(channel.metadata.get("offered_qos_profiles", "")),
             channel.metadata.get("topic_type_hash", ""),
         )
     for message in McapScan(file):
@@ -105,6 +104,16 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> str:
     text = metadata.text(file.name, writer.start, writer.stop, list(topics.values()))
     writer.finish(text)
     return text
+
+
+def _profiles(text: str) -> list[dict[str, Any]]:
+    """Return the QoS profiles of a topic's publishers; none where they are not profiles."""
+    try:
+        found = bounded_yaml.parse(text)
+    except ValueError:
+        return []
+    valid = isinstance(found, list) and all(isinstance(profile, dict) for profile in found)
+    return found if valid else []
 
 
 def _keep(file: Path) -> Path:
