@@ -10,7 +10,7 @@ from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim.commands import counted, leaving_nothing_half, new_parser
+from tactile_sim.commands import counted, leaving_nothing_half, new_parser, require_mujoco
 from tactile_sim.errors import BagError
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def main(args: argparse.Namespace) -> int:
         and find_library("EGL")
     ):
         os.environ["MUJOCO_GL"] = "egl"  # MuJoCo looks at it as it is imported
+        require_mujoco()
     from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
