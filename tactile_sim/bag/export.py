@@ -14,6 +14,7 @@ import numpy as np
 from tactile_sim.bag.contents import contents
 from tactile_sim.bag.fresh import fresh
 from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.messages import Selection
 from tactile_sim.bag.reader import Topic, read
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError
@@ -50,11 +51,10 @@ def export(
     """
     found = contents(path, progress)
     sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
-    if topics is not None:
-        names = ["/" + name.lstrip("/") for name in topics]
-        if not sizes.keys() >= set(names):
-            read(path, names)  # tells which is not there
-        sizes = {name: sizes[name] for name in names}
+    wanted = Selection(topics)
+    if wanted.missing(sizes) is not None:
+        read(path, topics)  # raises the error, with the nearest name
+    sizes = {name: size for name, size in sizes.items() if name in wanted}
     _check_memory(path, sizes)
     units: dict[str, str] = {}
     count = 0

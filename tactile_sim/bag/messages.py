@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,6 +76,25 @@ class Messages:
             if scan.damage:
                 self.damage = self.damage or f"{file.name}: {scan.damage}"
                 self.lost += scan.lost
+
+
+class Selection:
+    """Names of topics to read, with or without their leading slash; all topics if None."""
+
+    def __init__(self, names: Collection[str] | None) -> None:
+        self.names = None if names is None else list(names)
+        self._both = {*(names or ()), *("/" + name.lstrip("/") for name in names or ())}
+
+    def __contains__(self, topic: str) -> bool:
+        return self.names is None or topic in self._both
+
+    def missing(self, found: Collection[str]) -> str | None:
+        """Return the first of the names that is not among the topics found, with its slash."""
+        for name in self.names or ():
+            full = "/" + name.lstrip("/")
+            if name not in found and full not in found:
+                return full
+        return None
 
 
 class TopicDecoder:

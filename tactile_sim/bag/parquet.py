@@ -19,7 +19,7 @@ import numpy as np
 from tactile_sim.bag.extra import require
 from tactile_sim.bag.fresh import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Message, Messages, require_rows
+from tactile_sim.bag.messages import Message, Messages, Selection, require_rows
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
@@ -47,17 +47,14 @@ def export(
     Raises:
         BagError: it is no bag, lacks a topic that is asked for, or ``out`` cannot be written.
     """
-    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
-    messages = Messages(path, lambda topic: wanted is None or topic in wanted, progress)
+    wanted = Selection(topics)
+    messages = Messages(path, wanted.__contains__, progress)
     sizes: dict[str, dict[str, int | None]] = {}
     for message in messages:
         require_rows(message)
         _note_sizes(sizes.setdefault(message.topic, {}), message.value)
-    for name in wanted or ():
-        if name not in sizes:
-            raise BagError(
-                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}"
-            )
+    if (name := wanted.missing(sizes)) is not None:
+        raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}")
     files = {topic: out / f"{name}.parquet" for topic, name in _file_names(sizes).items()}
     with fresh_folder(out), ExitStack() as stack:
         tables = {

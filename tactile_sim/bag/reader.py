@@ -12,7 +12,7 @@ import numpy as np
 
 from tactile_sim.bag.known_types import ROWS
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Messages, require_rows
+from tactile_sim.bag.messages import Messages, Selection, require_rows
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
@@ -72,9 +72,9 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         BagError: it is no bag, or of another storage; a topic asked for is not in it, or a message does not
             fit the definition that the bag has of its type.
     """
-    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
+    wanted = Selection(topics)
     collected: dict[str, _Collected] = {}
-    messages = Messages(Path(path), lambda topic: wanted is None or topic in wanted, progress)
+    messages = Messages(Path(path), wanted.__contains__, progress)
     for message in messages:
         into = collected.get(message.topic)
         if into is None:
@@ -93,11 +93,8 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
     bag.damage = messages.damage
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))
-    for name in wanted or ():
-        if name not in bag:
-            raise BagError(
-                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(bag))}"
-            )
+    if (name := wanted.missing(bag)) is not None:
+        raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(bag))}")
     return bag
 
 

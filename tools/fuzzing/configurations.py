@@ -129,7 +129,7 @@ def _value(random: Random) -> str:
         return f"[{', '.join(random.choice(values.NUMBERS) for _ in range(random.choice([0, 1, 2, 2000])))}]"
     return random.choice(
         ["{}", "[]", "[[1]]", "[a, 1]", "{a: 1}", "!!binary aGk=", "!!float 1", "!x y", "&a 1", "*a", "~",
-         "", "yes", "2024-01-01", "|\n  text", "'", "{" * 500, "[home, home]", "{a: {b: {c: {d: {e: 1}}}}}", "? a"]
+         "", "yes", "2024-01-01", "|\n  text", "'", "{" * 500, "[home, home]", "{a: {b: {c: 1}}}", "? a"]
     )  # fmt: skip
 
 

@@ -54,6 +54,8 @@ def run(command: Callable[[list[str]], int], argv: list[str], folder: Path, limi
             _child(command, argv, folder, limits, out, err)
         hung = not _ended(pid, limits.wall)
         if hung:
+            os.kill(pid, signal.SIGABRT)  # prints the stack
+            _ended(pid, 1.0)
             os.killpg(pid, signal.SIGKILL)
         _, status, usage = os.wait4(pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -81,7 +83,6 @@ def _child(
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
         faulthandler.enable(2)
-        faulthandler.dump_traceback_later(0.9 * limits.wall, file=2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
         resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu + 1))

@@ -157,7 +157,7 @@ def _changed(random: Random, text: str) -> bytes:
             element.remove(random.choice(list(element)))
         elif kind < 0.95:
             other = random.choice(elements)
-            copies = random.choice([1, 1, 1, 3, 300]) if len(elements) < 300 else 1
+            copies = random.choice([1, 1, 1, 3, 100]) if len(elements) < 300 else 1
             if element is not root and len(list(element.iter())) < 100:
                 other.extend([copy.deepcopy(element) for _ in range(copies)])
         else:
