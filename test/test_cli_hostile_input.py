@@ -93,6 +93,15 @@ def test_a_value_is_repeated_up_to_a_limit(refused):
     assert max(map(len, re.findall("x+", line))) <= LONGEST_VALUE
 
 
+def test_a_mesh_without_a_hull_is_one_line(folder, refused):
+    """MuJoCo's qhull prints a page about it."""
+    (folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1e300 0 0\nf 1 2 3\nf 1 3 4\n")
+    mesh = '<mesh name="flat" file="flat.obj"/>'
+    geom = '<geom type="mesh" mesh="flat"/>'
+    (folder / "scene.xml").write_text(SCENE.format(assets=mesh, bodies=geom))
+    assert "flat" in refused(parameters())
+
+
 SPECIAL = ("fifo", "device", "sparse", "folder")
 
 

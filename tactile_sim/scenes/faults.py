@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
@@ -64,6 +68,31 @@ def refusal(path: Path, error: Exception) -> SceneError:
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
     place = f"line {line}: " if line else ""
     return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+
+
+@contextmanager
+def without_qhull_report() -> Iterator[None]:
+    """Discard the page that qhull, inside MuJoCo, prints to the standard error about a mesh without a hull."""
+    try:
+        saved = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    report = False
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 2)
+        try:
+            yield
+        except (ValueError, RuntimeError, mujoco.FatalError) as error:
+            report = "qhull" in str(error)
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            printed.seek(0)
+            if not report:
+                with suppress(OSError):
+                    os.write(2, printed.read())
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:

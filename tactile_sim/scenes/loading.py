@@ -19,7 +19,7 @@ from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
-from tactile_sim.scenes.faults import NOT_CONTENT, not_a_number, refusal
+from tactile_sim.scenes.faults import NOT_CONTENT, not_a_number, refusal, without_qhull_report
 from tactile_sim.scenes.references import check_references
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def compiled(
         where = f"{source}: contact_sensors" if source else "contact_sensors"
         add_contact_sensors(spec, contact_sensors or {}, where)
         complete_contact_sensors(spec, str(path))
-        model = spec.compile()
+        with without_qhull_report():
+            model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
