@@ -14,7 +14,7 @@ from typing import Any
 
 from tactile_sim import CommandError, TactileSimError, __version__
 from tactile_sim.commands import Parser, require_mujoco
-from tactile_sim.errors import readable
+from tactile_sim.errors import readable, suggest
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
 EXAMPLES = """\
@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except TactileSimError as error:
-        print(f"tactile_sim: error: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"tactile_sim: error: {line}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -77,6 +78,11 @@ def _run(argv: Sequence[str]) -> int:
         require_mujoco()
     modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
     parser = _parser(modules)
+    if not argv:
+        parser.print_help()
+        return 0
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        parser.error(f"there is no command {arguments[0]!r}{suggest(arguments[0], COMMANDS)}")
     args = parser.parse_args(arguments)
     if ros_arguments:
         if not hasattr(args, "ros_args"):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 LONGEST_VALUE = 200
 """Longest name or value that a message repeats [characters]."""
 LONGEST_MESSAGE = 1000
 """Longest message [characters]."""
+MOST_ERRORS = 20
+"""Largest number of errors of a configuration that are listed."""
 _LONG_VALUES = re.compile(
     rf"'[^']{{{LONGEST_VALUE - 1},}}'|\"[^\"]{{{LONGEST_VALUE - 1},}}\"|\S{{{LONGEST_VALUE + 1},}}"
 )
@@ -47,6 +49,19 @@ class TactileSimError(Exception):
 
 class ConfigError(TactileSimError):
     """The configuration cannot be used."""
+
+
+class ConfigErrors(ConfigError):
+    """Several things that are wrong with a configuration, one a line."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        super().__init__()
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        lines = [str(error) for error in self.errors[:MOST_ERRORS]]
+        more = len(self.errors) - len(lines)
+        return "\n".join([*lines, f"... and {more} more errors"] if more else lines)
 
 
 class SceneError(TactileSimError):

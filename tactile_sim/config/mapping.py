@@ -7,13 +7,13 @@ a body's name means the same everywhere: a table such as ``skin.scales`` takes a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tactile_sim.config.checks import Check, check_characters, shown
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings, TrifingerSettings
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError, ConfigErrors, suggest
 
 _NULLS = ("null", "Null", "NULL", "~")
 """rcl has no null: a plain ``null`` reaches a node as this text."""
@@ -34,45 +34,55 @@ def from_mapping(
 
     Raises:
         ConfigError: names the key, what is there, and the nearest valid name.
+        ConfigErrors: several of these.
     """
-    values = _checked(mapping, source)
+    values, errors = _checked(mapping, source)
+    wrong = {name.partition(".")[0] for name, _ in errors}
     if values.get("engine") == "trifinger":
         if "scene" in values:
-            raise ConfigError(
-                f"{source}: scene: the engine trifinger brings its own; leave the key out,"
-                " or choose another engine"
-            )
+            fault = "the engine trifinger brings its own; leave the key out, or choose another engine"
+            errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
         values["scene"] = values.get("trifinger.type", TrifingerSettings.type)
-    if "scene" not in values:
+    if "scene" not in values and not wrong & {"scene", "engine"}:
         fingers = any(name.startswith("trifinger.") for name in values)
         remedy = (
             "for the TriFinger set 'engine: trifinger'"
             if fingers
             else "name an MJCF or URDF file: 'scene: touch_cube.xml'"
         )
-        raise ConfigError(f"{source}: the key 'scene' is missing; {remedy}")
+        errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
+    _raise(errors)
     return _build(Settings, "", values, base=base, source=source)
 
 
 def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
     """The checked values of one table of groups alone: ``gains`` or ``skin.sensor``; errors as above."""
-    return _records(name, _checked({name: mapping}, source))
+    values, errors = _checked({name: mapping}, source)
+    _raise(errors)
+    return _records(name, values)
 
 
-def _checked(mapping: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Checked values by full name."""
+def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
+    if errors:
+        raise errors[0][1] if len(errors) == 1 else ConfigErrors([error for _, error in errors])
+
+
+def _checked(mapping: Mapping[str, Any], source: str) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
+    """Return the valid values by full name, and the errors with the keys that they are about."""
     values: dict[str, Any] = {}
+    errors: list[tuple[str, ConfigError]] = []
     for name, value in _flatten(mapping, source):
         if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
             continue
-        check = _check_of(name, value, source)
-        if value is None or (isinstance(value, str) and value in _NULLS):
-            continue
         try:
-            values[name] = check(value)
+            check = _check_of(name, value, source)
+            if value is not None and not (isinstance(value, str) and value in _NULLS):
+                values[name] = check(value)
+        except ConfigError as error:
+            errors.append((name, error))
         except ValueError as error:
-            raise ConfigError(f"{source}: {name}: {error}") from None
-    return values
+            errors.append((name, ConfigError(f"{source}: {name}: {error}")))
+    return values, errors
 
 
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:

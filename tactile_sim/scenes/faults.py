@@ -72,7 +72,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
 
 @contextmanager
 def without_qhull_report() -> Iterator[None]:
-    """Discard the page that qhull, inside MuJoCo, prints to the standard error about a mesh without a hull."""
+    """Discard the page that MuJoCo's qhull prints to the standard error about a mesh without a hull."""
     try:
         saved = os.dup(2)
     except OSError:  # it is closed

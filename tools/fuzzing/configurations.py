@@ -57,6 +57,30 @@ USUAL: dict[str, tuple[str, ...]] = {
     "contact_sensors.touch.site": ("spot",),
 }
 """Valid values by key; the other keys of the schema keep their defaults."""
+_NUMERIC = (
+    *("skin.scales.cube", "skin.scales.left.hand", "feelers.cube.spacing", "feelers.left.hand.length"),
+    *("feelers.cube.tolerance", "gains.elbow.kp", "gains.*.kd", "contact_sensors.touch.num"),
+    *(f"skin.sensor.cube.{leaf}" for leaf in RECORDS["skin.sensor"]),
+    *(name for name, key in KEYS.items() if isinstance(key.default, int | float)),
+)
+"""Keys that take a number."""
+_EXTREME = (
+    "0",
+    "1",
+    "0.001",
+    "1e-5",
+    "1e-9",
+    "1e-30",
+    "1e-300",
+    "5e-324",
+    "100",
+    "1e4",
+    "1e6",
+    "999999999",
+    "1e9",
+    "1e15",
+)
+"""Numbers that many keys accept."""
 _NAMES = ("cube", "*", "left.*", "left.arm", "left.hand", "body4", "bare", "elbow", "wrist", "touch", "world")
 
 
@@ -95,8 +119,10 @@ def _text(random: Random, corrupt: bool) -> str:
     for key in random.sample(list(USUAL), random.randrange(5)):
         chosen[key] = random.choice(USUAL[key])
     for _ in range(random.choice([1, 1, 1, 2, 4]) if corrupt else 0):
-        key = _key(random)
-        chosen[key] = _value(random)
+        if random.random() < 0.4:
+            chosen[random.choice(_NUMERIC)] = random.choice(_EXTREME)
+        else:
+            chosen[_key(random)] = _value(random)
         if random.random() < 0.03:
             chosen.pop("scene", None)
     return _nested(chosen) if random.random() < 0.8 else _dotted(chosen)
