@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,6 +96,18 @@ class Selection:
             if name not in found and full not in found:
                 return full
         return None
+
+
+def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[str, str]:
+    """Return a name for each topic; where two would have the same, the later one gets a number."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for topic in sorted(topics):
+        name = name_of(topic)
+        numbered = (f"{name}_{number}" for number in count(2))
+        names[topic] = name if name not in taken else next(other for other in numbered if other not in taken)
+        taken.add(names[topic])
+    return names
 
 
 class TopicDecoder:

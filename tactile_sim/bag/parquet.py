@@ -8,9 +8,9 @@ The unit of a column is in its metadata.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Container, Iterator
 from contextlib import ExitStack
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from tactile_sim.bag.extra import require
 from tactile_sim.bag.fresh import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Message, Messages, Selection, require_rows
+from tactile_sim.bag.messages import Message, Messages, Selection, require_rows, unique_names
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
@@ -55,7 +55,7 @@ def export(
         _note_sizes(sizes.setdefault(message.topic, {}), message.value)
     if (name := wanted.missing(sizes)) is not None:
         raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}")
-    files = {topic: out / f"{name}.parquet" for topic, name in _file_names(sizes).items()}
+    files = {topic: out / f"{name}.parquet" for topic, name in unique_names(sizes, _file_name).items()}
     with fresh_folder(out), ExitStack() as stack:
         tables = {
             topic: _Table(stack.enter_context(fresh(file)), topic, sizes[topic], stack)
@@ -68,15 +68,9 @@ def export(
     return list(files.values()), messages.damage
 
 
-def _file_names(topics: Iterable[str]) -> dict[str, str]:
-    """Return a name for each topic's file: ``tactile.frame`` for ``/tactile/frame``."""
-    names: dict[str, str] = {}
-    for topic in sorted(topics):
-        name = re.sub(r"[^A-Za-z0-9_.-]", "_", topic.strip("/").replace("/", "."))[:LONGEST_NAME] or "_"
-        taken = set(names.values())
-        numbered = (f"{name}_{number}" for number in count(2))
-        names[topic] = name if name not in taken else next(other for other in numbered if other not in taken)
-    return names
+def _file_name(topic: str) -> str:
+    """Return ``tactile.frame`` for ``/tactile/frame``."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", topic.strip("/").replace("/", "."))[:LONGEST_NAME] or "_"
 
 
 class _Table:
@@ -119,12 +113,13 @@ class _Table:
             columns: dict[str, Any] = {
                 "message_index": numbers[which], "stamp": stamps[which], "log_time": log_times[which],
             }  # fmt: skip
-            columns |= dict(_joined(parts, ""))
+            columns |= {_free(name, columns): values for name, values in _joined(parts, "")}
         else:
             columns = {"stamp": stamps, "log_time": log_times}
             leaves = [dict(_leaves(value, "")) for value in values]
-            columns |= {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
-            self._shape(columns, values[0])
+            fields = {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
+            self._shape(fields, values[0])
+            columns |= {_free(name, columns): values for name, values in fields.items()}
         if len(columns["stamp"]):
             self._put(columns, f"{listed}." if listed else "", own)
         self._count += len(messages)
@@ -161,6 +156,11 @@ class _Table:
             reason = str(error).splitlines()[0]
             raise BagError(f"{self._topic} does not fit into one table: {reason}; name the others") from None
         self._writer.write_table(table)
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return the name of a field's column: with an underscore where a column of ours has the name."""
+    return f"{name}_" if name in taken else name
 
 
 def _only_list(value: Any) -> str:

@@ -16,6 +16,9 @@ from tactile_sim.bag.messages import Messages, Selection, require_rows
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
+_OWN = ("message_type", "stamps", "log_times")
+"""Attributes of a topic that are no fields; fields of these names get an underscore at the end."""
+
 
 class Topic(SimpleNamespace):
     """The n messages of a topic: an attribute per field of the message, and
@@ -104,6 +107,7 @@ def _topic(collected: _Collected) -> Topic:
         widths = {row} if isinstance(row, int) else set(fields[row].tolist())
         if len(widths) == 1 and (width := widths.pop()):
             fields[name] = _in_rows(fields[name], width)
+    fields = {f"{name}_" if name in _OWN else name: values for name, values in fields.items()}
     return Topic(
         message_type=collected.type_name,
         stamps=np.array(collected.stamps, np.int64),

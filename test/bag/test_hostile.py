@@ -6,6 +6,7 @@ import os
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bagtest import FRAME, SEPARATOR, file_of, write_frames
 from mcap.writer import Writer
@@ -146,15 +147,33 @@ def test_the_last_log_time_is_read(tmp_path):
     assert found["t"].log_times.tolist() == [2**63 - 1]
 
 
-@pytest.mark.parametrize("topic", ["/" + "x" * 5000, "/a\0b", "/../../x", "//", "/é"])
-def test_any_topic_is_exported_into_the_folder(tmp_path, topic):
+@pytest.mark.parametrize("topic", ["/" + "x" * 70_000, "/a\0b", "/../../x", "//", "/é", "x", ""])
+def test_any_topic_is_exported_into_the_folder(tmp_path, capsys, topic):
     pytest.importorskip("pyarrow")
     file = write(tmp_path / "b.mcap", topic)
     for kind, out in (("npz", "out.npz"), ("parquet", "out")):
         assert main(["bag", "export", str(file), "--format", kind, "-o", str(tmp_path / out)]) == 0
+    assert capsys.readouterr().err == ""
+    with np.load(tmp_path / "out.npz") as arrays:
+        assert len(arrays.files) == 5  # data, stamps, log_times, message_type, units
     [made] = (tmp_path / "out").iterdir()
     assert len(made.name) < 128
     assert {path.name for path in tmp_path.iterdir()} == {"b.mcap", "out.npz", "out"}
+
+
+def test_fields_with_the_names_of_our_columns_are_kept(tmp_path):
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    text = "float64[] stamps\nint32 stamp\nint32 log_time\nint32 message_type"
+    data = b"\0\1\0\0" + struct.pack("<Iiii", 0, 1, 2, 3)
+    file = write(tmp_path / "b.mcap", "/t", "test_msgs/msg/Own", text, data, time=7)
+    topic = bag.read(file)["t"]
+    assert topic.stamps.tolist() == [7] and topic.message_type == "test_msgs/msg/Own"
+    assert topic.stamps_.shape == (1, 0) and topic.message_type_.tolist() == [3]
+    assert main(["bag", "export", str(file), "--format", "parquet", "-o", str(tmp_path / "o")]) == 0
+    [row] = parquet.read_table(tmp_path / "o/t.parquet").to_pylist()
+    assert (row["stamp"], row["stamp_"], row["log_time"], row["log_time_"]) == (7, 1, 7, 2)
 
 
 def test_topics_whose_names_differ_in_a_slash_alone_have_a_file_each(tmp_path):

@@ -138,6 +138,8 @@ def _fault(code: int, out: str, err: str) -> str | None:
         return "long message"
     if re.search(r"\.py:\d+: \w*Warning:", err):
         return "warning with its source line"
+    if re.search(r"unknown exception|bad_alloc|error not set", err):
+        return "message without a reason"
     if any(not character.isprintable() and character != "\n" for character in err):
         return "unprintable message"
     if code == 2 and "error: " not in err:
