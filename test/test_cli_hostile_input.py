@@ -156,6 +156,23 @@ def test_repeated_openings_cost_linear_time(folder, refused, piece):
         assert "scene.xml" in refused(parameters())
 
 
+MULTIPLIED = {
+    "copies": ("", '<replicate count="2000000000"><geom size=".1"/></replicate>'),
+    "nested copies": ("", '<replicate count="1000">' * 2 + '<geom size=".1"/>' + "</replicate>" * 2),
+    "points": ("", '<flexcomp name="c" type="grid" count="99999 99999 1" spacing="1 1 1" mass="1"/>'),
+    "cells": ('<hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/>', ""),
+    "cells of an included file": ("", '<include file="part.xml"/>'),
+}
+
+
+@pytest.mark.parametrize(("assets", "bodies"), MULTIPLIED.values(), ids=MULTIPLIED)
+def test_a_number_that_asks_for_hours_of_work_is_refused(folder, refused, assets, bodies):
+    part = '<mujoco><asset><hfield name="h" nrow="2000000000" ncol="9" size="1 1 1 1"/></asset></mujoco>'
+    (folder / "part.xml").write_text(part)
+    (folder / "scene.xml").write_text(SCENE.format(assets=assets, bodies=bodies))
+    assert ".xml: <" in refused(parameters())
+
+
 def test_files_that_include_each_other_twice_cost_linear_time(folder, refused):
     for number in range(40):
         include = f'<include file="part{number + 1}.xml"/>'

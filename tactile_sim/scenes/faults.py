@@ -23,6 +23,7 @@ _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
+    "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
@@ -78,21 +79,22 @@ def without_qhull_report() -> Iterator[None]:
     except OSError:  # it is closed
         yield
         return
-    report = False
+    failed = False
     with tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 2)
         try:
             yield
-        except (ValueError, RuntimeError, mujoco.FatalError) as error:
-            report = "qhull" in str(error)
+        except (ValueError, RuntimeError, mujoco.FatalError):
+            failed = True
             raise
         finally:
             os.dup2(saved, 2)
             os.close(saved)
             printed.seek(0)
-            if not report:
+            text = printed.read()
+            if text and not (failed and b"qhull" in text.lower()):
                 with suppress(OSError):
-                    os.write(2, printed.read())
+                    os.write(2, text)
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:

@@ -1,4 +1,4 @@
-"""The files that a scene names, checked before MuJoCo opens them: it would wait for ever at a FIFO."""
+"""The files of a scene, checked before MuJoCo opens them: it would wait for ever at a FIFO."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 from tactile_sim.files import MOST_ASSET, MOST_TEXT, check_file, read_file
 from tactile_sim.scenes.faults import NOT_CONTENT
+from tactile_sim.scenes.sizes import check_sizes
 
 _FILE = re.compile(r"""\bfile\w*\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
 _FOLDER = re.compile(r"""\b(?:mesh|texture|asset)dir\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
@@ -17,12 +18,13 @@ _SCENES = (".xml", ".urdf", ".mjcf")
 
 
 def check_references(path: Path) -> None:
-    """Check that all files that a scene names, directly or through others, can be opened.
+    """Check that all files that a scene names, directly or through others, can be opened and built.
 
     Missing files are left to MuJoCo, which knows best where it has looked for them.
 
     Raises:
-        SceneError: A file is a device, a FIFO or a folder, or too large.
+        SceneError: A file is a device, a FIFO or a folder, or too large, or a scene multiplies its elements
+            too often.
     """
     waiting, known = [path], {path}
     while waiting:
@@ -31,6 +33,7 @@ def check_references(path: Path) -> None:
             text = NOT_CONTENT.sub("", read_file(file, MOST_TEXT).decode("utf-8", "replace"))
         except OSError:
             continue  # reported where it is named
+        check_sizes(file, text)
         folders = {file.parent, path.parent}
         folders |= {folder / name for name in _values(_FOLDER, text) for folder in tuple(folders)}
         for name in dict.fromkeys(_values(_FILE, text)):

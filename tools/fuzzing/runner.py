@@ -138,7 +138,7 @@ def _fault(code: int, out: str, err: str) -> str | None:
         return "long message"
     if re.search(r"\.py:\d+: \w*Warning:", err):
         return "warning with its source line"
-    if re.search(r"unknown exception|bad_alloc|error not set", err):
+    if re.search(r"unknown exception!?$|bad_alloc|error not set", err, re.MULTILINE):
         return "message without a reason"
     if any(not character.isprintable() and character != "\n" for character in err):
         return "unprintable message"
