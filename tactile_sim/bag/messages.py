@@ -162,8 +162,8 @@ def decoder_of(message: Stored) -> TopicDecoder:
             f"{channel.topic} is {kind}; only cdr with types in ros2msg is read: name the topics you need"
         )
     try:
-        kind = of_definition(schema.name, schema.data.decode())
-        check_definition(kind)
-        return TopicDecoder(kind)
+        struct = of_definition(schema.name, schema.data.decode())
+        check_definition(struct)
+        return TopicDecoder(struct)
     except (WireError, UnicodeDecodeError) as error:
         raise BagError(f"{channel.topic} cannot be read: {' '.join(str(error).split())}") from None

@@ -96,8 +96,10 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
     bag.damage = messages.damage
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))
-    if (name := wanted.missing(bag)) is not None:
-        raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(bag))}")
+    if (missing := wanted.missing(bag)) is not None:
+        raise BagError(
+            f"{path}: the bag has no topic {missing!r}{suggest(missing, messages.others.union(bag))}"
+        )
     return bag
 
 

@@ -72,8 +72,8 @@ class Number:
             raise ValueError(f"needs {self}, but is {shown(value)}")
         try:
             number = float(value)
-        except OverflowError:
-            number = math.inf if value > 0 else -math.inf
+        except OverflowError:  # an integer of hundreds of digits
+            number = -math.inf if value < 0 else math.inf
         high_enough = number > self.above if self.above is not None else number >= self._least
         if not high_enough or not number <= self.most:
             limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""

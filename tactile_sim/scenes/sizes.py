@@ -9,7 +9,7 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 
 MOST_COPIES = 20_000
-"""Largest number of copies by nested ``<replicate>``: MuJoCo takes 7 s for them, and grows with the square."""
+"""Largest number of copies by nested ``<replicate>``. MuJoCo takes 7 s for them; its time is quadratic."""
 MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000
