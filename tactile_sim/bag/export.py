@@ -11,8 +11,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from tactile_sim.bag.atomic_write import fresh
 from tactile_sim.bag.contents import contents
-from tactile_sim.bag.fresh import fresh
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Selection, unique_names
 from tactile_sim.bag.reader import Topic, read

@@ -21,7 +21,7 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, Schema
 from mcap.stream_reader import get_chunk_data_stream
 
-from tactile_sim.bag.landmarks import CHUNK_HEAD, chunk_size, last_place, next_chunk
+from tactile_sim.bag.chunk_recovery import CHUNK_HEAD, chunk_size, last_place, next_chunk
 from tactile_sim.errors import BagError
 
 MAGIC = b"\x89MCAP0\r\n"

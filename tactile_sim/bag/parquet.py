@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.extra import require
-from tactile_sim.bag.fresh import fresh, fresh_folder
+from tactile_sim.bag.atomic_write import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Message, Messages, Selection, require_rows, unique_names
+from tactile_sim.bag.optional_deps import require
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest

@@ -86,8 +86,8 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
+    from tactile_sim.bag.atomic_write import refuse_existing
     from tactile_sim.bag.contents import contents
-    from tactile_sim.bag.fresh import refuse_existing
     from tactile_sim.commands.progress import progress
 
     unknown = [name for name in args.figures if name not in FIGURES]
@@ -117,7 +117,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import FIGURES as DRAW
     from tactile_sim.analysis.figures import Lacking
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import beside, fresh, fresh_folder, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
     from tactile_sim.commands.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
@@ -147,7 +147,7 @@ def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.encode import video
     from tactile_sim.analysis.film import HEIGHT, WIDTH, Film
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import fresh
+    from tactile_sim.bag.atomic_write import fresh
     from tactile_sim.commands.progress import progress
 
     with progress("reading") as told:
