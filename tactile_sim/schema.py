@@ -31,6 +31,16 @@ def shown(value: Any) -> str:
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({kind})"
 
 
+def check_characters(text: str) -> None:
+    """Check that a text can be stored in a C string.
+
+    Raises:
+        ValueError: It has a null character or a lone surrogate.
+    """
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"must have neither null characters nor surrogates, got {text!r}")
+
+
 @dataclass(frozen=True)
 class Flag:
     """true or false."""
@@ -41,31 +51,43 @@ class Flag:
         return value
 
 
+LARGEST = 1e9
+"""Default upper bound of a number, in its SI unit: its square and cube are far from overflow."""
+
+
 @dataclass(frozen=True)
 class Number:
-    """A finite number; an integer is taken as well."""
+    """A number between two bounds, not NaN; integers are accepted.
+
+    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given.
+    """
 
     least: float | None = None
     above: float | None = None
-    most: float | None = None
+    most: float = LARGEST
     unit: str = ""
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise ValueError(f"needs {self}, but is {shown(value)}")
-        number = float(value)
-        too_low = (self.least is not None and number < self.least) or (
-            self.above is not None and number <= self.above
-        )
-        too_high = self.most is not None and number > self.most
-        if too_low or too_high or not math.isfinite(number):
-            raise ValueError(f"needs {self}, but is {number:g}")
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = -math.inf if value < 0 else math.inf
+        high_enough = number > self.above if self.above is not None else number >= self._least
+        if not high_enough or not number <= self.most:
+            limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""
+            raise ValueError(f"needs {self}{limit}, but is {number:g}")
         return number
+
+    @property
+    def _least(self) -> float:
+        return -self.most if self.least is None else self.least
 
     def __str__(self) -> str:
         bound = f" of at least {self.least:g}" if self.least is not None else ""
         bound = f" above {self.above:g}" if self.above is not None else bound
-        bound += f" and at most {self.most:g}" if self.most is not None else ""
+        bound += f" and at most {self.most:g}" if self.most != LARGEST else ""
         return f"a finite number{bound}{f' [{self.unit}]' if self.unit else ''}"
 
 
@@ -99,6 +121,7 @@ class Text:
             raise ValueError(f"needs text, but is {shown(value)}; put it in quotes")
         if self.filled and not value.strip():
             raise ValueError("needs text, but is empty")
+        check_characters(value)
         return value
 
 
@@ -126,6 +149,7 @@ class Texts:
             example = ", ".join(self.words[:2]) or "first, second"
             raise ValueError(f"needs a list of names, such as [{example}], but is {shown(value)}")
         for entry in value:
+            check_characters(entry)
             if self.words and entry not in self.words:
                 raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
         return tuple(value)

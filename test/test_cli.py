@@ -15,6 +15,7 @@ from tactile_sim.commands import require_ros
 ROOT = Path(__file__).parent.parent
 
 COMMANDS = ["run", "demo", "info", "check", "record", "bag", "bench"]
+ENFORCED = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
 WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
 
 
@@ -34,6 +35,19 @@ def test_help_lists_every_command(capsys):
         assert f"\n    {command} " in listed
 
 
+def test_the_command_alone_prints_help(capsys):
+    assert main([]) == 0
+    out, err = capsys.readouterr()
+    assert "usage: tactile_sim" in out and not err
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["chek", "touch_cube"])
+    assert end.value.code == 2
+    assert "'check'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
@@ -45,7 +59,6 @@ def test_each_command_explains_itself(command, capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["fly"],
         ["info"],
         ["run", "a", "--duration", "0"],
@@ -219,12 +232,29 @@ def test_what_is_no_ros_domain_is_refused(domain, monkeypatch):
 
 def test_a_recorder_that_ros_refuses_is_one_line_and_2_and_leaves_no_bag(tmp_path):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
-    keyless = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
-    done = command("record", str(tmp_path / "b"), stdout=subprocess.DEVNULL, env=os.environ | keyless)
+    store = {"ROS_SECURITY_KEYSTORE": str(tmp_path / "nowhere")}
+    done = command(
+        "record", str(tmp_path / "b"), stdout=subprocess.DEVNULL, env=os.environ | ENFORCED | store
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("tactile_sim: error: ROS does not start: ")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "name"),
+    [({"HOME": ""}, "HOME"), (ENFORCED, "ROS_SECURITY_KEYSTORE"), (ENFORCED | {"HOME": ""}, "HOME")],
+)
+def test_an_environment_in_which_ros_cannot_start_is_told_by_name(monkeypatch, environment, name):
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
+    for variable in ("ROS_HOME", "ROS_LOG_DIR", "ROS_SECURITY_KEYSTORE"):
+        monkeypatch.delenv(variable, raising=False)
+    require_ros("tactile_sim run")
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(CommandError, match=name):
+        require_ros("tactile_sim run")
 
 
 def test_ros_arguments_end_at_two_dashes():

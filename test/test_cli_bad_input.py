@@ -194,6 +194,14 @@ def test_check_ends_with_2_and_one_line_that_says_what_is_wrong(folder, capfd, t
     assert message in err
 
 
+def test_check_reports_all_errors_of_a_configuration(folder, capfd):
+    write(folder, parameters("rate: 3", "seed: -1", "rates: {tf: fast}"))
+    assert main(["check", "my.yaml"]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    for line, key in zip(lines, ("'rate'", "seed", "rates.tf"), strict=True):
+        assert line.startswith("tactile_sim: error: my.yaml: ") and key in line
+
+
 @pytest.mark.parametrize("command", ["check", "info"])
 @pytest.mark.parametrize("case", ["not UTF-8", "scale NaN", "broken XML"])
 def test_a_process_of_its_own_shows_no_traceback(folder, command, case):

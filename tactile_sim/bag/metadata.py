@@ -9,10 +9,13 @@ from typing import Any
 
 import yaml
 
+from tactile_sim.bag import bounded_yaml
 from tactile_sim.errors import BagError
+from tactile_sim.files import MB, read_file
 
 FILE = "metadata.yaml"
 _KEY = "rosbag2_bagfile_information"
+_MOST_BYTES = 16 * MB
 
 
 class MetadataError(BagError):
@@ -106,20 +109,25 @@ def files_of(path: Path) -> list[Path]:
         MetadataError: the folder's metadata cannot be read.
         BagError: there is no bag, it is of another storage, or not complete.
     """
-    if path.is_file():
+    if os.path.isfile(path):
         return [path]
-    if not path.exists():
+    if not os.path.exists(path):
         raise BagError(f"there is no bag {path}")
+    if not path.is_dir():
+        raise BagError(f"{path} is not a bag: it is neither a folder nor a regular file")
     described = path / FILE
-    if not described.is_file():
-        found = sorted(path.glob("*.mcap"))
+    if not described.exists():
+        found = sorted(file for file in path.glob("*.mcap") if file.is_file())
         if not found:
             raise BagError(f"{path} is not a bag: it holds neither {FILE} nor an .mcap file")
         return found
     try:
-        information = yaml.safe_load(described.read_text(encoding="utf-8"))[_KEY]
+        content = bounded_yaml.parse(read_file(described, _MOST_BYTES).decode())
+        information = content[_KEY]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise ValueError("relative_file_paths must be a list of file names")
+    except (OSError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise MetadataError(
             f"{described} is not rosbag2's: {reason}; tactile_sim bag repair {path} makes it anew"
@@ -127,7 +135,7 @@ def files_of(path: Path) -> list[Path]:
     if storage != "mcap":
         raise BagError(f"{path} is stored as {storage}; only mcap is read: ros2 bag convert makes it one")
     files = [path / name for name in names]
-    missing = [file for file in files if not file.is_file()]
+    missing = [file for file in files if not os.path.isfile(file)]
     if missing:
         raise BagError(f"{described} names {missing[0].name}, which is not there")
     return files

@@ -9,9 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tactile_sim.bag import metadata
+from tactile_sim.bag import bounded_yaml, metadata
 from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
@@ -110,7 +108,7 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
         topics[made] = metadata.TopicInfo(
             channel.topic,
             schema.name,
-            yaml.safe_load(channel.metadata.get("offered_qos_profiles", "")) or [],
+            _profiles(channel.metadata.get("offered_qos_profiles", "")),
             channel.metadata.get("topic_type_hash", ""),
         )
     for message in McapScan(file):
@@ -121,6 +119,16 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
     described = metadata.information(file.name, writer.start, writer.stop, list(topics.values()))
     writer.finish(metadata.dump(described))
     return described
+
+
+def _profiles(text: str) -> list[dict[str, Any]]:
+    """Return the QoS profiles of a topic's publishers; none where they are not profiles."""
+    try:
+        found = bounded_yaml.parse(text)
+    except ValueError:
+        return []
+    valid = isinstance(found, list) and all(isinstance(profile, dict) for profile in found)
+    return found if valid else []
 
 
 def _keep(file: Path) -> Path:

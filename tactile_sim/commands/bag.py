@@ -127,7 +127,7 @@ def _repair(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.fresh import beside, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, refuse_existing
 
     end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
     out = args.out or beside(args.bag, end)

@@ -19,6 +19,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Say in one line that the configuration is fine; raise what is wrong with it."""
     settings = config.load(args.config)
+    if settings.bridges:
+        from tactile_sim.ros import bridges
+
+        bridges.require(settings)
     from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
 
     simulation = Simulation(settings)

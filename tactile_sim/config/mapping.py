@@ -7,7 +7,7 @@ a body's name means the same everywhere: a table such as ``skin.scales`` takes a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,9 +15,9 @@ from typing import Any
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.keys import Key
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
-from tactile_sim.errors import ConfigError, located, suggest
+from tactile_sim.errors import ConfigError, ConfigErrors, located, suggest
 from tactile_sim.registry import engine_plugin, has_engine
-from tactile_sim.schema import Check, shown
+from tactile_sim.schema import Check, check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
 """rcl has no null: a plain ``null`` reaches a node as this text."""
@@ -38,32 +38,41 @@ def from_mapping(
 
     Raises:
         ConfigError: names the key, what is there, and the nearest valid name.
+        ConfigErrors: several of these.
     """
     pairs = list(_flatten(mapping, source))
-    named = _checked([pair for pair in pairs if pair[0] == "engine"], source)
+    named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
     engine = named.get("engine", KEYS["engine"].default)
     with located(f"{source}: engine"):
         plugin, own = engine_plugin(engine), engine_keys(engine)
-    values = _checked(pairs, source, own, engine)
-    options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
-    scene = plugin.scene_name(options)
-    if scene is not None:
-        if "scene" in values:
-            raise ConfigError(
-                f"{source}: scene: the engine {engine} brings its own; leave the key out,"
-                " or choose another engine"
-            )
-        values["scene"] = scene
-    if "scene" not in values:
-        raise ConfigError(
-            f"{source}: the key 'scene' is missing; name an MJCF or URDF file: 'scene: touch_cube.xml'"
-        )
+    values, errors = _checked(pairs, source, own, engine)
+    wrong = {name.partition(".")[0] for name, _ in errors}
+    options = None
+    if engine not in wrong:
+        options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
+        scene = plugin.scene_name(options)
+        if scene is not None and "scene" in values:
+            fault = f"the engine {engine} brings its own; leave the key out, or choose another engine"
+            errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
+        elif scene is not None:
+            values["scene"] = scene
+    if "scene" not in values and not wrong & {"scene", "engine", engine}:
+        remedy = "name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
+    _raise(errors)
     return _build(Settings, "", values, base=base, source=source, engine_settings=options)
 
 
 def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
     """The checked values of one table of groups alone: ``gains`` or ``skin.sensor``; errors as above."""
-    return _records(name, _checked(_flatten({name: mapping}, source), source))
+    values, errors = _checked(_flatten({name: mapping}, source), source)
+    _raise(errors)
+    return _records(name, values)
+
+
+def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
+    if errors:
+        raise errors[0][1] if len(errors) == 1 else ConfigErrors([error for _, error in errors])
 
 
 def _checked(
@@ -71,8 +80,8 @@ def _checked(
     source: str,
     own: Mapping[str, Key] = MappingProxyType({}),
     engine: str = "",
-) -> dict[str, Any]:
-    """Return checked values by full name.
+) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
+    """Return the valid values by full name, and the errors with the keys that they are about.
 
     Args:
         pairs: Full names and values.
@@ -81,17 +90,19 @@ def _checked(
         engine: Name of the engine.
     """
     values: dict[str, Any] = {}
+    errors: list[tuple[str, ConfigError]] = []
     for name, value in pairs:
         if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
             continue
-        check = own[name].check if name in own else _check_of(name, value, source, own, engine)
-        if value is None or (isinstance(value, str) and value in _NULLS):
-            continue
         try:
-            values[name] = check(value)
+            check = own[name].check if name in own else _check_of(name, value, source, own, engine)
+            if value is not None and not (isinstance(value, str) and value in _NULLS):
+                values[name] = check(value)
+        except ConfigError as error:
+            errors.append((name, error))
         except ValueError as error:
-            raise ConfigError(f"{source}: {name}: {error}") from None
-    return values
+            errors.append((name, ConfigError(f"{source}: {name}: {error}")))
+    return values, errors
 
 
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -102,6 +113,10 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
             raise ConfigError(
                 f"{source}: {prefix}{key}: a key has to be text, but is {shown(key)}; put it in quotes"
             )
+        try:
+            check_characters(key)
+        except ValueError as error:
+            raise ConfigError(f"{source}: {prefix}{key}: a key {error}") from None
         if isinstance(value, Mapping):
             yield from _flatten(value, source, f"{prefix}{key}.")
         else:

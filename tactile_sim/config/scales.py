@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping
 from math import ceil, floor, log10
 from typing import Any
@@ -56,6 +57,13 @@ def match_scales(
             many taxels. ``where`` begins its text.
     """
     can_feel = _feeling(model, names)
+    for entry in scales:
+        matched = [body for body in names.bodies[1:] if fnmatch.fnmatchcase(body, entry)]
+        if matched and entry not in names.bodies and not set(matched) & set(can_feel):
+            raise ConfigError(
+                f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
+                " so they cannot feel; set contype and conaffinity of their geoms in the scene"
+            )
     chosen = match(scales, names.bodies, where, "body", can_feel)
     ids = {name: body for body, name in enumerate(names.bodies)}
     areas = colliding_areas(model)

@@ -73,12 +73,14 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(above=0, unit="Pa"),
+        Number(above=0, most=1e15, unit="Pa"),
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
     thickness: float = _key(
-        2e-3, Number(above=0, unit="m"), "thickness of the elastic layer [m], for `elastic_foundation`"
+        2e-3,
+        Number(above=0, most=1.0, unit="m"),
+        "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key(
         "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -13,20 +16,24 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
+from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.names import Names
 from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
+    "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
-_NOT_ELEMENTS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
-_INCLUDE = re.compile(r"<include\b[^>]*?(?:/>|>\s*</include\s*>)")
+NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
+"""What is no element. Unclosed comments reach to the end of the text, which keeps the search linear."""
+_INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
-_OPENING = re.compile(r"<[A-Za-z_][^>]*>")
+_OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,32 @@ def refusal(path: Path, error: Exception) -> SceneError:
     return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
 
 
+@contextmanager
+def without_qhull_report() -> Iterator[None]:
+    """Discard the page that MuJoCo's qhull prints to the standard error about a mesh without a hull."""
+    try:
+        saved = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    failed = False
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 2)
+        try:
+            yield
+        except (ValueError, RuntimeError, mujoco.FatalError):
+            failed = True
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            printed.seek(0)
+            text = printed.read()
+            if text and not (failed and b"qhull" in text.lower()):
+                with suppress(OSError):
+                    os.write(2, text)
+
+
 def not_a_number(model: mujoco.MjModel) -> str | None:
     """The first thing of a model that is NaN, such as ``pos of geom 'pad'``; MuJoCo only warns of it."""
     for prefix, kind, listed in _KINDS:
@@ -90,7 +123,7 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
     MuJoCo is asked again, with the included lines in their place. Only what cannot be included is left.
     """
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     try:
         spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
         spec.modelfiledir = str(path.parent)
@@ -104,36 +137,41 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
 def scene_files(path: Path) -> list[Path]:
     """Return the scene's file and the files that it includes."""
-    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, ()) if line.file != path)]
+    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
 def _attached(path: Path, number: int) -> Path | None:
     """The file of the ``<model>`` that stands in a line of a scene."""
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return file_of(text, path.parent)
 
 
-def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
-    """The lines of a file, with those of what it includes in their place.
+def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
+    """Return the lines of a file, with the lines of each included file in place of its first include.
 
-    folder: of the scene's own file, where MuJoCo looks first; outer: the files that include this one.
+    Args:
+        path: The file.
+        folder: That of the scene's own file, where MuJoCo looks first.
+        done: The files included so far, which MuJoCo does not include again; empty for the scene itself.
     """
+    top = not done
+    done.add(path)
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_file(path, MOST_TEXT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return []
-    text = _NOT_ELEMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    text = NOT_CONTENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     begin, end = 0, len(text)
-    if outer:  # only what is inside the root is put into the including file
+    if not top:  # only what is inside the root is put into the including file
         opening = _OPENING.search(text)
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
     lines: list[_Line] = []
     for include in _INCLUDE.finditer(text, begin, end):
         file = file_of(include[0], folder, path.parent)
-        if file is not None and file not in (path, *outer):
+        if file is not None and file not in done:
             lines += _written(path, text, begin, include.start())
-            lines += _lines(file, folder, (*outer, path))
+            lines += _lines(file, folder, done)
             begin = include.end()
     return lines + _written(path, text, begin, end)
 

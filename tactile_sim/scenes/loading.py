@@ -16,16 +16,24 @@ from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.engines.sensor_layout import ALL_BITS
 from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
+from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
-from tactile_sim.scenes.faults import file_of, not_a_number, refusal, scene_files
+from tactile_sim.scenes.faults import (
+    NOT_CONTENT,
+    file_of,
+    not_a_number,
+    refusal,
+    scene_files,
+    without_qhull_report,
+)
+from tactile_sim.scenes.references import check_references
 from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
 from tactile_sim.scenes.urdf import urdf_for_mujoco
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
 
-_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 _MODEL = re.compile(r"<model\b[^>]*>")
 
 
@@ -78,9 +86,10 @@ def compiled(
     try:
         add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
-        if gains:
-            add_servos(spec, gains, f"{where}gains")
-        model = spec.compile()
+        with without_qhull_report():
+            if gains:
+                add_servos(spec, gains, f"{where}gains")
+            model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
@@ -150,7 +159,7 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
         path = _relative(name, path, base, where)
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
     return path
 
@@ -164,6 +173,7 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         SceneError: the file is no scene, attaches itself, or MuJoCo rejects it.
     """
     text = _text(path)
+    check_references(path)
     root = _root(text)
     if root is None:
         raise SceneError(f"{path}: not a scene: there is no XML in it; an MJCF or URDF file is needed")
@@ -195,7 +205,7 @@ def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], se
         SceneError: a file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
     """
     for source in scene_files(path):
-        text = _NOT_CONTENT.sub(lambda found: "\n" * found[0].count("\n"), _text(source))
+        text = NOT_CONTENT.sub(lambda found: "\n" * found[0].count("\n"), _text(source))
         for model in _MODEL.finditer(text):
             file = file_of(model[0], path.parent, source.parent)
             if file is None or file.suffix not in (".xml", ".urdf"):
@@ -239,15 +249,17 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 def _root(text: str) -> str | None:
     """Return the tag of the root element, or None if there is no XML."""
-    root = re.search(r"<\s*([\w:.-]+)", _NOT_CONTENT.sub("", text))
+    root = re.search(r"<\s*([\w:.-]+)", NOT_CONTENT.sub("", text))
     return root and root[1]
 
 
 def _text(path: Path) -> str:
+    content = b""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = read_file(path, MOST_TEXT)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise SceneError(f"{path}: line {line} is not UTF-8; save the scene in that encoding") from None
     except OSError as error:
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None

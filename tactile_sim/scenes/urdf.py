@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -34,7 +35,7 @@ def urdf_for_mujoco(path: Path, text: str) -> str:
     for kind in ("link", "joint"):
         names = [element.get("name") for element in robot.findall(kind)]
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise SceneError(f"{path}: {kind} {twice!r} is there twice; give one another name")
     extension = robot.find("mujoco")
     if extension is None:
@@ -53,7 +54,10 @@ def urdf_for_mujoco(path: Path, text: str) -> str:
     for mesh in robot.iter("mesh"):
         if "filename" in mesh.attrib:
             mesh.set("filename", str(_mesh_file(mesh.attrib["filename"], path, meshes)))
-    return ElementTree.tostring(robot, encoding="unicode")
+    try:
+        return ElementTree.tostring(robot, encoding="unicode")
+    except RecursionError:
+        raise SceneError(f"{path}: its elements are nested too deeply") from None
 
 
 def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:

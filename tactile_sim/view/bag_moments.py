@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import readings_of
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
@@ -126,11 +127,9 @@ class BagMoments:
             if frame is None:
                 return {}, None
             starts = np.cumsum(frame.taxel_counts)[:-1]
-            return dict(
-                zip(frame.bodies, np.split(frame.data.reshape(-1, frame.channels), starts), strict=True)
-            ), frame
+            return dict(zip(frame.bodies, np.split(readings_of(frame), starts), strict=True)), frame
         found = [value for topic in robot.arrays if (value := self._value(topic)) is not None]
-        parts = {value.body: value.data.reshape(-1, value.channels) for value in found}
+        parts = {value.body: readings_of(value) for value in found}
         return parts, found[0] if found else None
 
     def _read_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
