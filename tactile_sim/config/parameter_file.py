@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 import yaml
 
 from tactile_sim import share
-from tactile_sim.config.checks import check_characters
 from tactile_sim.errors import ConfigError
 from tactile_sim.files import MB, read_file
+from tactile_sim.schema import check_characters
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
 
