@@ -51,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    web = {"web": bool(args.web), "elsewhere": args.web_elsewhere}
+    web = {"web": bool(args.web), "allow_other_port": args.web_elsewhere}
     if not args.record:
         return node.run(args.config, args.duration, args.ros_args, **web)
     with _recorder(args.record):

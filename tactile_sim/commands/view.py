@@ -12,7 +12,7 @@ from tactile_sim import config, kernel_cache, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
-from tactile_sim.view import address
+from tactile_sim.view.address import RANDOM, Endpoint, announcement
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -36,6 +36,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="P",
         help="port to listen at, 0 for any free one; 8080, or as configured",
     )
+    parser.add_argument(
+        "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
+    )
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
 
 
@@ -58,14 +61,13 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.view import player  # brings the server of the view
 
-    port = WebSettings.port if args.port is None else args.port
-    return player.play(path, args.host or WebSettings.host, port, args.duration)
+    return player.play(path, _endpoint(args, WebSettings()), args.duration)
 
 
 def _simulate(args: argparse.Namespace) -> int:
     settings = config.load(args.source)
-    host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
-    address.check(host, port)
+    endpoint = _endpoint(args, settings.web)
+    endpoint.check()
     print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
     if kernel_cache.empty:
         print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
@@ -80,7 +82,7 @@ def _simulate(args: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
     simulation = Simulation(settings)
-    feed = ViewFeed.open(simulation, host, port)
+    feed = ViewFeed.open(simulation, endpoint)
     runner = Runner(simulation, Terminal())
 
     def end_it() -> None:
@@ -92,7 +94,7 @@ def _simulate(args: argparse.Namespace) -> int:
         ending.set()
 
     feed.serve(runner, lost=lost)
-    print(address.told(host, feed.address), flush=True)
+    print(announcement(endpoint.host, feed.url), flush=True)
     threading.Thread(target=end_it, daemon=True).start()
     try:
         runner.run()
@@ -101,6 +103,13 @@ def _simulate(args: argparse.Namespace) -> int:
     if broken:
         print(f"tactile_sim: error: the web view broke down ({broken[0]})", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
+    """Return the endpoint of the configuration with the options of the command line."""
+    port = web.port if args.port is None else args.port
+    token = web.token if args.token is None else args.token
+    return Endpoint(args.host or web.host, port, token)
 
 
 def _port(text: str) -> int:

@@ -30,7 +30,7 @@ from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
 from tactile_sim.simulation import Simulation
-from tactile_sim.view import address
+from tactile_sim.view.address import Endpoint, announcement
 from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
@@ -47,7 +47,7 @@ def run(
     depth: int = DEPTH,
     web: bool = False,
     recorded: float = 0.0,
-    elsewhere: bool = False,
+    allow_other_port: bool = False,
 ) -> int:
     """Runs the node until it is told to stop; returns the exit code.
 
@@ -58,7 +58,7 @@ def run(
         depth: how many messages of a topic wait for a listener who is late.
         web: whether to show it in the browser too.
         recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
-        elsewhere: whether the next free port will do where that of the view is taken.
+        allow_other_port: whether the view may take the next free port if web.port is in use.
 
     Raises:
         TactileSimError: the parameters or the scene cannot be used.
@@ -76,7 +76,7 @@ def run(
     except (RuntimeError, ParameterException, ValueError) as error:
         raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
     try:
-        _spin(node, arguments, duration, depth, web, recorded, elsewhere)
+        _spin(node, arguments, duration, depth, web, recorded, allow_other_port)
     finally:
         node.destroy_node()
         rclpy.shutdown()
@@ -90,12 +90,13 @@ def _spin(
     depth: int,
     web: bool,
     recorded: float,
-    elsewhere: bool,
+    allow_other_port: bool,
 ) -> None:
     settings = parameters.read_settings(node, arguments)
     bridges.require(settings)
+    endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
     if web:
-        address.check(settings.web.host, 0 if elsewhere else settings.web.port)
+        endpoint.check()
     if node.get_parameter("use_sim_time").value:
         node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
         node.set_parameters([Parameter("use_sim_time", value=False)])
@@ -103,7 +104,7 @@ def _spin(
         node.get_logger().info(kernel_cache.PATIENCE_ASKED)
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere) if web else None
+    feed = ViewFeed.open(simulation, endpoint) if web else None
     runner = Runner(simulation, publishers)
     publishers.tell_of(runner)
     # Before anything answers: whoever gets an answer may end the node properly.
@@ -135,7 +136,7 @@ def _spin(
     )
     if feed:
         feed.serve(runner, requests)
-        node.get_logger().info(address.told(settings.web.host, feed.address))
+        node.get_logger().info(announcement(endpoint.host, feed.url))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")
     if recorded and not publishers.await_listeners(recorded):

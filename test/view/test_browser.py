@@ -20,6 +20,7 @@ import pytest
 from falling import Cube, Making
 from PIL import Image
 
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.primitives import box
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.world import Moment, Shape, World
@@ -222,7 +223,7 @@ def box_view():
         can_throw=True,
     )
     asked = Asked()
-    viewer = Viewer(world, "127.0.0.1", 0, asked)
+    viewer = Viewer(world, Endpoint(port=0), asked)
     yield viewer, asked.requests
     viewer.close()
 
@@ -235,7 +236,7 @@ def still(time, **fields):
 def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
     viewer, requests = box_view
     viewer.show(still(0.0))
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     until(lambda: viewer.clients == 1)
     page.wait_for_timeout(1000)
 
@@ -256,7 +257,7 @@ def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
 def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, visit):
     viewer, _ = box_view
     viewer.show(still(0.0))
-    visit(viewer.address)
+    visit(viewer.url)
     start = viewer.server.initial_camera
     away = HEIGHT / (WIDTH - PANEL) * np.linalg.norm(start.position - start.look_at)
 
@@ -269,7 +270,7 @@ def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, vi
 
 def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "turn").input_value() == "3")  # where the actuator is
@@ -287,7 +288,7 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
 
 def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "turn").input_value() == "3")
@@ -312,7 +313,7 @@ def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds
 
 def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "lift").input_value() == "0.25")
@@ -325,7 +326,7 @@ def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
 def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
     viewer, _ = box_view
     viewer.show(still(1.0))
-    first, second = visit(viewer.address), visit(viewer.address)
+    first, second = visit(viewer.url), visit(viewer.url)
     until(lambda: viewer.clients == 2)
     viewer.show(still(2.0))
     until(lambda: [seconds(page) for page in (first, second)] == [2.0, 2.0])
