@@ -26,6 +26,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import Event, State
 
 from tactile_sim.view.access import Access, Refusal
+from tactile_sim.view.page import PROTOCOL, STATUS_PATH, with_script
 
 MAX_CONNECTIONS = 128
 """Connections open at the same time."""
@@ -40,8 +41,6 @@ STALL = 60.0
 """Time after which a browser that does not read what is sent is disconnected [s]."""
 GRACE = 0.5
 """Time that browsers have to close their connections at the end [s]."""
-PROTOCOL = f"viser-v{viser.__version__}"
-"""Websocket subprotocol of viser's page."""
 
 _LOG = logging.getLogger("tactile_sim.view")
 _LOG.addHandler(logging.NullHandler())  # what clients do wrong is not printed
@@ -145,6 +144,8 @@ class Guard:
             if request.headers.get("Upgrade", "").lower() == "websocket":
                 _check_protocol(request)
                 return None
+            if request.path.partition("?")[0] == STATUS_PATH:
+                return connection.respond(HTTPStatus.OK, PROTOCOL)
             response = process_request(connection, request)
         except Refusal as refusal:
             return connection.respond(refusal.status, f"{refusal.reason}\n")
@@ -152,6 +153,10 @@ class Guard:
             return connection.respond(HTTPStatus.BAD_REQUEST, "malformed request\n")
         assert response is not None
         response.headers.update(headers)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            response.body = with_script(bytes(response.body), response.headers["Content-Encoding"] == "gzip")
+            del response.headers["Content-Length"]
+            response.headers.update({"Content-Length": str(len(response.body)), "Cache-Control": "no-cache"})
         return response
 
     def admit(self, connection: _GuardedConnection) -> None:

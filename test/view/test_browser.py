@@ -34,6 +34,8 @@ WIDTH, HEIGHT, PANEL = 720, 440, 330
 """Of the window [px]: small, since each pixel is drawn by software."""
 PATIENCE = 90_000
 """[ms]"""
+OUTAGE = 20_000
+"""[ms]; Chromium delays websockets after about 16 failures, and viser's page causes one per second."""
 FALL = 500
 """Steps of 2 ms after which the cube of touch_cube lies on the table."""
 
@@ -52,8 +54,10 @@ def browser():
 def visit(browser):
     pages = []
 
-    def visit(address):
+    def visit(address, focused=True):
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        if not focused:
+            page.add_init_script("document.hasFocus = () => false")
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         pages.append(page)
@@ -223,7 +227,7 @@ def box_view():
         can_throw=True,
     )
     asked = Asked()
-    viewer = Viewer(world, Endpoint(port=0), asked)
+    viewer = Viewer(world, Endpoint(port=0, token="secret"), asked)
     yield viewer, asked.requests
     viewer.close()
 
@@ -337,3 +341,30 @@ def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
     said(second, "too fast")
     viewer.tell("as you wish")
     said(second, "as you wish")
+
+
+def test_pages_reconnect_by_themselves_after_an_outage_of_20_s(visit):
+    world = World("a box", ("world", "box"), (Shape("box", 1, *box([0.2] * 3), np.ones(4)),))
+    first = Viewer(world, Endpoint(port=0), None)
+    first.show(still(1.0))
+    port = int(first.url.rpartition(":")[2])
+    pages = [visit(first.url), visit(first.url, focused=False)]
+    until(lambda: [seconds(page) for page in pages] == [1.0, 1.0])
+    for page in pages:
+        page.evaluate("window.loadedOnce = true")
+        assert page.get_by_role("status").is_hidden()
+    first.close()
+    for page in pages:
+        page.get_by_role("status").wait_for()
+    pages[0].wait_for_timeout(OUTAGE)
+    second = Viewer(world, Endpoint(port=port), None)
+    try:
+        second.show(still(2.0))
+        returned = time.monotonic()
+        until(lambda: [seconds(page) for page in pages] == [2.0, 2.0])
+        assert time.monotonic() - returned < 15.0  # 0.5 s on an idle machine
+        for page in pages:
+            page.get_by_role("status").wait_for(state="hidden")
+            assert page.evaluate("window.loadedOnce")
+    finally:
+        second.close()

@@ -16,8 +16,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from tactile_sim.view.address import Endpoint
-from tactile_sim.view.guard import MAX_CONNECTIONS, MAX_MESSAGE, MAX_TEXT, PROTOCOL
+from tactile_sim.view.guard import MAX_CONNECTIONS, MAX_MESSAGE, MAX_TEXT
 from tactile_sim.view.line import Line
+from tactile_sim.view.page import PROTOCOL
 from tactile_sim.view.primitives import box
 from tactile_sim.view.time_bar import TimeBar
 from tactile_sim.view.viewer import Viewer
