@@ -2,8 +2,8 @@
 
 viser's page opens a new websocket every second and closes the pending one first. After about 16 failures
 Chromium delays each new websocket by several seconds, so every attempt is closed before it is made. The
-script drops viser's attempts. It asks the server for `STATUS_PATH`, which Chromium does not delay, and opens a
-websocket once the server answers. Unlike viser's, its attempts continue while the window has no focus. It
+script drops viser's attempts. It asks the server for `STATUS_PATH`, which Chromium does not delay, and opens
+a websocket once the server answers. Unlike viser's, its attempts continue while the window has no focus. It
 also asks while the websocket is open, because the browser does not notice a network or a process that has
 stopped.
 """
