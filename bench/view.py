@@ -29,6 +29,7 @@ from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.loop.output import Terminal
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.feed import ViewFeed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -108,7 +109,7 @@ def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
 def physics(console: Console) -> None:
     """Compares steps without a view, with a view that nobody looks at, and with one in a browser."""
     simulation = Simulation(config.load("infant"))
-    feed = ViewFeed.open(simulation, "127.0.0.1", 0)
+    feed = ViewFeed.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
     watches = (runner.watch, feed.look)  # nobody, and the view
     feed.serve(runner)
@@ -116,7 +117,7 @@ def physics(console: Console) -> None:
     unseen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
     rows = [("a view that nobody looks at", unseen, 1.02)]
     if CHROMIUM:
-        browser = Browser(feed.address)
+        browser = Browser(feed.url)
         seen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
         browser.close()
         rows.append(("a view in one browser", seen, 1.1))
@@ -144,12 +145,12 @@ def updates(console: Console) -> None:
     noise = {"*": {"noise": {"std": taxel_scale(simulation.engine.model)}}}
     skin = dataclasses.replace(settings.skin, scales=scales, sensor=noise)
     simulation = Simulation(dataclasses.replace(settings, skin=skin))
-    feed = ViewFeed.open(simulation, "127.0.0.1", 0)
+    feed = ViewFeed.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
     feed.serve(runner)
     thread = threading.Thread(target=runner.run)
     thread.start()
-    browser = Browser(feed.address)
+    browser = Browser(feed.url)
     first = simulation.time
     browser.begin(SECONDS)
     rates = [came / SECONDS for cloud, came in browser.counts().items() if cloud.endswith("/skin")]

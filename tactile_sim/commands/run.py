@@ -51,5 +51,5 @@ def main(args: argparse.Namespace) -> int:
             stop,
             recorder=recorder,
             web=bool(args.web),
-            elsewhere=args.web_elsewhere,
+            allow_other_port=args.web_elsewhere,
         )

@@ -13,7 +13,7 @@ from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
-from tactile_sim.view import address
+from tactile_sim.view.address import RANDOM, Endpoint, announcement
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -37,6 +37,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="P",
         help="port to listen at, 0 for any free one; 8080, or as configured",
     )
+    parser.add_argument(
+        "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
+    )
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
 
 
@@ -59,14 +62,13 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.view import player  # brings the server of the view
 
-    port = WebSettings.port if args.port is None else args.port
-    return player.play(path, args.host or WebSettings.host, port, args.duration)
+    return player.play(path, _endpoint(args, WebSettings()), args.duration)
 
 
 def _simulate(args: argparse.Namespace) -> int:
     settings = config.load(args.source)
-    host, port = args.host or settings.web.host, settings.web.port if args.port is None else args.port
-    address.check(host, port)
+    endpoint = _endpoint(args, settings.web)
+    endpoint.check()
     print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
     # Some seconds that the help does without, and that come after the line that says what is done.
     from tactile_sim.loop.output import Terminal
@@ -83,11 +85,11 @@ def _simulate(args: argparse.Namespace) -> int:
         runner.stop()
 
     with StopRequest() as stop, ExitStack() as stack:
-        feed = ViewFeed.open(simulation, host, port)
+        feed = ViewFeed.open(simulation, endpoint)
         stack.callback(feed.close)
         stop.call(runner.stop)
         feed.serve(runner, lost=lost)
-        print(address.told(host, feed.address), flush=True)
+        print(announcement(endpoint.host, feed.url), flush=True)
         if args.duration is not None:
             timer = threading.Timer(min(args.duration, threading.TIMEOUT_MAX), runner.stop)
             timer.daemon = True
@@ -96,6 +98,13 @@ def _simulate(args: argparse.Namespace) -> int:
     if broken:
         print(f"tactile_sim: error: the web view broke down ({broken[0]})", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
+    """Return the endpoint of the configuration with the options of the command line."""
+    port = web.port if args.port is None else args.port
+    token = web.token if args.token is None else args.token
+    return Endpoint(args.host or web.host, port, token)
 
 
 def _port(text: str) -> int:

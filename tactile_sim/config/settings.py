@@ -129,6 +129,7 @@ class WebSettings:
 
     host: str = _key("127.0.0.1", Text(filled=True), "address to listen at")
     port: int = _key(8080, Integer(0, 65535), "port to listen at; 0: any free one")
+    token: str = _key("", Text(), "token that browsers need; empty: none, `random`: one is generated")
 
 
 @dataclass(frozen=True)

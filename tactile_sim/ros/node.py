@@ -35,7 +35,7 @@ from tactile_sim.ros.transport import roomy
 from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.view import address
+from tactile_sim.view.address import Endpoint, announcement
 from tactile_sim.view.feed import ViewFeed
 
 NAME = "tactile_sim"
@@ -55,7 +55,7 @@ def run(
     *,
     recorder: RecorderProcess | None = None,
     web: bool = False,
-    elsewhere: bool = False,
+    allow_other_port: bool = False,
     start_clock: bool = False,
 ) -> int:
     """Run the node until a signal ends it or the duration is over.
@@ -67,7 +67,7 @@ def run(
         stop: the request of this process, entered; its signals end the node.
         recorder: one that is running; simulation time waits until it has subscribed to all topics.
         web: whether to show the node in the browser too.
-        elsewhere: whether the next free port will do where that of the view is taken.
+        allow_other_port: whether the view may take the next free port if web.port is in use.
         start_clock: whether a recorder of somebody else waits for ``/clock`` before it subscribes.
 
     Returns:
@@ -89,8 +89,9 @@ def run(
         stop.check()
         settings = parameters.read_settings(node, arguments)
         bridges.require(settings)
+        endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
         if web:
-            address.check(settings.web.host, 0 if elsewhere else settings.web.port)
+            endpoint.check()
         if node.get_parameter("use_sim_time").value:
             node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
@@ -100,7 +101,7 @@ def run(
         publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
         feed = None
         if web:
-            feed = ViewFeed.open(simulation, settings.web.host, settings.web.port, elsewhere)
+            feed = ViewFeed.open(simulation, endpoint)
             stack.callback(feed.close)
         runner = Runner(simulation, publishers)
         publishers.tell_of(runner)
@@ -109,7 +110,7 @@ def run(
         _log_summary(node, simulation)
         if feed:
             feed.serve(runner)
-            node.get_logger().info(address.told(settings.web.host, feed.address))
+            node.get_logger().info(announcement(endpoint.host, feed.url))
         if recording:
             _await_recorder(recorder, publishers, node, stop, start_clock)
         if recorder:

@@ -16,6 +16,7 @@ from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view import live_world
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.link import INTERVAL, Link
 from tactile_sim.view.mirror import read_state, state_size
 from tactile_sim.view.pictures import Pictures
@@ -32,8 +33,8 @@ class ViewFeed:
         """link: to a view of this simulation's world."""
         self._simulation = simulation
         self._link = link
-        self.address = link.address
-        """What to type into a browser."""
+        self.url = link.url
+        """To open in a browser on this machine."""
         self._channel = link.channel
         self._runner: Runner
         self._requests: Requests
@@ -50,14 +51,15 @@ class ViewFeed:
         """Those that were told last."""
 
     @staticmethod
-    def open(simulation: Simulation, host: str, port: int, elsewhere: bool = False) -> ViewFeed:
-        """Starts a view of a simulation, if need be at the next free port where it may be elsewhere.
+    def open(simulation: Simulation, endpoint: Endpoint) -> ViewFeed:
+        """Start a view of a simulation.
 
-        Raises CommandError where it cannot be served there.
+        Raises:
+            CommandError: The endpoint cannot be served.
         """
         pictures = Pictures(simulation)
         world = live_world.of_simulation(simulation, pictures.pictures)
-        return ViewFeed(simulation, Link(world, host, port, pictures, simulation, elsewhere=elsewhere))
+        return ViewFeed(simulation, Link(world, endpoint, pictures, simulation))
 
     def serve(self, runner: Runner, lost: Callable[[str], None] | None = None) -> None:
         """Show what a loop does and run the actions that browsers request; call it before the loop starts.

@@ -7,8 +7,8 @@ import select
 import socket
 from typing import Any
 
-LONGEST = 1 << 16
-"""Bytes of a message."""
+MAX_MESSAGE = 1 << 16
+"""Size of a message [bytes]."""
 
 
 class Line:
@@ -36,9 +36,12 @@ class Line:
         return self._end.fileno()
 
     def send(self, **message: Any) -> None:
-        """Sends without waiting: where the other side is far behind or gone, the message is lost."""
+        """Send without waiting; drop the message if it is too large or the peer is gone or far behind."""
+        data = json.dumps(message).encode()
+        if len(data) > MAX_MESSAGE:
+            return
         try:
-            self._end.send(json.dumps(message).encode(), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+            self._end.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
         except OSError:
             pass
 
@@ -47,7 +50,7 @@ class Line:
         try:
             if not self._arrival.poll(None if patience is None else patience * 1e3):
                 return {}
-            data = self._end.recv(LONGEST)
+            data = self._end.recv(MAX_MESSAGE)
         except OSError:
             return None
         return json.loads(data) if data else None

@@ -14,6 +14,7 @@ from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
 from tactile_sim.signals import Stopped
 from tactile_sim.simulation import Simulation
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
 from tactile_sim.view.mirror import state_size
@@ -29,7 +30,7 @@ PATIENCE = 180.0
 class Link:
     """The view's process, the memory it reads and the line to it, while this object is open.
 
-    Over the line go, to the view: ``{"tell": text}``; from it: at first ``{"address": ...}`` or
+    Over the line go, to the view: ``{"tell": text}``; from it: at first ``{"url": ...}`` or
     ``{"refused": text}``, then ``{"request": name, "arguments": [...]}``. Of a new moment in the memory the
     view is not told, for waking another process costs more than to write it: it looks there by itself.
     """
@@ -37,18 +38,23 @@ class Link:
     def __init__(
         self,
         world: World,
-        host: str,
-        port: int,
+        endpoint: Endpoint,
         pictures: Pictures | None = None,
         mirrored: Simulation | None = None,
         asks: bool = True,
-        elsewhere: bool = False,
     ):
-        """pictures: who draws those of the world; mirrored: the simulation whose states will be written, for
-        the view to find the rest; None: the rest is written; asks: whether browsers may ask for something;
-        elsewhere: whether the next free port will do where this is taken.
+        """Start the process.
 
-        Raises CommandError where the view cannot be served there.
+        Args:
+            world: The scene.
+            endpoint: Where to listen.
+            pictures: Renders the tactile images.
+            mirrored: The simulation whose states will be written; the view's process computes the rest from
+                them. None: everything is written.
+            asks: Whether browsers may send requests.
+
+        Raises:
+            CommandError: The endpoint cannot be served.
         """
         self.channel = Channel(world, state_size=state_size(mirrored) if mirrored else 0)
         self._line, theirs = Line.pair()
@@ -56,24 +62,23 @@ class Link:
         self._closing = False
         world_file = os.memfd_create("tactile_sim_world")
         with os.fdopen(world_file, "wb") as file:
-            pickle.dump((world, pictures, mirrored and mirrored.settings), file)
+            pickle.dump((world, endpoint, pictures, mirrored and mirrored.settings, asks), file)
             file.flush()
             os.lseek(world_file, 0, os.SEEK_SET)
             files = (world_file, self.channel.file, theirs.file)
-            arguments = (*files, host, port, int(elsewhere), int(asks))
-            self._process = Child(*map(str, arguments), module="tactile_sim.view.server", files=files)
+            self._process = Child(*map(str, files), module="tactile_sim.view.server", files=files)
         theirs.close()
         try:
             answer = self._first_answer()
         except Stopped:
             self.close()
             raise
-        if not answer or "address" not in answer:
+        if not answer or "url" not in answer:
             self.close()
             said = " ".join(self._process.last_lines[-1:]) or "no answer"
             raise CommandError((answer or {}).get("refused", f"the web view did not start: {said}"))
-        self.address: str = answer["address"]
-        """What to type into a browser."""
+        self.url: str = answer["url"]
+        """To open in a browser on this machine."""
 
     def _first_answer(self) -> dict[str, Any] | None:
         """What the view says as it starts. Raises Stopped (see `tactile_sim.signals`)."""
@@ -110,7 +115,10 @@ class Link:
 
     def _listen(self, obey: Callable[[str, list[Any]], None], lost: Callable[[str], None]) -> None:
         while (message := self._line.receive()) is not None:
-            obey(message["request"], message["arguments"])
+            try:
+                obey(message["request"], message["arguments"])
+            except (LookupError, TypeError, ValueError, OverflowError) as error:
+                self.tell(f"invalid request: {error}")
         self.channel.clients = 0
         if not self._closing:
             self._process.end()

@@ -122,14 +122,20 @@ class Panel:
             controls.ask("step", int(self._steps.value))
 
     def pick(self, body: int, direction: np.ndarray) -> None:
-        """A body was clicked, seen along ``direction`` (3,)."""
-        if self._controls is None:
+        """Handle a click on a body.
+
+        Args:
+            body: Index into ``World.bodies``.
+            direction: View direction (3,) in the world.
+        """
+        length = np.linalg.norm(direction)
+        if self._controls is None or length == 0.0:
             return
         if self._click.value == THROW:
             self._controls.ask("throw")
         elif body in self._world.free_bodies:
             strength = np.clip(self._strength.value, 0.0, STRONGEST * self._world.taxel_scale)
-            self._controls.ask("push", body, strength * direction / np.linalg.norm(direction))
+            self._controls.ask("push", body, strength * direction / length)
         else:
             self.tell(f"{self._world.bodies[body]} cannot be pushed: it is fixed")
 

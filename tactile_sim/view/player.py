@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.signals import StopRequest
-from tactile_sim.view import address
+from tactile_sim.view.address import Endpoint, announcement
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_moments import BagMoments
 from tactile_sim.view.bag_world import see
@@ -34,14 +34,21 @@ class Player:
     def __init__(
         self,
         path: Path,
-        host: str,
-        port: int,
+        endpoint: Endpoint,
         namespace: str | None = None,
         progress: Progress | None = None,
     ):
-        """namespace: of the robot to show, in a bag of several.
+        """Open a bag.
 
-        Raises BagError where there is no bag or nothing to see in it, CommandError where the port is taken.
+        Args:
+            path: The bag.
+            endpoint: Where to listen.
+            namespace: The robot to show from a bag with several.
+            progress: Called while the bag is indexed.
+
+        Raises:
+            BagError: There is no bag, or it has nothing to show.
+            CommandError: The endpoint cannot be served.
         """
         index = BagIndex(path, progress)
         seen = see(index, namespace)
@@ -51,7 +58,7 @@ class Player:
         some = [self._moments.at(round(time)) for time in np.linspace(index.start, index.stop, LOOKS)]
         viewpoint = Viewpoint.of(seen.world, some)
         world = replace(seen.world, center=viewpoint.center, extent=2.0 * viewpoint.radius)
-        self.viewer = Viewer(world, host, port, None)
+        self.viewer = Viewer(world, endpoint, None)
         self.bar = TimeBar(self.viewer.server.gui, index.instants - index.start, index.stop - index.start)
         self.viewer.panel.tell("; ".join(self.remarks))
         self._show()
@@ -79,8 +86,16 @@ class Player:
         )
 
 
-def play(path: str | Path, host: str, port: int, duration: float | None = None) -> int:
-    """Play a bag back until a signal ends it, or ``duration`` [s of wall time] is over; return the exit code.
+def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) -> int:
+    """Play a bag until a signal ends it.
+
+    Args:
+        path: The bag.
+        endpoint: Where to listen.
+        duration: Wall time after which playback ends [s].
+
+    Returns:
+        The exit code.
 
     Raises:
         Stopped: a signal came while the bag was read.
@@ -94,11 +109,11 @@ def play(path: str | Path, host: str, port: int, duration: float | None = None) 
                 stop.check()
                 show(done, total)
 
-            player = Player(Path(path), host, port, progress=report)
+            player = Player(Path(path), endpoint, progress=report)
         try:
             for remark in player.remarks:
                 print(f"tactile_sim: {remark}", file=sys.stderr)
-            print(address.told(host, player.viewer.address), flush=True)
+            print(announcement(endpoint.host, player.viewer.url), flush=True)
             player.play(stop, duration)
         finally:
             player.close()

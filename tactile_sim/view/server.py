@@ -47,26 +47,30 @@ def serve(line: Line, channel: Channel, viewer: Viewer, moments: Moments) -> Non
             viewer.catch_up()
 
 
-def main(
-    world_file: str, memory_file: str, line_file: str, host: str, port: str, elsewhere: str, asks: str
-) -> int:
-    """Serves one simulation; the first three are numbers of open files. The last two are 1 for yes, else 0:
-    whether the next free port will do, and whether browsers may ask for something. Returns the exit code.
+def main(world_file: str, memory_file: str, line_file: str) -> int:
+    """Serve one simulation.
+
+    Args:
+        world_file: Descriptor of a file with the pickled arguments of `Link`.
+        memory_file: Descriptor of the shared memory.
+        line_file: Descriptor of the socket.
+
+    Returns:
+        The exit code.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to clean up
     with os.fdopen(int(world_file), "rb") as file:
-        world, pictures, settings = pickle.load(file)
+        world, endpoint, pictures, settings, asks = pickle.load(file)
     mirror = Mirror(settings) if settings else None
     line = Line.of(int(line_file))
     channel = Channel(world, int(memory_file), state_size(mirror.simulation) if mirror else 0)
     try:
-        controls = Requests(line) if int(asks) else None
-        viewer = Viewer(world, host, int(port), controls, bool(int(elsewhere)))
+        viewer = Viewer(world, endpoint, Requests(line) if asks else None)
     except TactileSimError as error:
         line.send(refused=str(error))
         return 2
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the line says when it is over
-    line.send(address=viewer.address)
+    line.send(url=viewer.url)
     try:
         serve(line, channel, viewer, Moments(world, pictures, mirror))
     finally:

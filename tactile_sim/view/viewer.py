@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import warnings
 from contextlib import redirect_stdout
 from threading import RLock
 
 import numpy as np
 from viser import ClientHandle, ViserServer
 
-from tactile_sim.errors import CommandError
-from tactile_sim.view import address
+from tactile_sim.view.access import Access
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.force_marks import ForceMarks
+from tactile_sim.view.guard import Guard
 from tactile_sim.view.layers import Layers
-from tactile_sim.view.own_pages import for_own_pages
 from tactile_sim.view.panel import Panel
 from tactile_sim.view.scene import Scene
 from tactile_sim.view.viewpoint import Viewpoint
 from tactile_sim.view.world import Moment, World
+
+# Browsers may leave at any time, also while the view sends them their first camera position.
+warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
 
 FIELD_OF_VIEW = np.radians(45.0)
 TOP, BOTTOM = (58, 66, 80), (22, 25, 31)
@@ -32,25 +37,34 @@ AMBIENT = 2.0
 class Viewer:
     """Shows a world to any number of browsers, which see and ask the same.
 
-    Attributes: ``address`` to open in a browser; ``server``, viser's own.
+    Attributes:
+        url: To open in a browser on this machine.
+        server: viser's server.
     """
 
-    def __init__(
-        self, world: World, host: str, port: int, controls: Controls | None, elsewhere: bool = False
-    ):
-        """port: 0 takes any free one; controls: whom to ask, None where there is nothing to ask for;
-        elsewhere: whether the next free port will do where this is taken.
+    def __init__(self, world: World, endpoint: Endpoint, controls: Controls | None):
+        """Start the server.
 
-        Raises CommandError where nothing can listen there.
+        Args:
+            world: The scene.
+            endpoint: Where to listen.
+            controls: Receives the users' requests; None if there is nothing to request.
+
+        Raises:
+            CommandError: The endpoint cannot be served.
         """
-        address.check(host, 0 if elsewhere else port)
-        with redirect_stdout(io.StringIO()), for_own_pages(host):  # viser greets
+        endpoint.check()
+        endpoint = endpoint.with_token()
+        host, port = endpoint.host, endpoint.port
+        self._guard = Guard(Access(host, endpoint.token))
+        with redirect_stdout(io.StringIO()), self._guard.installed():  # viser prints a greeting
             self.server = ViserServer(host=host, port=port, label=world.title, verbose=False)
-        taken = self.server.get_port()
-        if not elsewhere and port not in (0, taken):  # somebody was quicker
+        self._guard.server = self.server
+        bound = self.server.get_port()
+        if not endpoint.allow_other_port and port not in (0, bound):  # another program was faster
             self.close()
-            raise CommandError(f"port {port} of {host} is taken by another program; {address.REMEDY}")
-        self.address = address.address(host, taken)
+            raise endpoint.bind_error(OSError(errno.EADDRINUSE, ""))
+        self.url = endpoint.url(bound)
         self._world = world
         self._latest: Moment | None = None
         self._marks: ForceMarks | None = None
@@ -85,8 +99,9 @@ class Viewer:
         self.panel.tell(text)
 
     def close(self) -> None:
-        """Sends all browsers away and frees the port."""
-        with redirect_stdout(io.StringIO()):  # viser says goodbye
+        """Disconnect the browsers and free the port."""
+        self._guard.close_connections()
+        with redirect_stdout(io.StringIO()):  # viser prints a line
             self.server.stop()
 
     def _greet(self, client: ClientHandle) -> None:

@@ -20,6 +20,7 @@ import pytest
 from falling import Cube, Making
 from PIL import Image
 
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.primitives import box
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.world import Moment, Shape, World
@@ -33,6 +34,8 @@ WIDTH, HEIGHT, PANEL = 720, 440, 330
 """Of the window [px]: small, since each pixel is drawn by software."""
 PATIENCE = 90_000
 """[ms]"""
+OUTAGE = 20_000
+"""[ms]; Chromium delays websockets after about 16 failures, and viser's page causes one per second."""
 FALL = 500
 """Steps of 2 ms after which the cube of touch_cube lies on the table."""
 
@@ -51,8 +54,10 @@ def browser():
 def visit(browser):
     pages = []
 
-    def visit(address):
+    def visit(address, focused=True):
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        if not focused:
+            page.add_init_script("document.hasFocus = () => false")
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         pages.append(page)
@@ -222,7 +227,7 @@ def box_view():
         actions=("throw",),
     )
     asked = Asked()
-    viewer = Viewer(world, "127.0.0.1", 0, asked)
+    viewer = Viewer(world, Endpoint(port=0, token="secret"), asked)
     yield viewer, asked.requests
     viewer.close()
 
@@ -235,7 +240,7 @@ def still(time, **fields):
 def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
     viewer, requests = box_view
     viewer.show(still(0.0))
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     until(lambda: viewer.clients == 1)
     page.wait_for_timeout(1000)
 
@@ -256,7 +261,7 @@ def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
 def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, visit):
     viewer, _ = box_view
     viewer.show(still(0.0))
-    visit(viewer.address)
+    visit(viewer.url)
     start = viewer.server.initial_camera
     away = HEIGHT / (WIDTH - PANEL) * np.linalg.norm(start.position - start.look_at)
 
@@ -269,7 +274,7 @@ def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, vi
 
 def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "turn").input_value() == "3")  # where the actuator is
@@ -291,7 +296,7 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
 
 def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "turn").input_value() == "3")
@@ -316,7 +321,7 @@ def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds
 
 def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
     viewer, requests = box_view
-    page = visit(viewer.address)
+    page = visit(viewer.url)
     viewer.show(still(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "lift").input_value() == "0.25")
@@ -329,7 +334,7 @@ def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
 def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
     viewer, _ = box_view
     viewer.show(still(1.0))
-    first, second = visit(viewer.address), visit(viewer.address)
+    first, second = visit(viewer.url), visit(viewer.url)
     until(lambda: viewer.clients == 2)
     viewer.show(still(2.0))
     until(lambda: [seconds(page) for page in (first, second)] == [2.0, 2.0])
@@ -340,3 +345,30 @@ def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
     said(second, "too fast")
     viewer.tell("as you wish")
     said(second, "as you wish")
+
+
+def test_pages_reconnect_by_themselves_after_an_outage_of_20_s(visit):
+    world = World("a box", ("world", "box"), (Shape("box", 1, *box([0.2] * 3), np.ones(4)),))
+    first = Viewer(world, Endpoint(port=0), None)
+    first.show(still(1.0))
+    port = int(first.url.rpartition(":")[2])
+    pages = [visit(first.url), visit(first.url, focused=False)]
+    until(lambda: [seconds(page) for page in pages] == [1.0, 1.0])
+    for page in pages:
+        page.evaluate("window.loadedOnce = true")
+        assert page.get_by_role("status").is_hidden()
+    first.close()
+    for page in pages:
+        page.get_by_role("status").wait_for()
+    pages[0].wait_for_timeout(OUTAGE)
+    second = Viewer(world, Endpoint(port=port), None)
+    try:
+        second.show(still(2.0))
+        returned = time.monotonic()
+        until(lambda: [seconds(page) for page in pages] == [2.0, 2.0])
+        assert time.monotonic() - returned < 15.0  # 0.5 s on an idle machine
+        for page in pages:
+            page.get_by_role("status").wait_for(state="hidden")
+            assert page.evaluate("window.loadedOnce")
+    finally:
+        second.close()

@@ -31,7 +31,7 @@ SCENE = """
 class FarSide:
     """Where a feed's moments and words go, and where requests come from."""
 
-    address = "http://far-side"
+    url = "http://far-side"
 
     def __init__(self, simulation):
         self.world = live_world.of_simulation(simulation)

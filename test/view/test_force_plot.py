@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.force_plot import BOTTOM, HEIGHT, LEFT, RIGHT, SPAN, TOP, WIDTH, curves
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.world import Moment, World
@@ -62,7 +63,7 @@ def panel():
         taxel_normals=np.array([[0.0, 0.0, 1.0]]),
         taxel_spacings=np.array([0.01]),
     )
-    viewer = Viewer(world, "127.0.0.1", 0, None)
+    viewer = Viewer(world, Endpoint(port=0), None)
     yield viewer.panel
     viewer.close()
 

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim import BagError
 from tactile_sim.drawing.arrows import NET, NORMAL
 from tactile_sim.signals import StopRequest
+from tactile_sim.view.address import Endpoint
 from tactile_sim.view.bag_index import BagIndex
 from tactile_sim.view.bag_moments import BagMoments
 from tactile_sim.view.bag_points import PointBodies
@@ -194,7 +195,7 @@ def test_points_in_the_world_tell_how_bodies_moved():
 
 @pytest.fixture
 def player(make_bag):
-    player = Player(make_bag(), "127.0.0.1", 0)
+    player = Player(make_bag(), Endpoint(port=0))
     yield player
     player.close()
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
     from tactile_sim.view.link import Link
 
-HOST, PORT = "127.0.0.1", 8080
-"""The port may be a later one, where this is taken."""
 INTERVAL = 0.05
 """Between two looks at the robot [s of wall time]."""
 FORCE_SCALE = 0.05
@@ -33,15 +31,16 @@ class FingerView:
         # Only here, so that programs that show nothing start quickly.
         from tactile_sim.names import Names
         from tactile_sim.view import live_world
+        from tactile_sim.view.address import Endpoint
         from tactile_sim.view.link import Link
 
         model = finger.physics.model
         world = live_world.of_model(model, Names(model), finger.finger_type, finger.skin)
-        link = Link(world, HOST, PORT, asks=False, elsewhere=True)
+        link = Link(world, Endpoint(allow_other_port=True), asks=False)
         link.listen(lambda *_: None, lambda why: _LOG.warning("the web view broke down: %s", why))
-        self.address = link.address
-        """What to type into a browser."""
-        print(f"web view: {self.address}", flush=True)
+        self.url = link.url
+        """To open in a browser on this machine."""
+        print(f"web view: {self.url}", flush=True)
         self._closed = Event()
         weakref.finalize(finger, self._closed.set)
         self._watcher = Thread(target=_watch, args=(weakref.ref(finger), link, self._closed), daemon=True)

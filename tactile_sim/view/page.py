@@ -1,0 +1,121 @@
+"""The script that is added to viser's page: it reconnects after an outage of any length.
+
+viser's page opens a new websocket every second and closes the pending one first. After about 16 failures
+Chromium delays each new websocket by several seconds, so every attempt is closed before it is made. The
+script drops viser's attempts. It asks the server for `STATUS_PATH`, which Chromium does not delay, and opens
+a websocket once the server answers. Unlike viser's, its attempts continue while the window has no focus. It
+also asks while the websocket is open, because the browser does not notice a network or a process that has
+stopped.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import lru_cache
+
+import viser
+
+PROTOCOL = f"viser-v{viser.__version__}"
+"""Websocket subprotocol of viser's page."""
+STATUS_PATH = "/status"
+"""Answers with `PROTOCOL`."""
+
+_SCRIPT = """<script>
+(() => {
+  const PROTOCOL = "@PROTOCOL@", STATUS = ".@STATUS_PATH@";
+  // ms: between requests, between requests while connected, for answers
+  const INTERVAL = 1000, HEARTBEAT = 5000, PATIENCE = 10000;
+  const post = Worker.prototype.postMessage;
+  let socketWorker = null;  // viser's worker that owns the websocket
+  let lostAt = null;        // ms; null: connected
+  let denied = false;       // whether the server asks for another token
+  let wake = () => {};
+
+  const banner = document.createElement("div");
+  banner.setAttribute("role", "status");
+  banner.id = "connection-lost";
+  banner.hidden = true;
+  banner.style.cssText =
+    "position: fixed; top: 12px; left: 50%; transform: translateX(-50%); z-index: 100000;" +
+    "max-width: 90vw; padding: 8px 16px;" +
+    "border-radius: 6px; background: #8c1d18; color: #fff; font: 14px sans-serif";
+  document.addEventListener("DOMContentLoaded", () => document.body.append(banner));
+
+  function show() {
+    banner.hidden = lostAt === null;
+    banner.textContent = denied
+      ? "This view requires a token: open the address that it printed."
+      : `Connection to the view lost ${Math.round((Date.now() - lostAt) / 1000)} s ago. ` +
+        "This page reconnects when the view is back.";
+  }
+
+  const sleep = (time) => new Promise((resolve) => { wake = resolve; setTimeout(resolve, time); });
+
+  function lose() {
+    if (lostAt !== null) return;
+    lostAt = Date.now();
+    reconnect();
+  }
+
+  async function serverIsUp() {
+    try {
+      const answer = await fetch(STATUS, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      const text = await answer.text();
+      denied = answer.status === 401;
+      if (answer.ok && text.startsWith("viser-v") && text !== PROTOCOL) location.reload();
+      return answer.ok && text === PROTOCOL;
+    } catch {
+      return false;
+    }
+  }
+
+  async function reconnect() {
+    while (lostAt !== null) {
+      show();
+      if (await serverIsUp()) {
+        post.call(socketWorker, { type: "retry" });
+        await sleep(PATIENCE);  // a message from the worker ends it
+      }
+      if (lostAt !== null) await sleep(INTERVAL);
+    }
+    show();
+  }
+
+  function onMessage({ data }) {
+    if (data.type === "connected") lostAt = null;
+    else if (data.type === "closed") lose();
+    else return;
+    wake();
+  }
+
+  Worker.prototype.postMessage = function (data, ...others) {
+    if (data && data.type === "retry" && this === socketWorker) return;
+    if (data && data.type === "set_server" && this !== socketWorker) {
+      if (socketWorker) socketWorker.removeEventListener("message", onMessage);
+      socketWorker = this;
+      socketWorker.addEventListener("message", onMessage);
+    }
+    post.call(this, data, ...others);
+  };
+  document.addEventListener("visibilitychange", () => wake());  // timers of hidden pages are slow
+
+  setInterval(async () => {
+    if (socketWorker && lostAt === null && !(await serverIsUp())) lose();
+  }, HEARTBEAT);
+})();
+</script>
+""".replace("@PROTOCOL@", PROTOCOL).replace("@STATUS_PATH@", STATUS_PATH)
+
+
+@lru_cache(maxsize=2)
+def with_script(page: bytes, gzipped: bool) -> bytes:
+    """Return viser's page with the script in its head.
+
+    Args:
+        page: The page as viser sends it.
+        gzipped: Whether it is compressed, and the result is to be.
+    """
+    text = gzip.decompress(page) if gzipped else page
+    head, tag, rest = text.partition(b"<head>")
+    changed = head + tag + _SCRIPT.encode() + rest
+    return gzip.compress(changed) if gzipped else changed
