@@ -71,17 +71,17 @@ def contact_objects() -> ContactWrenchArray:
 
 
 STAMPED = {"stamp": cdr.STAMP, "frame_id": "world"}
-CONTACT_FORM = cdr.form(
+CONTACT_FORM = cdr.template(
     ContactWrenchArray,
     {
         "header": STAMPED,
-        "contacts": cdr.Each(
+        "contacts": cdr.Repeat(
             {
                 "body1": "floor",
                 "geom1": "floor",
-                "body2": cdr.Pick(0, BODIES),
-                "geom2": cdr.Pick(0, GEOMS),
-                "geom2_id": cdr.Key(0),
+                "body2": cdr.Lookup(0, BODIES),
+                "geom2": cdr.Lookup(0, GEOMS),
+                "geom2_id": cdr.IntColumn(0),
                 "position": cdr.Value(0),
                 "wrench": cdr.Value(3),
                 **{name: cdr.Value(9 + 3 * k) for k, name in enumerate(VECTORS)},
@@ -115,8 +115,8 @@ def transform_objects() -> TFMessage:
     return message
 
 
-TRANSFORM = {"header": STAMPED, "child_frame_id": cdr.Pick(0, CHILDREN), "transform": cdr.Value(0)}
-TRANSFORM_FORM = cdr.form(TFMessage, {"transforms": cdr.Each(TRANSFORM)})
+TRANSFORM = {"header": STAMPED, "child_frame_id": cdr.Lookup(0, CHILDREN), "transform": cdr.Value(0)}
+TRANSFORM_FORM = cdr.template(TFMessage, {"transforms": cdr.Repeat(TRANSFORM)})
 
 
 def transform_bytes() -> bytes:
@@ -139,8 +139,8 @@ def arrow_objects() -> MarkerArray:
     return message
 
 
-ARROW = {"header": STAMPED, "type": Marker.ARROW, "id": cdr.Key(0), "points": cdr.Slice(1, 2)}
-ARROW_FORM = cdr.form(MarkerArray, {"markers": cdr.Each(ARROW)})
+ARROW = {"header": STAMPED, "type": Marker.ARROW, "id": cdr.IntColumn(0), "points": cdr.RowRange(1, 2)}
+ARROW_FORM = cdr.template(MarkerArray, {"markers": cdr.Repeat(ARROW)})
 
 
 def arrow_bytes() -> bytes:

@@ -24,9 +24,9 @@ def finger_topics(simulation: Simulation) -> Iterator[Topic]:
     told = {
         "header": {"stamp": cdr.STAMP},
         "name": simulation.commander.joint_names,
-        "effort": cdr.Whole(),
+        "effort": cdr.Payload(),
     }
-    torque, force = cdr.form(JointState, told), cdr.form(Float64MultiArray, {"data": cdr.Whole()})
+    torque, force = cdr.template(JointState, told), cdr.template(Float64MultiArray, {"data": cdr.Payload()})
 
     def applied_torque(snapshot: Snapshot) -> bytes:
         return torque.fill(snapshot.stamp, data=engine.physics.torque)
