@@ -1,8 +1,8 @@
-"""What a reading of all feelers costs, with 2,000 and 20,000 of them, against MuJoCo's rays from Python.
+"""Time to read 2,000 and 20,000 feelers, compared with MuJoCo's ray casting from Python.
 
-Run as ``python bench/feelers.py``. Both cast the same hairs in the same states, in one run on one machine:
-use the ratios. Near: on a ball among ten primitives, on the hand and on its ball, on ten meshed rings in a
-row. Far: the same, with nothing within reach.
+Run as ``python bench/feelers.py``. Both implementations cast the same feelers in the same states, in one run
+on one machine; compare the ratios. Near: on a ball among ten primitives, on the hand and on its ball, and on
+ten meshed rings in a row. Far: the same without obstacles in range.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tactile_sim.skin import Skin
 COUNTS = (2_000, 20_000)
 LENGTH = 0.1
 WANTED = {"near": 10, "far": 50}
-"""Times faster than the loop of `mj_ray`."""
+"""Target speedup over a loop of `mj_ray`."""
 ROUNDS, REPEATS = 7, 20
 RINGS = 10
 PRIMITIVES = (
@@ -34,17 +34,17 @@ PRIMITIVES = (
 )  # fmt: skip
 
 Case = tuple[str, str, mujoco.MjModel, mujoco.MjData, list[Placed]]
-"""Scene, near or far, and what is read."""
+"""Scene, near or far, model, data and feelers."""
 
 
 def main() -> None:
-    """Measure and print."""
-    table = Table(title="a reading of all feelers")
+    """Measure all cases and print a table."""
+    table = Table(title="time to read all feelers")
     table.add_column("scene")
     table.add_column("")
     for column in ("feelers", "covered", "µs", "mj_ray µs", "ratio", "mj_multiRay µs", "ratio"):
         table.add_column(column, justify="right")
-    table.add_column("wanted")
+    table.add_column("target")
     for count in COUNTS:
         for scene, where, model, data, placed in _cases(count):
             feelers = Feelers(model, placed)
@@ -72,7 +72,7 @@ def _cases(count: int) -> Iterator[Case]:
 
 
 def _primitives(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Primitives at a distance [m] all around a ball."""
+    """Return primitives at a distance [m] around a ball with feelers."""
     places = distance * _directions(len(PRIMITIVES))
     bodies = "".join(
         f'<body pos="{x} {y} {z}" euler="{40 * k} {70 * k} 0"><freejoint/>'
@@ -87,7 +87,7 @@ def _primitives(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjD
 def _hand(
     count: int, names: tuple[str, ...], height: float
 ) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Some bodies of the scene, or those with skin; things that move freely are lifted [m]."""
+    """Return the hand with feelers on some bodies, or on those with skin; free bodies are lifted [m]."""
     simulation = Simulation(config.load("hand"))
     model, data = simulation.engine.model, simulation.engine.data
     bodies = {model.body(name).id: 0.004 for name in names} or {
@@ -109,7 +109,7 @@ def _hand(
 
 
 def _rings(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Rings of 2,048 triangles in a row, each a quarter turned against the one before."""
+    """Return a row of rings of 2,048 triangles, each rotated by a quarter turn."""
     ring = trimesh.creation.torus(0.1, 0.02, major_sections=64, minor_sections=16)
     numbers = " ".join(map(str, ring.vertices.ravel())), " ".join(map(str, ring.faces.ravel()))
     bodies = "".join(
@@ -120,7 +120,7 @@ def _rings(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, 
     asset = f'<asset><mesh name="ring" vertex="{numbers[0]}" face="{numbers[1]}"/></asset>'
     model, data = _load(bodies, asset)
     points, faces = trimesh.sample.sample_surface(ring, count // RINGS, seed=0)
-    # In the body's frame the mesh lies as it came: MuJoCo moves the mesh's frame, and the geom against it.
+    # In the body frame the vertices are as in the file: MuJoCo's mesh pose and geom pose cancel out.
     return model, data, [_placed(body, points, ring.face_normals[faces]) for body in range(1, model.nbody)]
 
 
@@ -132,7 +132,7 @@ def _load(bodies: str, asset: str = "") -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 def _directions(count: int) -> np.ndarray:
-    """Unit vectors (count, 3), evenly to all sides."""
+    """Return unit vectors (count, 3), evenly distributed over the sphere."""
     z = 1 - 2 * (np.arange(count) + 0.5) / count
     turn = np.pi * (3 - 5**0.5) * np.arange(count)
     r = np.sqrt(1 - z * z)
@@ -148,7 +148,7 @@ def _placed(body: int, positions: np.ndarray, normals: np.ndarray) -> Placed:
 
 
 def _loop(feelers: Feelers, data: mujoco.MjData, cast: Callable) -> np.ndarray:
-    """What one would write without us: each hair from its root, own body excluded."""
+    """Cast each feeler from its root with one MuJoCo call, excluding its own body."""
     starts, directions = feelers.world(data.xpos, data.xmat.reshape(-1, 3, 3))
     geom, out = np.zeros(1, np.int32), np.empty(1)
     free = np.empty(len(starts))
@@ -168,7 +168,7 @@ def _multi_ray(model, data, start, direction, body, geom, out):
 
 
 def _time(read: Callable[[], object], repeats: int) -> float:
-    """The least time of a few rounds [µs]."""
+    """Return the shortest mean time of several rounds [µs]."""
     read()
     best = np.inf
     for _ in range(ROUNDS):

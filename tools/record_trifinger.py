@@ -1,9 +1,9 @@
-"""Records how the peer's fingers move freely, for test/trifinger/physics/test_free_motion.py.
+"""Record free motion of the peer's fingers for test/trifinger/physics/test_free_motion.py.
 
-Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py OUT.npz``.
-Of each finger type: a second of desired torques and positions, held for HOLD steps each, and the joint
-positions that PyBullet then has. Sequences in which anything touches, or a joint comes to its stop, are drawn
-anew; the light links of One and Edu reach the greatest speed there is.
+Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py OUT.npz``. For
+each finger type it records one second of desired torques and positions, held for HOLD steps each, and
+PyBullet's joint positions. Sequences with contact or a joint at its limit are drawn again. The light links
+of One and Edu reach the maximum velocity.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trifinger_simulation import finger_types_data
 
 COMMANDS, HOLD = 20, 50
 AWAY = 0.05
-"""[rad] from a joint's stops."""
+"""Minimum distance from the joint limits [rad]."""
 
 
 def main() -> None:
@@ -33,8 +33,8 @@ def main() -> None:
 
 
 def record(finger_type: str, random: np.random.Generator) -> dict[str, np.ndarray] | None:
-    """One sequence; None where the motion was not free."""
-    # Above its stage, so that it has room.
+    """Record one sequence; return None if the motion was not free."""
+    # Raised above the workspace to avoid contact.
     finger = trifinger_simulation.SimFinger(finger_type, robot_position_offset=(0, 0, 0.5))
     client = finger._pybullet_client_id
     limits = np.array(
