@@ -1,8 +1,8 @@
-"""What a skin of 25,000 taxels costs to build: time, and the memory that the process grows by.
+"""Time and memory to build a skin of 25,000 taxels.
 
-Run as ``python bench/construction.py``: ``infant``, whose bodies have up to nine geoms, and single geoms.
-Kernels are compiled before, by a coarse skin of the same. The memory is the growth of the peak of resident
-memory, each case in a process of its own.
+Run as ``python bench/construction.py``. The cases are ``infant``, whose bodies have up to nine geoms, and
+single geoms. Kernels are compiled beforehand with a coarse skin. Memory is the growth of the peak resident
+memory; each case runs in its own process.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ GEOMS = {
 
 
 def main() -> None:
-    """Measure and print."""
-    table = Table(title=f"a skin of about {TAXELS} taxels")
+    """Measure all cases and print a table."""
+    table = Table(title=f"skin of about {TAXELS} taxels")
     for column in ("body", "taxels", "s", "MB"):
         table.add_column(column, justify="left" if column == "body" else "right")
     context = multiprocessing.get_context("spawn")
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(case: str) -> tuple[int, float, float]:
-    """Taxels, time to build them [s] and growth of memory [MB]."""
+    """Return the number of taxels, the construction time [s] and the growth of memory [MB]."""
     if case == "infant":
         simulation = Simulation(config.load("infant"))
         model = simulation.engine.model
@@ -62,7 +62,7 @@ def measure(case: str) -> tuple[int, float, float]:
 
 
 def model_of(case: str) -> mujoco.MjModel:
-    """One body with one geom of a kind, or with many."""
+    """Return a model of one body with one geom of a kind, or with many geoms."""
     rng = np.random.default_rng(0)
     pebble = " ".join(map(str, (rng.normal(size=(200, 3)) * [0.1, 0.07, 0.05]).ravel()))
     geoms = f'<geom type="{case}" {GEOMS[case]}/>'
@@ -80,7 +80,7 @@ def model_of(case: str) -> mujoco.MjModel:
 
 
 def peak() -> float:
-    """Of resident memory so far [MB]."""
+    """Return the peak resident memory so far [MB]."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,6 +1,6 @@
-"""What a message costs: made of rclpy's objects and published, or made of arrays as CDR bytes and published.
+"""Time to publish a message made of rclpy objects or of arrays encoded as CDR bytes.
 
-Run as ``python bench/encoder.py``. One table; medians of one run on one machine, so use the ratios.
+Run as ``python bench/encoder.py``. Values are medians of one run on one machine; compare the ratios.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONTACTS, TRANSFORMS, ARROWS = 50, 45, 50
 
 
 def marker_objects() -> Marker:
-    """A point marker with a colour per point, one object each."""
+    """Return a point marker with a colour per point, with one object each."""
     message = Marker(type=Marker.POINTS)
     message.header.frame_id = "world"
     message.points = [Point(x=x, y=y, z=z) for x, y, z in POINTS.tolist()]
@@ -38,7 +38,7 @@ def marker_objects() -> Marker:
 
 
 def marker_bytes() -> bytes:
-    """The same from arrays."""
+    """Return the same message encoded from arrays."""
     return cdr.encode(Marker, {"header": WORLD, "type": Marker.POINTS, "points": POINTS, "colors": COLORS})
 
 
@@ -53,7 +53,7 @@ IDS = np.arange(CONTACTS, dtype=np.int32)
 
 
 def contact_objects() -> ContactWrenchArray:
-    """Contacts as objects, each vector one more."""
+    """Return contacts with one object per vector."""
     message = ContactWrenchArray()
     message.header.frame_id = "world"
     for i, body, geom, position, wrench in zip(
@@ -71,17 +71,17 @@ def contact_objects() -> ContactWrenchArray:
 
 
 STAMPED = {"stamp": cdr.STAMP, "frame_id": "world"}
-CONTACT_FORM = cdr.form(
+CONTACT_TEMPLATE = cdr.template(
     ContactWrenchArray,
     {
         "header": STAMPED,
-        "contacts": cdr.Each(
+        "contacts": cdr.Repeat(
             {
                 "body1": "floor",
                 "geom1": "floor",
-                "body2": cdr.Pick(0, BODIES),
-                "geom2": cdr.Pick(0, GEOMS),
-                "geom2_id": cdr.Key(0),
+                "body2": cdr.Lookup(0, BODIES),
+                "geom2": cdr.Lookup(0, GEOMS),
+                "geom2_id": cdr.IntColumn(0),
                 "position": cdr.Value(0),
                 "wrench": cdr.Value(3),
                 **{name: cdr.Value(9 + 3 * k) for k, name in enumerate(VECTORS)},
@@ -92,9 +92,9 @@ CONTACT_FORM = cdr.form(
 
 
 def contact_bytes() -> bytes:
-    """The same from a form."""
+    """Return the same message from a template."""
     values = np.concatenate([POSITIONS, WRENCHES, *VECTORS.values()], axis=1)
-    return CONTACT_FORM.fill(WORLD["stamp"], IDS[:, None], values)
+    return CONTACT_TEMPLATE.fill(WORLD["stamp"], IDS[:, None], values)
 
 
 TRANSLATIONS, ROTATIONS = RNG.random((TRANSFORMS, 3)), RNG.random((TRANSFORMS, 4))
@@ -102,7 +102,7 @@ CHILDREN = [f"body{i}" for i in range(TRANSFORMS)]
 
 
 def transform_objects() -> TFMessage:
-    """Transforms as objects."""
+    """Return transforms as objects."""
     message = TFMessage()
     for child, (x, y, z), (a, b, c, d) in zip(
         CHILDREN, TRANSLATIONS.tolist(), ROTATIONS.tolist(), strict=True
@@ -115,21 +115,21 @@ def transform_objects() -> TFMessage:
     return message
 
 
-TRANSFORM = {"header": STAMPED, "child_frame_id": cdr.Pick(0, CHILDREN), "transform": cdr.Value(0)}
-TRANSFORM_FORM = cdr.form(TFMessage, {"transforms": cdr.Each(TRANSFORM)})
+TRANSFORM = {"header": STAMPED, "child_frame_id": cdr.Lookup(0, CHILDREN), "transform": cdr.Value(0)}
+TRANSFORM_TEMPLATE = cdr.template(TFMessage, {"transforms": cdr.Repeat(TRANSFORM)})
 
 
 def transform_bytes() -> bytes:
-    """The same from a form."""
+    """Return the same message from a template."""
     values = np.concatenate([TRANSLATIONS, ROTATIONS], axis=1)
-    return TRANSFORM_FORM.fill(WORLD["stamp"], IDS[:TRANSFORMS, None], values)
+    return TRANSFORM_TEMPLATE.fill(WORLD["stamp"], IDS[:TRANSFORMS, None], values)
 
 
 TIPS = RNG.random((ARROWS, 2, 3))
 
 
 def arrow_objects() -> MarkerArray:
-    """Arrows of two points each as objects."""
+    """Return arrows of two points each as objects."""
     message = MarkerArray()
     for i, points in enumerate(TIPS.tolist()):
         marker = Marker(type=Marker.ARROW, id=i)
@@ -139,15 +139,15 @@ def arrow_objects() -> MarkerArray:
     return message
 
 
-ARROW = {"header": STAMPED, "type": Marker.ARROW, "id": cdr.Key(0), "points": cdr.Slice(1, 2)}
-ARROW_FORM = cdr.form(MarkerArray, {"markers": cdr.Each(ARROW)})
+ARROW = {"header": STAMPED, "type": Marker.ARROW, "id": cdr.IntColumn(0), "points": cdr.RowRange(1, 2)}
+ARROW_TEMPLATE = cdr.template(MarkerArray, {"markers": cdr.Repeat(ARROW)})
 
 
 def arrow_bytes() -> bytes:
-    """The same from a form."""
+    """Return the same message from a template."""
     ids = np.arange(ARROWS, dtype=np.int32)
     keys = np.stack([ids, 2 * ids, np.full_like(ids, 2)], axis=1)
-    return ARROW_FORM.fill(WORLD["stamp"], keys, points=TIPS.reshape(-1, 3))
+    return ARROW_TEMPLATE.fill(WORLD["stamp"], keys, points=TIPS.reshape(-1, 3))
 
 
 CASES: list[tuple[str, type, Callable[[], object], Callable[[], bytes], int]] = [
@@ -159,7 +159,7 @@ CASES: list[tuple[str, type, Callable[[], object], Callable[[], bytes], int]] = 
 
 
 def median_us(publisher: Publisher, make: Callable[[], object], seconds: float = 1.5) -> float:
-    """The median time [us] to make a message and publish it."""
+    """Return the median time to make and publish a message [us]."""
     times = []
     publisher.publish(make())
     end = time.perf_counter() + seconds
@@ -171,9 +171,9 @@ def median_us(publisher: Publisher, make: Callable[[], object], seconds: float =
 
 
 def main() -> None:
-    """Measure and print."""
-    table = Table(title="Making and publishing a message, µs")
-    for title in ("message", "rclpy objects", "our encoder", "times faster", "wanted"):
+    """Measure all messages and print a table."""
+    table = Table(title="time to make and publish a message [µs]")
+    for title in ("message", "rclpy objects", "CDR encoder", "speedup", "target"):
         table.add_column(title, justify="left" if title == "message" else "right")
     rclpy.init()
     node = rclpy.create_node("encoder_bench")

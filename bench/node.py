@@ -1,7 +1,7 @@
-"""How fast the whole node runs ``infant``, against its physics alone, and whether its memory grows.
+"""Speed of the whole node on ``infant`` relative to physics alone, and growth of its memory.
 
-Run as ``python bench/node.py``. The node stands in lock-step and is asked for many steps at once, so that it
-goes as fast as it can; physics alone takes the same steps from the same state in this process and run.
+Run as ``python bench/node.py``. The node runs in lockstep with many steps per request, so as fast as it can.
+Physics alone takes the same steps from the same state in this process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tactile_sim.simulation import Simulation
 
 STEPS = 20_000
 MINUTES = (1, 10)
-LISTENER = """
+SUBSCRIBER = """
 import sys, rclpy
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
@@ -30,21 +30,21 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 rclpy.init()
-node = Node("bench_listener")
+node = Node("bench_subscriber")
 topics = {"tactile/frame": TactileFrame, "contacts": ContactWrenchArray, "tactile/points": PointCloud2,
           "/tf": TFMessage, "markers": MarkerArray}
-silent = set(topics)
+missing = set(topics)
 for topic, kind in topics.items():
-    node.create_subscription(kind, topic, lambda data, topic=topic: silent.discard(topic), 10, raw=True)
-while silent:
+    node.create_subscription(kind, topic, lambda data, topic=topic: missing.discard(topic), 10, raw=True)
+while missing:
     rclpy.spin_once(node)
-print("hears all of them", flush=True)
+print("receiving all topics", flush=True)
 rclpy.spin(node)
 """
 
 
 class Node:
-    """The node in a process of its own, in lock-step."""
+    """The node in its own process, in lockstep."""
 
     def __init__(self):
         self.process = subprocess.Popen(
@@ -56,7 +56,7 @@ class Node:
         self._client.wait_for_service()
 
     def steps(self, count: int) -> float:
-        """Wall time [s] of so many steps."""
+        """Take steps and return their wall time [s]."""
         began = time.perf_counter()
         future = self._client.call_async(Step.Request(steps=count))
         rclpy.spin_until_future_complete(self._ros, future)
@@ -65,7 +65,7 @@ class Node:
         return time.perf_counter() - began
 
     def memory(self) -> float:
-        """Resident memory [MiB]."""
+        """Return the resident memory [MiB]."""
         with open(f"/proc/{self.process.pid}/status") as status:
             line = next(line for line in status if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
@@ -77,7 +77,7 @@ class Node:
 
 
 def physics_alone(simulation: Simulation, count: int) -> float:
-    """Wall time [s] of the same steps, motion included, without node, skin and messages."""
+    """Return the wall time [s] of the same steps with built-in motion, without node, skin and messages."""
     simulation.step()
     began = time.perf_counter()
     simulation.step(count)
@@ -85,7 +85,7 @@ def physics_alone(simulation: Simulation, count: int) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure with and without subscribers and print a table."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", "97")
     rclpy.init()
@@ -93,42 +93,42 @@ def main() -> None:
     node = Node()
     node.steps(100)
     alone = physics_alone(simulation, STEPS)
-    unheard = node.steps(STEPS)
+    unsubscribed = node.steps(STEPS)
     node.end()
 
     node = Node()
-    listener = subprocess.Popen([sys.executable, "-c", LISTENER], stdout=subprocess.PIPE)
-    listener.stdout.readline()
+    subscriber = subprocess.Popen([sys.executable, "-c", SUBSCRIBER], stdout=subprocess.PIPE)
+    subscriber.stdout.readline()
     node.steps(100)
-    heard = node.steps(STEPS)
+    subscribed = node.steps(STEPS)
     timestep = simulation.engine.timestep
     node.steps(round(60 * MINUTES[0] / timestep) - STEPS)
     memory = [node.memory()]
     node.steps(round(60 * (MINUTES[1] - MINUTES[0]) / timestep))
     memory.append(node.memory())
-    listener.kill()
-    listener.wait()
+    subscriber.kill()
+    subscriber.wait()
     node.end()
     rclpy.shutdown()
 
     table = Table(title=f"infant, {STEPS} steps as fast as possible")
-    for column in ("", "µs a step", "of physics", "wanted", "real-time factor"):
+    for column in ("", "µs per step", "of physics", "target", "real-time factor"):
         table.add_column(column, justify="right" if column else "left")
-    for name, seconds, wanted in (
+    for name, seconds, target in (
         ("physics alone", alone, None),
-        ("node, nobody listens", unheard, 1.3),
-        ("node, frame, contacts, points, TF, markers heard", heard, 2.0),
+        ("node, no subscriber", unsubscribed, 1.3),
+        ("node, subscribers to frame, contacts, points, TF, markers", subscribed, 2.0),
     ):
         ratio = seconds / alone
-        verdict = f"≤ {wanted:g}" if wanted else ""
-        if wanted and ratio > wanted:
+        verdict = f"≤ {target:g}" if target else ""
+        if target and ratio > target:
             verdict = f"[red]{verdict}: missed"
         speed = f"{STEPS * timestep / seconds:.1f}"
         table.add_row(name, f"{seconds / STEPS * 1e6:.0f}", f"{ratio:.2f}", verdict, speed)
     console = Console()
     console.print(table)
     for minutes, size in zip(MINUTES, memory, strict=True):
-        console.print(f"resident memory after {minutes} min of simulation, heard: {size:.1f} MiB")
+        console.print(f"resident memory after {minutes} min of simulation with subscribers: {size:.1f} MiB")
 
 
 if __name__ == "__main__":

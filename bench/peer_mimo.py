@@ -1,8 +1,9 @@
-"""MIMo's touch and ours side by side: MIMo's own benchmark scenes and scales, one process, the same states.
+"""Compare MIMo's touch with ours on MIMo's benchmark scenes and scales, in one process and the same states.
 
-Run as ``python bench/peer_mimo.py PATH`` where PATH is a checkout of MIMo and the Python has what both need.
-The environment variable TACTILE_SIM_MIMO stands in for PATH; without either it is skipped.
-Speed is of one run on one machine: use the ratios. Where outputs differ, docs/mimo.md says which is right.
+Run as ``python bench/peer_mimo.py PATH`` with a checkout of MIMo and a Python environment with the
+dependencies of both. The environment variable TACTILE_SIM_MIMO can replace PATH; the benchmark is skipped
+without either. Times are from one run on one machine; compare the ratios. docs/mimo.md explains differences
+in the output.
 """
 
 from __future__ import annotations
@@ -34,33 +35,33 @@ SCENES = {
     "benchmark v2": ("benchmarkv2_scene.xml", "DEFAULT_TOUCH_PARAMS_V2"),
 }
 ACTIONS, STEPS_EACH = 500, 2
-"""Random actions a run, and the steps that each holds, as in MIMo's own benchmark."""
+"""Random actions per run, and steps per action, as in MIMo's benchmark."""
 MANY = 40
-"""Contacts of the crowded state."""
+"""Minimum number of contacts in the crowded state."""
 REPEATS = 100
 COMPARE_EVERY = 10
 CLOSE = 1e-4
-"""Outputs are the same when they differ by less, in parts of the load's force; MIMo's are float32."""
+"""Tolerance for equal outputs relative to the load's force; MIMo's outputs are float32."""
 SAME = "the same"
 States = Callable[[mujoco.MjModel, mujoco.MjData], Iterator[None]]
 
 
 def main() -> int:
-    """Measure, compare and print."""
+    """Measure, compare and print tables."""
     path = sys.argv[1] if len(sys.argv) == 2 else os.environ.get("TACTILE_SIM_MIMO")
     if path is None:
-        print("skipped: needs a checkout of MIMo; python bench/peer_mimo.py PATH, or TACTILE_SIM_MIMO=PATH")
+        print("skipped: requires MIMo: python bench/peer_mimo.py PATH, or TACTILE_SIM_MIMO=PATH")
         return 0
     checkout = Path(path)
     try:
         peer = import_peer(checkout)
     except ImportError as error:
-        print(f"bench/peer_mimo.py: MIMo cannot be imported from {checkout}: {error}", file=sys.stderr)
+        print(f"bench/peer_mimo.py: cannot import MIMo from {checkout}: {error}", file=sys.stderr)
         return 2
     console = Console(width=110)
-    columns = ("sensors", "contacts", "MIMo µs", "ours µs", "times", "by medians", "first ms")
+    columns = ("sensors", "contacts", "MIMo µs", "ours µs", "speedup", "by medians", "first ms")
     speed = table("get_touch_obs, means", "scene", "response", *columns)
-    shares = table("Loads compared, one by one", "scene", "response", "loads", "the same", "what differs")
+    shares = table("Single loads compared", "scene", "response", "loads", "the same", "differences")
     for name, (scene, scales) in SCENES.items():
         model = mujoco.MjModel.from_xml_path(str(checkout / "mimoEnv" / "assets" / scene))
         params = getattr(peer.envs, scales)
@@ -72,7 +73,8 @@ def main() -> int:
                 run.report(speed, shares, name if states is moving else f"{name}, crowded", response)
     console.print(speed)
     console.print(shares)
-    built = table("Construction", "scene", "density", "sensors", "who", "first s", "again s", "memory MiB")
+    columns = ("sensors", "library", "first s", "again s", "memory MiB")
+    built = table("Construction", "scene", "density", *columns)
     for density in (1, 2):
         for who in ("MIMo", "ours"):
             context = multiprocessing.get_context("spawn")
@@ -92,9 +94,9 @@ def main() -> int:
 
 
 def import_peer(checkout: Path) -> SimpleNamespace:
-    """MIMo's touch, parameters and ours. Raises ImportError."""
+    """Import MIMo's touch and parameters, and our touch; raise ImportError if MIMo is missing."""
     sys.path.insert(0, str(checkout))
-    # Its packages import each other in a circle, which only goes well from this end.
+    # MIMo's packages import each other; only this import order works.
     importlib.import_module("mimoEnv")
     return SimpleNamespace(
         touch=importlib.import_module("mimoTouch.touch").TrimeshTouch,
@@ -104,7 +106,7 @@ def import_peer(checkout: Path) -> SimpleNamespace:
 
 
 def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """States under random actions."""
+    """Yield states under random actions."""
     random = np.random.default_rng(0)
     for _ in range(ACTIONS):
         data.ctrl[:] = random.uniform(*model.actuator_ctrlrange.T)
@@ -113,7 +115,7 @@ def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
 
 
 def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """The first random pose in which many contacts carry a force, again and again."""
+    """Yield the first random pose with many loaded contacts, several times."""
     random = np.random.default_rng(0)
     limited = np.flatnonzero(model.jnt_limited)
     while len(read_contacts(model, data)) < MANY:
@@ -134,12 +136,12 @@ class Run:
         self.peer, self.ours = peer.touch(env, params), peer.ours(env, params)
         self.spent: dict[str, list[float]] = {}
         self.first = 0.0
-        """Seconds of our first call with contacts, which loads or compiles the kernels for them."""
+        """Time of our first call with contacts [s], which loads or compiles kernels."""
         self.contacts = 0.0
         self.verdicts: Counter[str] = Counter()
 
     def measure(self, states: States) -> None:
-        """Times each on all states. One after the other: the caches of the processor are not shared."""
+        """Time each library on all states, one after the other, so that they do not share CPU caches."""
         next(crowded(self.model, self.data))
         self.first = seconds(self.ours.get_touch_obs)
         for who, touch in (("ours", self.ours), ("MIMo", self.peer)):
@@ -147,7 +149,7 @@ class Run:
             self.spent[who] = [seconds(touch.get_touch_obs) for _ in states(self.model, self.data)]
 
     def compare(self, states: States) -> None:
-        """Puts each load by itself on the sensors of both, in some of the states."""
+        """Apply each load separately with both libraries, in some of the states."""
         mujoco.mj_resetData(self.model, self.data)
         counts = []
         for number, _ in enumerate(states(self.model, self.data)):
@@ -158,17 +160,17 @@ class Run:
                 continue
             total = np.sum([force for _, _, force in loads], axis=0)
             lost = np.abs(obs.sum(axis=0, dtype=float) - total).max()
-            assert lost <= CLOSE * np.abs(obs).sum(dtype=float), f"ours lost {lost:g} N"
+            assert lost <= CLOSE * np.abs(obs).sum(dtype=float), f"loads and readings differ by {lost:g} N"
             self.verdicts.update(self.verdict(*load) for load in loads)
         self.contacts = statistics.mean(counts)
 
     def verdict(self, contact: int, body: int, force: np.ndarray) -> str:
-        """In what the two differ about a contact's load on a body."""
+        """Classify the difference for a contact's load on a body."""
         close = CLOSE * np.linalg.norm(force)
         with unchanged(self.data):
             raw = self.peer.touch_function(contact, body)
         if np.abs(raw - force).max() > close:
-            return "another force"
+            return "different force"
         ours = spread(self.ours, contact, body, force)
         with unchanged(self.data):
             theirs = spread(self.peer, contact, body, force)
@@ -182,10 +184,10 @@ class Run:
         away = normals @ self.ours.get_contact_normal(contact, body) >= FACING
         if (theirs[away] != 0).any():
             return "MIMo's partly on the far side"
-        return "other shares"
+        return "different weights"
 
     def report(self, speed: Table, shares: Table, scene: str, response: str) -> None:
-        """Adds a row to each table."""
+        """Add a row to each table."""
         spent = [np.array(self.spent[who]) * 1e6 for who in ("MIMo", "ours")]
         (theirs, ours), (their_median, our_median) = map(np.mean, spent), map(np.median, spent)
         numbers = (
@@ -203,7 +205,7 @@ class Run:
 
 
 def spread(touch: Any, contact: int, body: int, force: np.ndarray) -> np.ndarray:
-    """(n, 3) what a body's sensors feel of one contact alone."""
+    """Return the readings (n, 3) of a body's sensors for one contact alone."""
     touch.sensor_outputs = touch.get_empty_sensor_dict(touch.touch_size)
     touch.response_function(contact, body, force)
     return touch.sensor_outputs[body]
@@ -211,23 +213,24 @@ def spread(touch: Any, contact: int, body: int, force: np.ndarray) -> np.ndarray
 
 @contextmanager
 def unchanged(data: mujoco.MjData) -> Iterator[None]:
-    """Puts right what MIMo turns round in the engine's own contacts, so that both see the same."""
+    """Restore the engine's contact frames, which MIMo modifies."""
     frames = data.contact.frame.copy()
     yield
     data.contact.frame[:] = frames
 
 
 def seconds(function: Callable[[], Any]) -> float:
-    """How long a call takes."""
+    """Return the duration of a call [s]."""
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
 
 
 def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
-    """Sensors, seconds of the first and of a second construction, and MiB that the first took at its height.
+    """Measure the construction in a new process, which loads or compiles what it needs.
 
-    In a process of its own: the first construction loads or compiles what it needs.
+    Returns:
+        Number of sensors, times of the first and second construction [s], and peak memory of the first [MiB].
     """
     peer = import_peer(Path(checkout))
     scene, scales = SCENES["benchmark"]
@@ -238,7 +241,7 @@ def construct(checkout: str, who: str, density: int) -> tuple[int, float, float,
     params = getattr(peer.envs, scales)
     finer = {**params, "scales": {body: scale / density for body, scale in params["scales"].items()}}
     touch = peer.touch if who == "MIMo" else peer.ours
-    # Begins the process's record of its largest memory anew.
+    # Reset the peak of resident memory.
     Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS")
     first = seconds(lambda: touch(env, finer))
@@ -249,16 +252,16 @@ def construct(checkout: str, who: str, density: int) -> tuple[int, float, float,
 
 
 def memory(what: str) -> float:
-    """A figure of /proc/self/status [MiB]."""
+    """Return a value of /proc/self/status [MiB]."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(what))
     return int(line.split()[1]) / 1024
 
 
 def table(title: str, *columns: str) -> Table:
-    """A table whose numbers stand to the right."""
+    """Create a table with right-aligned numbers."""
     made = Table(title=title)
     for column in columns:
-        made.add_column(column, justify="left" if column in ("scene", "response", "who") else "right")
+        made.add_column(column, justify="left" if column in ("scene", "response", "library") else "right")
     return made
 
 

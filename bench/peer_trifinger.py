@@ -1,9 +1,9 @@
-"""SimFinger on PyBullet and ours, one program, side by side: seconds per step, and memory over many steps.
+"""Compare SimFinger on PyBullet with ours: time per step, and memory over many steps.
 
-Run as ``python bench/peer_trifinger.py PYTHON`` where PYTHON is one that has trifinger_simulation 2.0.0. The
-environment variable TACTILE_SIM_TRIFINGER stands in for it; without either it is skipped. A step is
-append_desired_action and get_observation, ours with Bullet's drag. Both take turns, block by block: use the
-ratios.
+Run as ``python bench/peer_trifinger.py PYTHON`` with a Python that has trifinger_simulation 2.0.0. The
+environment variable TACTILE_SIM_TRIFINGER can replace the argument; the benchmark is skipped without either.
+A step is append_desired_action and get_observation, ours with Bullet's drag. Both alternate block by block;
+compare the ratios.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rich.table import Table
 from tactile_sim.trifinger.finger_types_data import get_valid_finger_types
 
 BLOCKS, BLOCK = 15, 1000
-"""How often each has its turn, and how many steps it then takes."""
+"""Number of blocks, and steps per block."""
 RANGES = {"free": 0.1, "touching": 0.8}
-"""How far the random targets are from the start [rad]: farther, fingers meet the table and each other."""
+"""Range of random targets around the start [rad]; with the larger one, fingers make contact."""
 MANY = 1_000_000
-"""Steps over which the memory must not grow."""
+"""Steps over which memory must not grow."""
 BOUND = 0.5
-"""Of the peer's time, what ours may take."""
+"""Maximum ratio of our time to the peer's."""
 PROGRAM = """
 import importlib, sys, time
 import numpy as np
@@ -54,7 +54,7 @@ OURS, PEER = "tactile_sim.trifinger", "trifinger_simulation"
 
 
 class Robot:
-    """The program in a process of its own."""
+    """The program in its own process."""
 
     def __init__(self, python: str, module: str, finger_type: str, away: float):
         command = [python, "-c", PROGRAM, module, finger_type, str(away)]
@@ -66,7 +66,7 @@ class Robot:
                 raise ImportError(f"{python} cannot run {module}")
 
     def go(self, steps: int) -> tuple[float, int]:
-        """Seconds that so many steps took, and bytes of memory afterwards."""
+        """Take steps; return their duration [s] and the memory afterwards [bytes]."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{steps}\n")
         self._process.stdin.flush()
@@ -74,7 +74,7 @@ class Robot:
         return float(seconds), int(resident)
 
     def end(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self._process.communicate()
 
     def _read(self) -> str:
@@ -83,26 +83,26 @@ class Robot:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure time and memory and print the results."""
     python = sys.argv[1] if len(sys.argv) == 2 else os.environ.get("TACTILE_SIM_TRIFINGER")
     if python is None:
         print(
-            "skipped: needs a Python with trifinger_simulation; python bench/peer_trifinger.py PYTHON,"
+            "skipped: requires a Python with trifinger_simulation: python bench/peer_trifinger.py PYTHON,"
             " or TACTILE_SIM_TRIFINGER=PYTHON"
         )
         return 0
     try:
         worst = speed(python)
     except (ImportError, OSError) as error:
-        print(f"bench/peer_trifinger.py: the peer cannot be started: {error}", file=sys.stderr)
+        print(f"bench/peer_trifinger.py: cannot start trifinger_simulation: {error}", file=sys.stderr)
         return 2
     grown = memory()
-    print(f"at most {worst:.2f} of the peer's time; {grown / 1024:.0f} KiB more after {MANY:,} steps")
+    print(f"at most {worst:.2f} of the peer's time; memory grew by {grown / 1024:.0f} KiB in {MANY:,} steps")
     return 0 if worst <= BOUND else 1
 
 
 def speed(python: str) -> float:
-    """The largest of all ratios."""
+    """Return the largest ratio of our time to the peer's."""
     table = Table(title="append_desired_action and get_observation")
     for column in ("robot", "motion", "PyBullet µs", "ours µs", "ratio of medians"):
         table.add_column(column, justify="left" if column in ("robot", "motion") else "right")
@@ -116,7 +116,7 @@ def speed(python: str) -> float:
                     taken.append(robot.go(BLOCK)[0] / BLOCK * 1e6)
             for robot in robots:
                 robot.end()
-            # The first block warms up.
+            # The first block is a warm-up.
             peer, ours = (statistics.median(taken[1:]) for taken in times)
             ratios.append(ours / peer)
             table.add_row(finger_type, motion, f"{peer:.0f}", f"{ours:.0f}", f"{ratios[-1]:.2f}")
@@ -125,7 +125,7 @@ def speed(python: str) -> float:
 
 
 def memory() -> int:
-    """Bytes by which the memory grows over many steps, the first ones left out."""
+    """Return the growth of memory [bytes] over many steps after a warm-up."""
     robot = Robot(sys.executable, OURS, "trifingerpro", RANGES["touching"])
     before = robot.go(MANY // 10)[1]
     after = robot.go(MANY)[1]

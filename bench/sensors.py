@@ -1,6 +1,7 @@
-"""What contact sensors cost on ``hand``: a step with and without them, and reading one, in 1 to 1,024 worlds.
+"""Cost of contact sensors on ``hand``: steps and sensor readings in 1 to 1,024 environments.
 
-Run as ``python bench/sensors.py``. Times on one machine: use the ratios. A step is that of one world.
+Run as ``python bench/sensors.py``. Times are from one machine; compare the ratios. The time of a step is per
+environment.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from tactile_sim.engines import Engine, Environments, make, make_many
 SCENE = "hand"
 ENVIRONMENTS = (1, 64, 1024)
 SETTLE = 100
-"""Steps before anything is measured, so that there are contacts."""
+"""Steps before the measurement, to establish contacts."""
 STEPS = 30_000
-"""Steps measured, over all environments."""
+"""Measured steps over all environments."""
 READS = 500
 WANTED = 1.2
-"""At most this, of a raw read and its norm, shall a magnitude cost in 1,024 worlds."""
+"""Maximum ratio of reading a magnitude to reading raw data and computing its norm, in 1,024 environments."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all engines and print a table."""
     table = Table(title=f"{SCENE}: µs")
     for column in (
         "engine",
-        "worlds",
+        "environments",
         "bare step",
         "step",
         "all slots",
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 def measure(engine_name: str, count: int) -> list[float]:
-    """One row of the table."""
+    """Return one row of the table."""
     bare, full = engine(engine_name, count, sensors=False), engine(engine_name, count, sensors=True)
     name = full.contact_sensor_names[0]
     magnitude = read(lambda: full.get_contact_force_magnitude(name))
@@ -64,7 +65,7 @@ def measure(engine_name: str, count: int) -> list[float]:
 
 
 def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
-    """Environments that have settled."""
+    """Return environments after settling."""
     spec, model = scenes.load_scene(SCENE)
     if not sensors:
         for sensor in list(spec.sensors):
@@ -76,20 +77,20 @@ def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
 
 
 def step(made: Engine | Environments) -> float:
-    """A step of one environment [µs]."""
+    """Return the time of a step of one environment [µs]."""
     steps = max(STEPS // made.num_envs, 1)
     names = made.contact_sensor_names[:1]
     began = time.perf_counter()
     for _ in range(steps):
         made.step()
-        # MuJoCo finds all with each step, motrixsim with the first that is read.
+        # MuJoCo computes all sensors in each step, MotrixSim when the first one is read.
         for name in names:
             made.get_sensor_data(name)
     return (time.perf_counter() - began) / (steps * made.num_envs) * 1e6
 
 
 def read(call: Callable[[], object]) -> float:
-    """One call [µs]: the best of five rounds."""
+    """Return the time of one call [µs], the best of five rounds."""
     best = np.inf
     for _ in range(5):
         began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""What the skin of ``infant`` costs a step, with 7,000 to 100,000 taxels, and what it costs to build.
+"""Time of a step of the skin of ``infant`` with 7,000 to 100,000 taxels, and time to build it.
 
-Run as ``python bench/skin.py``. All skins feel the same states of one run of the built-in motion, on one
-machine: use the ratios.
+Run as ``python bench/skin.py``. All skins process the same states of one run of the built-in motion, on one
+machine; compare the ratios.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 
 FINENESS = (1.0, 0.53, 0.262)
-"""Spacings over those of the configuration: about 7,000, 25,000 and 100,000 taxels."""
+"""Spacings relative to the configuration: about 7,000, 25,000 and 100,000 taxels."""
 ROUNDS, STEPS, WARM_UP = 3, 400, 100
 LOADS = 10
-"""For the table of a single state."""
+"""Maximum number of loads in the table of a single state."""
 REPEATS = 2000
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print tables."""
     simulation = Simulation(config.load("infant"))
     skins = _build(simulation)
     _run(simulation, skins)
@@ -40,7 +40,7 @@ def main() -> None:
 def _build(simulation: Simulation) -> list[Skin]:
     model, scales = simulation.engine.model, {b.body_id: b.spacing for b in simulation.skin.bodies}
     skins = []
-    table = Table(title="construction, kernels warm")
+    table = Table(title="construction with compiled kernels")
     for column in ("taxels", "ms"):
         table.add_column(column, justify="right")
     for fineness in FINENESS:
@@ -53,7 +53,7 @@ def _build(simulation: Simulation) -> list[Skin]:
 
 
 def _run(simulation: Simulation, skins: list[Skin]) -> None:
-    """From contacts to float32 taxels over one and the same run for each."""
+    """Measure from contacts to float32 readings over the same run for each skin."""
     runs = {}
     for _, response, k in product(range(ROUNDS), RESPONSE_FUNCTIONS, range(len(skins))):
         run = runs.setdefault((response, k), defaultdict(float))
@@ -63,7 +63,7 @@ def _run(simulation: Simulation, skins: list[Skin]) -> None:
     shown = [f"{part} {mean[part] * 1e6:.1f} µs" for part in ("physics", "contacts", "wrenches")]
     table = Table(title=f"infant, {mean['loads']:.0f} loads: {', '.join(shown)}")
     table.add_column("response")
-    for column in ("taxels", "µs", "of physics", "empty output", "growth without it"):
+    for column in ("taxels", "µs", "of physics", "empty output", "growth without output"):
         table.add_column(column, justify="right")
     for (response, k), run in runs.items():
         first = runs[response, 0]
@@ -79,7 +79,7 @@ def _run(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _spend(simulation: Simulation, skin: Skin, response: str, spent: dict[str, float]) -> None:
-    """Adds the times [s] of a run from the start, part by part, and the loads it meets."""
+    """Add the times [s] of the parts of a run from the start, and the number of loads."""
     engine, clock = simulation.engine, time.perf_counter
     simulation.reset()
     for step in range(WARM_UP + STEPS):
@@ -108,7 +108,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, spent: dict[str, f
 
 
 def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
-    """Part by part, the same few loads again and again: what is in the caches stays there."""
+    """Measure parts on one state repeatedly, with data in the CPU caches."""
     engine = simulation.engine
     engine.forward()
     poses = engine.body_positions, engine.body_rotations
@@ -126,7 +126,7 @@ def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
-    """Mean times [µs]."""
+    """Return mean times [µs] by part."""
     loads, shares = skin.loads(contacts, *poses), skin.shares(skin.loads(contacts, *poses))
     parts: dict[str, Callable[[], object]] = {"contacts to loads": lambda: skin.loads(contacts, *poses)}
     for response in RESPONSE_FUNCTIONS:

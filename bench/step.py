@@ -1,6 +1,7 @@
-"""What one step of ``infant`` costs, part by part: physics, contacts, skin, messages.
+"""Time of the parts of one step of ``infant``: physics, contacts, skin, messages.
 
-Run as ``python bench/step.py``. Means over the built-in motion of one run on one machine: use the ratios.
+Run as ``python bench/step.py``. Values are means over the built-in motion of one run on one machine; compare
+the ratios.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WARM_UP = 200
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all parts and print a table."""
     simulation = Simulation(config.load("infant"))
     messages = Messages(simulation)
     markers = Markers(simulation, messages.world)

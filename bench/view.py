@@ -1,8 +1,8 @@
-"""What the view in the browser costs the physics of ``infant``, and how quickly 20,000 taxels arrive.
+"""Cost of the web view for the physics of ``infant``, and update rate of 20,000 taxels in the browser.
 
-Run as ``python bench/view.py``. The browser is a real one, a headless Chromium that draws without a GPU; it
-is skipped by name where there is none. Time of the physics' own thread counts, at real time, on a core that
-the view and the browser leave alone: with a GPU a browser would not need so much of all of them.
+Run as ``python bench/view.py``. The browser is a headless Chromium with software rendering; that part is
+skipped if Chromium is not installed. The measured time is that of the physics thread at real time, on a core
+that the view and the browser do not use, since software rendering occupies all of the others.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-
 SECONDS = 4.0
 ROUNDS = 8
 TAXELS = 20_000
-FINER = 1.02  # on top, so that it is no fewer
-SETTLE = 5000.0  # ms until the scene is there
+FINER = 1.02  # margin, so that the skin has at least TAXELS taxels
+SETTLE = 5000.0  # ms until the scene is loaded
 CORES = sorted(os.sched_getaffinity(0))
 OWN, OTHERS = set(CORES[:1]), set(CORES[1:] or CORES)
 
 
 class Browser:
-    """A Chromium that looks at a view, driven by a process of its own, which counts what it receives."""
+    """A Chromium that displays a view, controlled by a process that counts received messages."""
 
     def __init__(self, address: str):
         self._process = subprocess.Popen(
@@ -53,26 +53,26 @@ class Browser:
         self._process.stdout.readline()
 
     def begin(self, seconds: float) -> None:
-        """Counts for so long."""
+        """Start counting for a time [s]."""
         print(seconds, file=self._process.stdin, flush=True)
 
     def counts(self) -> dict[str, int]:
-        """How often the colours of each cloud of taxels came in that time."""
+        """Return the number of colour updates of each taxel cloud in that time."""
         return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
-        """Closes the window."""
+        """Close the browser."""
         self._process.communicate()
 
 
 def browse(address: str) -> None:
-    """The browser's process: each line on its input says for how long [s] to count."""
+    """Run the browser process; each line of its input is a time to count [s]."""
     from playwright.sync_api import sync_playwright
 
     counts: Counter[str] = Counter()
 
     def count(frame: bytes | str) -> None:
-        if isinstance(frame, bytes):  # as viser packs messages
+        if isinstance(frame, bytes):  # viser's message format
             size, packed = np.frombuffer(frame[:16], "<u8").tolist()
             unpacked = zstandard.ZstdDecompressor().decompress(frame[16 : 16 + packed], size)
             messages = msgspec.msgpack.decode(unpacked)["messages"]
@@ -94,7 +94,7 @@ def browse(address: str) -> None:
 
 
 def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
-    """Time [s] that this thread works for one step, over some seconds of the motion from its start."""
+    """Return the CPU time [s] of this thread per step over some seconds of the built-in motion."""
     simulation = runner.simulation
     simulation.reset()
     runner.watch = watch
@@ -107,15 +107,15 @@ def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
 
 
 def physics(console: Console) -> None:
-    """Compares steps without a view, with a view that nobody looks at, and with one in a browser."""
+    """Compare steps without a view, with a view without browsers, and with a view in one browser."""
     simulation = Simulation(config.load("infant"))
     feed = ViewFeed.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
-    watches = (runner.watch, feed.look)  # nobody, and the view
+    watches = (runner.watch, feed.look)  # without and with the view
     feed.serve(runner)
     cpu_of_steps(runner, feed.look)
-    unseen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
-    rows = [("a view that nobody looks at", unseen, 1.02)]
+    idle = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
+    rows = [("a view without browsers", idle, 1.02)]
     if CHROMIUM:
         browser = Browser(feed.url)
         seen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
@@ -123,20 +123,22 @@ def physics(console: Console) -> None:
         rows.append(("a view in one browser", seen, 1.1))
     feed.close()
 
-    table = Table(title=f"infant at real time, the physics' thread, {ROUNDS} times {SECONDS:g} s")
-    for column in ("", "µs a step without", "with", "ratio", "wanted"):
+    table = Table(title=f"infant at real time, physics thread, {ROUNDS} rounds of {SECONDS:g} s")
+    for column in ("", "µs per step without", "with", "ratio", "target"):
         table.add_column(column, justify="right" if column else "left")
-    for name, times, wanted in rows:
+    for name, times, target in rows:
         without, with_it = np.median(times, axis=0)
         ratio = with_it / without
-        verdict = f"≤ {wanted:g}" if ratio <= wanted else f"[red]≤ {wanted:g}: missed"
+        verdict = f"≤ {target:g}" if ratio <= target else f"[red]≤ {target:g}: missed"
         table.add_row(name, f"{without * 1e6:.1f}", f"{with_it * 1e6:.1f}", f"{ratio:.3f}", verdict)
     console.print(table)
 
 
 def updates(console: Console) -> None:
-    """Lets a fine skin with noise move at real time, so that all readings change at each moment, and counts
-    what the browser gets."""
+    """Run a fine skin with noise at real time and count the updates in the browser.
+
+    Noise changes all readings at every snapshot.
+    """
     os.sched_setaffinity(0, CORES)
     settings = config.load("infant")
     simulation = Simulation(settings)
@@ -159,22 +161,22 @@ def updates(console: Console) -> None:
     runner.stop()
     thread.join()
     feed.close()
-    verdict = "" if min(rates) >= 20.0 else ", [red]20 wanted: missed"
+    verdict = "" if min(rates) >= 20.0 else ", [red]target 20: missed"
     console.print(
-        f"{len(simulation.skin.positions)} taxels that all change, {factor:.2f} × real time: the browser got "
-        f"the colours of each of {len(rates)} bodies {min(rates):.1f} times a second or more{verdict}"
+        f"{len(simulation.skin.positions)} changing taxels, {factor:.2f} × real time: the browser received "
+        f"the colours of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"
     )
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print all results."""
     console = Console()
-    os.sched_setaffinity(0, OTHERS)  # and all processes that are started
+    os.sched_setaffinity(0, OTHERS)  # inherited by all child processes
     physics(console)
     if CHROMIUM:
         updates(console)
     else:
-        console.print("chromium is not installed: what a browser costs and gets is skipped")
+        console.print("chromium is not installed: browser measurements skipped")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Triangle meshes over geometric primitives, as MIMo's ``mimoTouch.sensormeshes`` makes them.
+"""Triangle meshes of geometric primitives, compatible with MIMo's ``mimoTouch.sensormeshes``.
 
-All primitives are centred on the origin, their axes along z. The vertices are MIMo's, in its order, about the
-resolution [m] apart; triangles are wound outward, and all meshes but the pipe's are closed and convex. A
-primitive too small for the resolution is a ``trimesh.PointCloud`` of one vertex at its centre, as in MIMo.
-Arguments that make no sense raise `TactileSimError`.
+All primitives are centred on the origin with their axis along z. Vertices equal MIMo's, in the same order,
+spaced by about the resolution [m]. Triangles are wound outward; all meshes except the pipe's are closed and
+convex. A primitive too small for the resolution is a ``trimesh.PointCloud`` of one vertex at its centre,
+as in MIMo. Invalid arguments raise `TactileSimError`.
 """
 
 from __future__ import annotations
@@ -20,56 +20,83 @@ if TYPE_CHECKING:
 
 
 def mesh_box(resolution: float, sizes: ArrayLike) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Grids over the faces of a box; one vertex if 3/4 of the resolution is above all sizes.
+    """Mesh a box with a grid on each face.
 
-    resolution: about the distance between vertices [m]; sizes (3,): half of the edges [m].
+    Args:
+        resolution: Approximate distance between vertices [m].
+        sizes: Half lengths (3,) of the edges [m].
+
+    Returns:
+        The mesh; a single vertex if 3/4 of the resolution exceeds all sizes.
     """
     return _trimesh(mimo_meshes.box(*checked("mesh_box", resolution, sizes=sizes)))
 
 
 def mesh_sphere(resolution: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """The convex hull of rings of latitude; one vertex if the resolution is above the radius.
+    """Mesh a sphere as the convex hull of rings of latitude.
 
-    resolution: about the distance between vertices [m]; radius [m].
+    Args:
+        resolution: Approximate distance between vertices [m].
+        radius: Radius [m].
+
+    Returns:
+        The mesh; a single vertex if the resolution exceeds the radius.
     """
     return _trimesh(mimo_meshes.sphere(*checked("mesh_sphere", resolution, radius=radius)))
 
 
 def mesh_ellipsoid(resolution: float, radii: ArrayLike) -> trimesh.Trimesh | trimesh.PointCloud:
-    """The mesh of a sphere of the largest radius, scaled along each axis.
+    """Mesh an ellipsoid as a sphere of its largest radius, scaled along each axis.
 
-    resolution: about the largest distance between vertices [m]; radii (3,) along the axes [m].
+    Args:
+        resolution: Approximate largest distance between vertices [m].
+        radii: Radii (3,) along the axes [m].
     """
     return _trimesh(mimo_meshes.ellipsoid(*checked("mesh_ellipsoid", resolution, radii=radii)))
 
 
 def mesh_pipe(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Rings along a pipe, open at both ends; one without length is a ring of vertices without triangles.
+    """Mesh an open pipe with rings along its axis; a pipe of length 0 is a ring without triangles.
 
-    resolution: about the distance between vertices [m]; length [m] and radius [m].
+    Args:
+        resolution: Approximate distance between vertices [m].
+        length: Length [m].
+        radius: Radius [m].
     """
     return _trimesh(mimo_meshes.pipe(*checked("mesh_pipe", resolution, length=length, radius=radius)))
 
 
 def mesh_cylinder(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Rings along the side and on both caps.
+    """Mesh a cylinder with rings on its side and both caps.
 
-    One vertex if there would be fewer than three around, the length is within the resolution or the radius
-    within half of it. resolution: about the distance between vertices [m]; length [m] and radius [m].
+    Args:
+        resolution: Approximate distance between vertices [m].
+        length: Length [m].
+        radius: Radius [m].
+
+    Returns:
+        The mesh; a single vertex if a ring would have fewer than three vertices, the length is at most the
+        resolution, or the radius is at most half of it.
     """
     return _trimesh(mimo_meshes.cylinder(*checked("mesh_cylinder", resolution, length=length, radius=radius)))
 
 
 def mesh_capsule(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Rings along the pipe and on both hemispheres; one vertex if there would be fewer than three around.
+    """Mesh a capsule with rings on its cylinder and both hemispheres.
 
-    resolution: about the distance between vertices [m]; length: without the hemispheres [m]; radius [m].
+    Args:
+        resolution: Approximate distance between vertices [m].
+        length: Length without the hemispheres [m].
+        radius: Radius [m].
+
+    Returns:
+        The mesh; a single vertex if a ring would have fewer than three vertices.
     """
     return _trimesh(mimo_meshes.capsule(*checked("mesh_capsule", resolution, length=length, radius=radius)))
 
 
 def _trimesh(mesh: mimo_meshes.Mesh) -> trimesh.Trimesh | trimesh.PointCloud:
-    import trimesh  # takes half a second: only who asks for a mesh waits for it
+    import trimesh  # imported on first use, since it takes 0.5 s
 
     if len(mesh.vertices) == 1:
         return trimesh.PointCloud(mesh.vertices)

@@ -1,9 +1,9 @@
-"""Points spread over geometric primitives, as MIMo's ``mimoTouch.sensorpoints`` spreads them.
+"""Points on geometric primitives, compatible with MIMo's ``mimoTouch.sensorpoints``.
 
-All primitives are centred on the origin, their axes along z. Every function returns the positions (n, 3)
-[m] and, with ``return_normals``, outward unit normals (n, 3) as well. A primitive too small for the
-resolution has one point at its centre, with the normal (0, 0, 1). Points lie where MIMo has them, in its
-order. Arguments that make no sense raise `TactileSimError`.
+All primitives are centred on the origin with their axis along z. Each function returns positions (n, 3) [m]
+and, with ``return_normals``, also outward unit normals (n, 3). A primitive too small for the resolution has
+one point at its centre with the normal (0, 0, 1). Points equal MIMo's, in the same order. Invalid arguments
+raise `TactileSimError`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,23 @@ Points = np.ndarray | tuple[np.ndarray, np.ndarray]
 
 
 def spread_points_box(resolution: float, sizes: ArrayLike, return_normals: bool = False) -> Points:
-    """Points on a grid over each face of a box; one at the centre if the resolution is above all sizes.
+    """Spread points on a grid on each face of a box.
 
-    resolution: about the distance between points [m]; sizes (3,): half of the edges [m].
+    Args:
+        resolution: Approximate distance between points [m]; above all sizes: a single point.
+        sizes: Half lengths (3,) of the edges [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(mimo_points.box(*checked("spread_points_box", resolution, sizes=sizes)), return_normals)
 
 
 def spread_points_sphere(resolution: float, radius: float, return_normals: bool = False) -> Points:
-    """Points on rings of latitude; one at the centre if the resolution is above the radius.
+    """Spread points on rings of latitude of a sphere.
 
-    resolution: about the distance between points [m]; radius [m].
+    Args:
+        resolution: Approximate distance between points [m]; above the radius: a single point.
+        radius: Radius [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(
         mimo_points.sphere(*checked("spread_points_sphere", resolution, radius=radius)), return_normals
@@ -36,9 +42,12 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
 
 
 def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals: bool = False) -> Points:
-    """The points of a sphere of the largest radius, scaled along each axis: the nearer the flatter it is.
+    """Spread points on an ellipsoid: those of a sphere of its largest radius, scaled along each axis.
 
-    resolution: about the largest distance between points [m]; radii (3,) along the axes [m].
+    Args:
+        resolution: Approximate largest distance between points [m]; they are closer along shorter axes.
+        radii: Radii (3,) along the axes [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(
         mimo_points.ellipsoid(*checked("spread_points_ellipsoid", resolution, radii=radii)), return_normals
@@ -48,9 +57,13 @@ def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals:
 def spread_points_pipe(
     resolution: float, length: float, radius: float, return_normals: bool = False
 ) -> Points:
-    """Points on rings along a pipe without caps.
+    """Spread points on rings along a pipe without caps.
 
-    resolution: about the distance between points [m]; length [m] and radius [m].
+    Args:
+        resolution: Approximate distance between points [m].
+        length: Length [m].
+        radius: Radius [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(
         mimo_points.pipe(*checked("spread_points_pipe", resolution, length=length, radius=radius)),
@@ -61,10 +74,16 @@ def spread_points_pipe(
 def spread_points_cylinder(
     resolution: float, length: float, radius: float, return_normals: bool = False
 ) -> Points:
-    """Points on rings along the side and on both caps; on the rims, normals lean out.
+    """Spread points on rings on the side and both caps of a cylinder; normals at the rims point obliquely.
 
-    One at the centre if there would be fewer than three around or the length is within the resolution.
-    resolution: about the distance between points [m]; length [m] and radius [m].
+    A single point results if a ring would have fewer than three points or the length is at most the
+    resolution.
+
+    Args:
+        resolution: Approximate distance between points [m].
+        length: Length [m].
+        radius: Radius [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(
         mimo_points.cylinder(*checked("spread_points_cylinder", resolution, length=length, radius=radius)),
@@ -75,9 +94,15 @@ def spread_points_cylinder(
 def spread_points_capsule(
     resolution: float, length: float, radius: float, return_normals: bool = False
 ) -> Points:
-    """Points on rings along the pipe and on both hemispheres; one at the centre if fewer than three around.
+    """Spread points on rings on the cylinder and both hemispheres of a capsule.
 
-    resolution: about the distance between points [m]; length: without the hemispheres [m]; radius [m].
+    A single point results if a ring would have fewer than three points.
+
+    Args:
+        resolution: Approximate distance between points [m].
+        length: Length without the hemispheres [m].
+        radius: Radius [m].
+        return_normals: Whether to return normals as well.
     """
     return _given(
         mimo_points.capsule(*checked("spread_points_capsule", resolution, length=length, radius=radius)),

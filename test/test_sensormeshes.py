@@ -1,4 +1,4 @@
-"""Meshes over primitives, by the rules of the seed library and beside it."""
+"""Meshes of primitives, compared with MIMo's rules and with MIMo itself."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import trimesh
+from support.errors import raises
 
 from tactile_sim import TactileSimError, sensorpoints
 from tactile_sim import sensormeshes as ours
@@ -32,7 +33,7 @@ CLOSED = {
 
 @pytest.mark.parametrize("resolution", [0.008, 0.03, 0.05])
 @pytest.mark.parametrize("kind", CLOSED)
-def test_meshes_are_closed_and_the_convex_hulls_of_their_vertices(kind, resolution):
+def test_meshes_are_closed_convex_hulls(kind, resolution):
     mesh = FUNCTIONS[kind](resolution, *CLOSED[kind])
     assert isinstance(mesh, trimesh.Trimesh)
     assert mesh.is_watertight
@@ -42,13 +43,13 @@ def test_meshes_are_closed_and_the_convex_hulls_of_their_vertices(kind, resoluti
 
 
 @pytest.mark.parametrize("kind", ["box", "sphere", "ellipsoid", "pipe"])
-def test_vertices_are_the_points(kind):
+def test_vertices_equal_points(kind):
     sizes = CLOSED.get(kind, [0.2, 0.05])
     points = getattr(sensorpoints, f"spread_points_{kind}")(0.012, *sizes)
     np.testing.assert_array_equal(FUNCTIONS[kind](0.012, *sizes).vertices, points)
 
 
-def test_a_cylinder_has_rings_on_its_caps_that_share_the_outermost_with_the_side():
+def test_cylinder_caps_share_their_outer_ring_with_the_side():
     vertices = ours.mesh_cylinder(0.03, 0.2, 0.1).vertices
     side = len(sensorpoints.spread_points_pipe(0.03, 0.2, 0.1))
     on_cap = 1 + math.ceil(2 * math.pi / 30 / 0.03) + math.ceil(2 * math.pi / 15 / 0.03)
@@ -56,7 +57,7 @@ def test_a_cylinder_has_rings_on_its_caps_that_share_the_outermost_with_the_side
     np.testing.assert_allclose(vertices[side:, 2], np.repeat([0.1, -0.1], on_cap))
 
 
-def test_a_capsule_has_rings_from_its_poles_that_share_the_equator_with_the_side():
+def test_capsule_hemispheres_share_the_equator_with_the_side():
     vertices = ours.mesh_capsule(0.02, 0.2, 0.05).vertices
     side = len(sensorpoints.spread_points_pipe(0.02, 0.2, 0.05))
     rings = math.ceil(math.pi * 0.05 / 0.04)
@@ -65,7 +66,7 @@ def test_a_capsule_has_rings_from_its_poles_that_share_the_equator_with_the_side
     np.testing.assert_allclose(vertices[side], [0, 0, 0.15])
 
 
-def test_a_pipe_is_open_at_both_ends():
+def test_pipe_is_open_at_both_ends():
     mesh = ours.mesh_pipe(0.02, 0.2, 0.05)
     assert mesh.is_winding_consistent
     assert mesh.euler_number == 0
@@ -83,7 +84,7 @@ def test_a_pipe_is_open_at_both_ends():
         ("cylinder", [1.0, 0.1], 0.2),
     ],
 )
-def test_what_is_too_small_for_the_resolution_is_one_vertex_at_its_centre(kind, sizes, largest):
+def test_primitive_smaller_than_resolution_is_one_vertex(kind, sizes, largest):
     assert len(FUNCTIONS[kind](0.99 * largest, *sizes).vertices) > 1
     for resolution in (1.01 * largest, math.inf):
         mesh = FUNCTIONS[kind](resolution, *sizes)
@@ -91,23 +92,23 @@ def test_what_is_too_small_for_the_resolution_is_one_vertex_at_its_centre(kind, 
         np.testing.assert_array_equal(mesh.vertices, [[0, 0, 0]])
 
 
-def test_a_pipe_too_narrow_or_short_for_triangles_keeps_its_vertices():
+def test_pipe_too_small_for_triangles_keeps_its_vertices():
     assert len(ours.mesh_pipe(0.1, 0, 0.1).faces) == 0
     assert len(ours.mesh_pipe(0.1, 0.2, 0.01).vertices) == 3
 
 
-def test_arguments_without_sense_are_refused_by_name():
-    with pytest.raises(TactileSimError, match="mesh_box: sizes needs three lengths above 0 .m., but is 0.1"):
+def test_invalid_argument_is_rejected_by_name():
+    with raises(TactileSimError, "mesh_box", "sizes", "0.1"):
         ours.mesh_box(0.01, 0.1)
 
 
-def test_trimesh_is_loaded_only_for_who_asks_for_a_mesh():
+def test_trimesh_is_imported_on_first_use():
     code = "import sys, tactile_sim.sensormeshes; sys.exit('trimesh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS)
-def test_vertices_are_those_of_mimo_in_its_order(kind, mimo):
+def test_vertices_equal_mimo(kind, mimo):
     theirs = getattr(mimo("mimoTouch.sensormeshes"), f"mesh_{kind}")
     rng = np.random.default_rng(0)
     for _ in range(40):

@@ -95,13 +95,13 @@ def test_a_python_that_does_not_fit_is_named_with_those_that_do(machine, version
     minor = version.rsplit(".", 1)[0]
     old = f'case "$2" in *split*) echo "Python {version}"; exit 0;; esac; echo {minor}; exit 1'
     said = refused(machine(*BUILD, python=old))
-    assert f"found Python {version}; needed: CPython 3.11, 3.12 or 3.13" in said
+    assert f"Python {version}" in said and "CPython 3.11, 3.12 or 3.13" in said
 
 
 def test_no_network_says_so_and_a_later_call_goes_on(machine):
     result = machine(*BUILD, PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0", PIP_NO_CACHE_DIR="1")
     assert result.returncode == 1
-    assert "could not be reached" in result.stderr
+    assert "PyPI" in result.stderr
     assert "HTTPS_PROXY" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (machine.venv / ".stamps/wheels").exists()
@@ -123,7 +123,8 @@ def test_ctrl_c_ends_it_with_one_line(machine):
     pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'
     result = machine(*BUILD, python=pressed)
     assert result.returncode == 130
-    assert result.stderr.split("\n") == ["", "setup: interrupted; make setup goes on from here", ""]
+    [line] = result.stderr.strip().splitlines()
+    assert line.startswith("setup: ") and "make setup" in line
 
 
 def test_another_machine_is_refused_with_what_works_there(machine, tmp_path):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/bags.md: python tools/bag_figures.py. Needs no screen, but ROS and OpenGL (EGL).
+"""Generate the pictures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, no display.
 
-Bags of the infant and, for its feelers, of the worm are recorded, and what `tactile_sim plot` makes of
-them is written to docs/images.
+Records bags of the infant and, for feelers, of the worm, and saves the output of `tactile_sim plot` in
+docs/images.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from PIL import Image
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 FIGURES = ("forces", "raster", "peak", "contacts")
 DURATION, STILL = 4.0, 1.6
-"""Of the bag, and the time of the picture from its video [s]."""
+"""Length of the bag, and time of the picture from its video [s]."""
 FALL = 1.0
-"""Of the bag of the worm [s]."""
+"""Length of the worm's bag [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
-"""What no figure shows."""
+"""Turn off topics that no figure uses."""
 QUIET = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 
 def command(*arguments: str) -> None:
-    """Runs `tactile_sim`."""
+    """Run `tactile_sim`."""
     subprocess.run([sys.executable, "-m", "tactile_sim", *arguments], check=True, env=os.environ | QUIET)
 
 
 def still(video: Path, time: float) -> Image.Image:
-    """The picture of a video at a time [s]."""
+    """Return the frame of a video at a time [s]."""
     with av.open(str(video)) as container:
         return next(frame.to_image() for frame in container.decode(video=0) if frame.time >= time)
 
 
-def save(picture: Image.Image, name: str) -> None:
-    """Writes docs/images/NAME."""
+def save(image: Image.Image, name: str) -> None:
+    """Save an image as docs/images/NAME."""
     path = IMAGES / name
-    picture.convert("RGB").save(path, optimize=True, quality=85)
+    image.convert("RGB").save(path, optimize=True, quality=85)
     print(f"{path} ({path.stat().st_size // 1000} kB)")
 
 
 def main() -> None:
-    """Records, draws, films."""
+    """Record bags, plot them and render a video."""
     with tempfile.TemporaryDirectory() as folder:
         bag, video = Path(folder) / "infant", Path(folder) / "infant.mp4"
         command("run", "infant", "--duration", str(DURATION), "--record", str(bag), *WITHOUT)

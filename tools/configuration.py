@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md, the page of all keys: python tools/configuration.py."""
+"""Generate docs/configuration.md, the reference of all keys: python tools/configuration.py."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ function: N, or m/s for `slip`.
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the page as Markdown."""
     rows = [
         f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
         for key in _keys()

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/plots.md and docs/skin.md: python tools/figures.py. Needs no screen.
+"""Generate the pictures of docs/plots.md and docs/skin.md: python tools/figures.py. Requires no display.
 
-Those of docs/plots.md come from the code that stands there: each block is run, and the figure it makes is
-written to the image that follows it.
+For docs/plots.md, each code block of the page is executed, and its figure is saved as the image that follows.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from PIL import Image
 from scipy.spatial import cKDTree
 
 from tactile_sim.engines.contacts import read_contacts
-from tactile_sim.plots import drawing
-from tactile_sim.plots.sensed import Sensors
+from tactile_sim.plots import axes
+from tactile_sim.plots.readings import Sensors
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, Skin
 from tactile_sim.skin.hertz import STIFFNESS
 
@@ -45,17 +44,17 @@ BODIES = {
     '<geom type="capsule" size=".016 .03"/><geom type="sphere" size=".03" pos="0 0 .055"/>',
 }
 SPACING = 0.01
-"""[m]"""
+"""Distance between taxels [m]."""
 ELEVATION, AZIMUTH = 25.0, -50.0
 
 PATCH_SPACING, PRESSED = 0.0025, np.array([0.0007, 0.0004])
-"""[m]; the second is where the patch is pressed, off its taxels."""
+"""Distance between taxels of the patch, and point of contact between taxels [m]."""
 FORCE, BALL = 2.0, 0.03
-"""[N]; the radius of the ball that presses [m]."""
+"""Contact force [N], and radius of the pressing ball [m]."""
 
 
 def plots_page() -> None:
-    """Runs the code of docs/plots.md from top to bottom."""
+    """Execute the code of docs/plots.md from top to bottom."""
     names: dict[str, object] = {}
     for block in BLOCK.finditer((DOCS / "plots.md").read_text(encoding="utf-8")):
         exec(compile(block["code"], "docs/plots.md", "exec"), names)
@@ -64,8 +63,8 @@ def plots_page() -> None:
 
 
 def placements() -> Figure:
-    """Both placements on the primitives and on a body of several geoms."""
-    with plt.rc_context(drawing.STYLE):
+    """Draw both placements on the primitives and on a body of several geoms."""
+    with plt.rc_context(axes.STYLE):
         fig = plt.figure(figsize=(11.0, 4.2), facecolor="white")
         for row, placement in enumerate(PLACEMENTS):
             for column, (name, geoms) in enumerate(BODIES.items()):
@@ -81,8 +80,8 @@ def placements() -> Figure:
                 )  # fmt: skip
                 ax.set_axis_off()
                 middle = (skin.positions.min(axis=0) + skin.positions.max(axis=0)) / 2
-                drawing.box(ax, middle, np.full(3, 0.145), middle + 0.0725 * np.eye(3), fill=0.78)
-                drawing.sensors(ax, taxels, 0.75, solid=True)
+                axes.box(ax, middle, np.full(3, 0.145), middle + 0.0725 * np.eye(3), fill=0.78)
+                axes.sensors(ax, taxels, 0.75, solid=True)
                 ax.set_title(f"{len(skin.positions)} taxels", fontsize=9, y=-0.14)
                 if row == 0:
                     fig.text(0.115 + 0.16 * column, 0.96, name, ha="center")
@@ -91,7 +90,7 @@ def placements() -> Figure:
 
 
 def responses() -> Figure:
-    """The same contact under each response function: a ball that lies on a flat patch."""
+    """Draw the same contact with each response function: a ball on a flat patch."""
     model = mujoco.MjModel.from_xml_string(
         f"""
         <mujoco><worldbody>
@@ -111,17 +110,17 @@ def responses() -> Figure:
     felt = {name: skin.sense(load, "normal", name)[top, 0] for name in RESPONSE_FUNCTIONS}
     reach = {
         "spread_linear": (2 * PATCH_SPACING, "two spacings"),
-        "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "radius of the area of contact"),
+        "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "contact radius"),
     }
-    with plt.rc_context(drawing.STYLE):
+    with plt.rc_context(axes.STYLE):
         fig = plt.figure(figsize=(11.0, 3.9), facecolor="white")
         for column, (name, force) in enumerate(felt.items()):
             ax = fig.add_axes((0.05 + 0.325 * column, 0.13, 0.22, 0.62))
             bar = fig.add_axes((0.28 + 0.325 * column, 0.18, 0.009, 0.52))
             patch(ax, bar, positions, force)
             ax.set_title(name, y=1.13)
-            told = f"at most {force.max():.2f} N, in all {force.sum():.2f} N"
-            ax.text(0.5, 1.05, told, size=9, ha="center", transform=ax.transAxes)
+            label = f"maximum {force.max():.2f} N, total {force.sum():.2f} N"
+            ax.text(0.5, 1.05, label, size=9, ha="center", transform=ax.transAxes)
             if column:
                 ax.set(ylabel="", yticklabels=[])
             if name in reach:
@@ -133,30 +132,30 @@ def responses() -> Figure:
 
 
 def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None:
-    """Taxels of a flat patch from above, (n, 2) [mm], and the force (n,) [N] on each, with its colours."""
+    """Draw the taxels (n, 2) [mm] of a flat patch from above, coloured by force (n,) [N]."""
     on = force > 0
     ax.scatter(*positions[~on].T, s=50, color="#e3e7ed", linewidths=0)
     drawn = ax.scatter(
-        *positions[on].T, s=110, c=force[on], cmap=drawing.COLOURS, vmin=0, vmax=force.max(), linewidths=0
+        *positions[on].T, s=110, c=force[on], cmap=axes.COLOURS, vmin=0, vmax=force.max(), linewidths=0
     )
     ax.plot(*(1e3 * PRESSED), "+", color=MARK, markersize=11, markeredgewidth=2)
     ax.set(aspect="equal", xlim=(-11.5, 11.5), ylim=(-11.5, 11.5), xlabel="x [mm]", ylabel="y [mm]")
     colours = ax.figure.colorbar(drawn, cax=bar)
-    colours.set_label("force on a taxel [N]")
+    colours.set_label("force per taxel [N]")
     colours.outline.set_visible(False)
 
 
 def save(fig: Figure, image: str, colours: int = 0) -> None:
-    """Writes a figure to docs/; with so many colours at most, which makes it small."""
+    """Save a figure in docs/; ``colours``: maximum number of colours, to reduce the file size."""
     path = DOCS / image
     path.parent.mkdir(exist_ok=True)
     drawn = io.BytesIO()
     fig.savefig(drawn, dpi=DPI)
     plt.close(fig)
-    picture = Image.open(drawn).convert("RGB")
+    rendered = Image.open(drawn).convert("RGB")
     if colours:
-        picture = picture.quantize(colours, dither=Image.Dither.NONE)
-    picture.save(path, optimize=True)
+        rendered = rendered.quantize(colours, dither=Image.Dither.NONE)
+    rendered.save(path, optimize=True)
     print(f"{image} ({path.stat().st_size // 1000} kB)")
 
 

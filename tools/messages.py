@@ -1,4 +1,4 @@
-"""Writes docs/messages.md, the reference of all messages and services: python tools/messages.py."""
+"""Generate docs/messages.md, the reference of messages and services: python tools/messages.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the page as Markdown."""
     files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
     contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_topics(file.stem)}" for file in files]
     text = "\n".join([HEAD, *contents, *_services(), *(line for file in files for line in _section(file))])
@@ -27,7 +27,7 @@ def page() -> str:
 
 
 def _topics(name: str) -> str:
-    """Where it is sent or served."""
+    """Return the topics or the service name of an interface."""
     places = {
         "ContactSensor": "`contact_sensors/<name>`",
         "ContactWrenchArray": "`contacts`",
@@ -50,7 +50,7 @@ def _services() -> Iterator[str]:
 def _section(file: Path) -> Iterator[str]:
     yield f"\n## {file.stem}"
     parts = file.read_text(encoding="utf-8").split("---\n")
-    for part, title in zip(parts, ("Request", "Answer") if len(parts) == 2 else ("",), strict=True):
+    for part, title in zip(parts, ("Request", "Response") if len(parts) == 2 else ("",), strict=True):
         yield from _part(part, title)
 
 
@@ -64,12 +64,12 @@ def _part(text: str, title: str) -> Iterator[str]:
     for line in lines:
         if line and not line.startswith("#"):
             field = FIELD.fullmatch(line)
-            assert field, f"no field: {line!r}"
+            assert field, f"{line!r} is not a field definition"
             yield f"| `{field['name']}` | `{field['type']}` | {field['meaning'] or ''} |"
 
 
 def _prose(comment: list[str]) -> Iterator[str]:
-    """A comment as it stands; what is laid out in columns stays so."""
+    """Yield a comment's lines, with tables in columns as code blocks."""
     columns = False
     for line in ["", *comment]:
         if ("  " in line.strip()) != columns:

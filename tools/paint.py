@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""Makes scenes/assets: the worm's meshes, and the maps that feelers of shipped scenes are painted on.
-
-python tools/paint.py
-"""
+"""Generate scenes/assets: the worm's meshes, and the feeler maps of shipped scenes: python tools/paint.py."""
 
 from __future__ import annotations
 
@@ -14,22 +11,22 @@ from PIL import Image
 ASSETS = Path(__file__).resolve().parent.parent / "scenes" / "assets"
 
 FACE, BORDER = 20, 1
-"""Pixels along an edge of the cube, and those left black beside its edges."""
+"""Pixels along an edge of the cube, and width of the black border of each face."""
 
 AROUND, RINGS = 32, 24
-"""Faces of a worm's segment around its axis and along its outline."""
+"""Faces of a worm segment around its axis and along its outline."""
 LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
-"""Of a segment, from pole to pole; its thickest, and how thick it is where the tip is rounded off [m]."""
+"""Length of a segment, its largest radius, and its radius at the rounded tip [m]."""
 MAP = (128, 160)
 """Width and height of a segment's map [pixels]."""
 SPARSE, DENSE = 0.010, 0.003
-"""Between feelers, in general and at the tip [m]."""
+"""Distance between feelers in general and at the tip [m]."""
 DENSE_PART, BARE_PART = 0.06, 0.07
-"""How far from its poles the upper segment is tip, and is in the neck, without feelers [m]."""
+"""Lengths of the tip and of the neck without feelers, from the poles of the upper segment [m]."""
 
 
 def cube() -> np.ndarray:
-    """The cross of a cube's faces: a feeler in each pixel but those beside the edges."""
+    """Return the unfolded faces of a cube with a feeler in each pixel except at the borders."""
     image = np.zeros((3 * FACE, 4 * FACE), np.uint8)
     for row, column in ((1, 0), (1, 1), (1, 2), (1, 3), (0, 1), (2, 1)):
         face = image[row * FACE : (row + 1) * FACE, column * FACE : (column + 1) * FACE]
@@ -38,20 +35,20 @@ def cube() -> np.ndarray:
 
 
 def outline(upper_radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Height and radius (k,) of a segment from its lower to its upper pole, and the way there (k,) [m]."""
+    """Return height and radius (k,) of a segment's outline from pole to pole, and the arc length (k,) [m]."""
     quarter = np.linspace(0.0, np.pi / 2, 7)
     low = np.stack([RADIUS * (1 - np.cos(quarter)), RADIUS * np.sin(quarter)])
     high = np.stack([LENGTH - upper_radius * (1 - np.cos(quarter)), upper_radius * np.sin(quarter)])[:, ::-1]
     z, r = np.concatenate([low, high], axis=1)
     way = np.r_[0.0, np.cumsum(np.hypot(np.diff(z), np.diff(r)))]
-    # Evenly along the way, but for the corners of the rounded ends, which stay.
+    # Equal steps along the straight part; the vertices of the rounded ends are kept.
     straight = np.linspace(way[6], way[7], RINGS - 12 + 1)[1:-1]
     steps = np.sort(np.r_[way, straight])
     return np.interp(steps, way, z), np.interp(steps, way, r), steps
 
 
 def segment(upper_radius: float) -> str:
-    """An OBJ of a worm's segment along z from its lower pole on; u goes around it and v along its outline."""
+    """Return an OBJ of a segment along z from its lower pole; u runs around it, v along its outline."""
     z, r, way = outline(upper_radius)
     lines = ["# A segment of the worm, made by tools/paint.py."]
     turn = 2 * np.pi * np.arange(AROUND) / AROUND
@@ -62,7 +59,7 @@ def segment(upper_radius: float) -> str:
     rings = len(z) - 2
     for share in way[1:-1] / way[-1]:
         lines += [f"vt {u / AROUND:.6f} {share:.6f}" for u in range(AROUND + 1)]
-    # Each face at a pole has a corner of its own there, in the middle of its side.
+    # Each face at a pole has its own texture coordinate there, in the middle of its side.
     lines += [f"vt {(u + 0.5) / AROUND:.6f} {v}" for v in (0, 1) for u in range(AROUND)]
 
     def corner(ring: int, step: int) -> str:
@@ -82,7 +79,7 @@ def segment(upper_radius: float) -> str:
 
 
 def worm(upper_radius: float, dense_part: float, bare_part: float) -> np.ndarray:
-    """The map of a segment: rings of white pixels, near to each other at the tip and far elsewhere."""
+    """Return the map of a segment: rings of white pixels, dense at the tip and sparse elsewhere."""
     _, r, way = outline(upper_radius)
     width, height = MAP
     image = np.zeros((height, width), np.uint8)
@@ -100,7 +97,7 @@ def worm(upper_radius: float, dense_part: float, bare_part: float) -> np.ndarray
 
 
 def main() -> None:
-    """Writes all assets."""
+    """Write all assets."""
     ASSETS.mkdir(exist_ok=True)
     Image.fromarray(cube()).save(ASSETS / "touch_cube.png", optimize=True)
     for name, radius, *parts in (("lower", RADIUS, 0.0, 0.0), ("upper", TIP, DENSE_PART, BARE_PART)):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes docs/images/skins.png, the picture of the README: three scenes with their skins, feeling.
+"""Generate docs/images/skins.png, the picture of the README: three scenes with readings of their skins.
 
     MUJOCO_GL=egl python tools/picture.py
 
-Every dot is a taxel, coloured by the force it feels; what glows through lies on the far side. Green arrows
-are the contact forces on the skin.
+Each dot is a taxel, coloured by its force; loaded taxels on the far side shine through. Green arrows are the
+contact forces on the skin.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tactile_sim import config
 from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
 
-NO_OPENGL = """picture.py cannot render: MuJoCo finds no OpenGL. Without a screen:
+NO_OPENGL = """picture.py: MuJoCo cannot initialise OpenGL. Without a display:
   sudo apt install libegl1 libgl1-mesa-dri    then  MUJOCO_GL=egl python tools/picture.py
   sudo apt install libosmesa6                 then  MUJOCO_GL=osmesa python tools/picture.py"""
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png"
 HEIGHT = 560
 SUPERSAMPLING = 2
 FORCES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Decades [N] from the darkest colour to the brightest; a taxel that feels less stays grey."""
+"""Forces [N] from the darkest to the brightest colour; taxels with less force stay grey."""
 ARROW_SCALE = 0.012
-"""[m/N]"""
-ASLEEP = (0.50, 0.58, 0.70, 1.0)
+"""Length of force arrows [m/N]."""
+UNLOADED = (0.50, 0.58, 0.70, 1.0)
 ARROW = (0.45, 1.0, 0.75, 0.9)
 MATERIALS = {
     "skin": (0.20, 0.23, 0.29, 1),
@@ -64,7 +64,7 @@ INFERNO = np.array(
 
 @dataclass(frozen=True)
 class Throw:
-    """A ball thrown so that it comes to ``target`` (3,) [m] after ``flight`` [s]."""
+    """A ball thrown to reach ``target`` (3,) [m] after ``flight`` [s]."""
 
     time: float
     start: tuple[float, float, float]
@@ -74,7 +74,7 @@ class Throw:
 
 @dataclass(frozen=True)
 class View:
-    """One panel: a shipped config at a time [s], seen from somewhere."""
+    """One panel: a shipped configuration at a time [s], with the camera."""
 
     config: str
     time: float
@@ -119,7 +119,7 @@ VIEWS = [
 
 
 def simulate(view: View) -> Snapshot:
-    """Runs a shipped config, with its built-in motion, to the moment of the view."""
+    """Run a shipped configuration with its built-in motion until the time of the view."""
     simulation = Simulation(config.load(view.config))
     engine = simulation.engine
     thrown = view.throw is None
@@ -137,13 +137,13 @@ def simulate(view: View) -> Snapshot:
 
 
 def colours(brightness: np.ndarray) -> np.ndarray:
-    """(n, 3) colours of brightness (n,) from 0 to 1, dark violet to light yellow."""
+    """Return colours (n, 3) for brightness (n,) from 0 to 1, dark violet to light yellow."""
     place = brightness * (len(INFERNO) - 1)
     return np.stack([np.interp(place, range(len(INFERNO)), c) for c in INFERNO.T / 255], axis=1)
 
 
 class Taxels:
-    """The taxels of a snapshot as little discs on the skin."""
+    """The taxels of a snapshot as small discs on the skin."""
 
     def __init__(self, snapshot: Snapshot):
         skin, engine = snapshot.simulation.skin, snapshot.simulation.engine
@@ -159,7 +159,7 @@ class Taxels:
         first = np.cross(normals, aside)
         first /= np.linalg.norm(first, axis=1)[:, None]
         self.frame = np.stack([first, np.cross(normals, first), normals], axis=2)
-        self.rgba = np.tile(np.array(ASLEEP), (len(force), 1))
+        self.rgba = np.tile(np.array(UNLOADED), (len(force), 1))
         self.rgba[self.felt, :3] = colours(brightness[self.felt])
         self.emission = np.full(len(force), 0.1)
         self.emission[self.felt] = 0.8
@@ -181,7 +181,7 @@ def add(
     frame: np.ndarray,
     rgba: Sequence[float],
 ) -> mujoco.MjvGeom:
-    """One more geom in the scene; the columns of the frame (3, 3) are its axes."""
+    """Add a geom to the scene; the columns of ``frame`` (3, 3) are its axes."""
     geom = scene.geoms[scene.ngeom]
     mujoco.mjv_initGeom(geom, kind, size, position, frame.ravel(), np.asarray(rgba, np.float32))
     geom.specular = 0
@@ -190,7 +190,7 @@ def add(
 
 
 def draw_forces(scene: mujoco.MjvScene, snapshot: Snapshot) -> None:
-    """An arrow for each contact: the force on the skin."""
+    """Add an arrow for the force on the skin at each contact."""
     contacts = snapshot.contacts
     for position, wrench in zip(contacts.position, contacts.wrench_world, strict=True):
         arrow = add(scene, mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3), position, np.eye(3), ARROW)
@@ -200,7 +200,7 @@ def draw_forces(scene: mujoco.MjvScene, snapshot: Snapshot) -> None:
 
 
 def render(view: View) -> Image.Image:
-    """A panel: the scene, and over it the light of the taxels that feel something, blurred."""
+    """Render a panel: the scene with the blurred glow of loaded taxels."""
     snapshot = simulate(view)
     model, data = snapshot.simulation.engine.model, snapshot.simulation.engine.data
     for name, rgba in MATERIALS.items():
@@ -223,44 +223,44 @@ def render(view: View) -> Image.Image:
     scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = 0
     taxels.draw(scene, np.arange(len(taxels.radius)))
     draw_forces(scene, snapshot)
-    picture = renderer.render().astype(float)
-    # The same taxels alone, without light: only what they emit.
+    image = renderer.render().astype(float)
+    # Render the same taxels without light: only their emission.
     scene.ngeom = scene.nlight = 0
     taxels.emission[:] = 1.0
     taxels.draw(scene, taxels.felt, grow=1.15)
     light = Image.fromarray(renderer.render())
     for radius, weight in ((3, 0.35), (10, 0.5), (30, 0.7)):
         glow = np.asarray(light.filter(ImageFilter.GaussianBlur(radius)), float)
-        picture = 255 - (255 - picture) * (255 - weight * glow) / 255
+        image = 255 - (255 - image) * (255 - weight * glow) / 255
     renderer.close()
-    panel = Image.fromarray(picture.round().astype(np.uint8))
+    panel = Image.fromarray(image.round().astype(np.uint8))
     return panel.resize((view.width, HEIGHT), Image.Resampling.LANCZOS)
 
 
-def legend(picture: Image.Image) -> None:
-    """The colours and what they mean, at the lower left of the second panel."""
-    draw = ImageDraw.Draw(picture)
+def legend(image: Image.Image) -> None:
+    """Draw the colour scale at the lower left of the second panel."""
+    draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=14)
     width, height = 180, 8
-    left, top = VIEWS[0].width + 32, picture.height - 44
+    left, top = VIEWS[0].width + 32, image.height - 44
     bar = (colours(np.linspace(0, 1, width)) * 255).astype(np.uint8)
-    picture.paste(Image.fromarray(np.tile(bar, (height, 1, 1))), (left, top))
+    image.paste(Image.fromarray(np.tile(bar, (height, 1, 1))), (left, top))
     for x, force in zip(np.linspace(left, left + width, len(FORCES)), FORCES, strict=True):
         draw.text((x, top + height + 4), f"{force:g}", font=font, fill=(200, 206, 216), anchor="ma")
-    draw.text((left, top - 6), "force on a taxel [N]", font=font, fill=(200, 206, 216), anchor="ls")
+    draw.text((left, top - 6), "force per taxel [N]", font=font, fill=(200, 206, 216), anchor="ls")
 
 
 def main() -> None:
-    """Renders the panels and puts them side by side."""
+    """Render the panels side by side."""
     panels = [render(view) for view in VIEWS]
-    picture = Image.new("RGB", (sum(p.width for p in panels), HEIGHT))
+    image = Image.new("RGB", (sum(p.width for p in panels), HEIGHT))
     left = 0
     for panel in panels:
-        picture.paste(panel, (left, 0))
+        image.paste(panel, (left, 0))
         left += panel.width
-    legend(picture)
+    legend(image)
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(OUTPUT, optimize=True)
+    image.save(OUTPUT, optimize=True)
     print(f"{OUTPUT} ({OUTPUT.stat().st_size // 1000} kB)")
 
 

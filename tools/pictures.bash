@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Draws every picture of README.md and docs/ anew, each with the script that made it.
+# Regenerate all pictures of README.md and docs/ with their scripts.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 source tools/env.bash
-export MUJOCO_GL="${MUJOCO_GL:-egl}"  # without a screen; osmesa where there is no EGL
+export MUJOCO_GL="${MUJOCO_GL:-egl}"  # without a display; use osmesa if EGL is not available
 readonly SCRIPTS=(figures picture signal_chain feelers_figures bag_figures view_pictures rviz_picture)
 for script in "${SCRIPTS[@]}"; do
   echo "pictures: tools/$script.py"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the picture of RViz in docs/start.md: python tools/rviz_picture.py. Needs xvfb and imagemagick.
+"""Generate the picture of RViz in docs/start.md: python tools/rviz_picture.py. Requires xvfb and imagemagick.
 
-Where RViz is not installed, the picture stays as it is.
+Without RViz the existing picture is kept.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"
 PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
 WINDOW = "1200x846x24"
-"""As in the display file, and the colours' depth."""
+"""Size as in the display file, and colour depth."""
 PATIENCE = 60.0
-"""Until the node runs; the first one compiles its kernels [s]."""
+"""Time for the node to start, which may include compiling kernels [s]."""
 SETTLE = 10.0
-"""Until the cube lies still and RViz has drawn it by software [s]."""
+"""Time for the cube to come to rest and RViz to render it in software [s]."""
 
 
 def start(stack: ExitStack, *command: str, **options: int) -> subprocess.Popen[str]:
-    """A program that ends with the stack."""
+    """Start a program that is terminated with the stack."""
     process = stack.enter_context(subprocess.Popen(command, text=True, **options))
     stack.callback(process.terminate)
     return process
 
 
 def main() -> None:
-    """Opens the scene in RViz, on a screen in memory, and keeps what is seen."""
+    """Open the scene in RViz on a virtual display and save a screenshot."""
     missing = [program for program in ("rviz2", "Xvfb", "import") if shutil.which(program) is None]
     if missing:
-        print(f"tools/rviz_picture.py: {PICTURE.name} is not drawn anew: no {', '.join(missing)} here")
+        print(f"tools/rviz_picture.py: {PICTURE.name} is not updated; not installed: {', '.join(missing)}")
         return
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with ExitStack() as stack:
@@ -49,7 +49,7 @@ def main() -> None:
         end = time.monotonic() + PATIENCE
         while not any("steps/s" in line for line in node.last_lines):
             if node.returncode is not None or time.monotonic() > end:
-                sys.exit(f"tools/rviz_picture.py: no {CONFIG}: {node.last_lines[-1:]}")
+                sys.exit(f"tools/rviz_picture.py: cannot start {CONFIG}: {node.last_lines[-1:]}")
             time.sleep(0.1)
         start(stack, "rviz2", "-d", str(ROOT / "rviz" / "tactile_sim.rviz"), stderr=subprocess.DEVNULL)
         time.sleep(SETTLE)

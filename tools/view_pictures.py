@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/view.md: python tools/view_pictures.py. Needs Chromium, and no screen."""
+"""Generate the pictures of docs/view.md: python tools/view_pictures.py. Requires Chromium, no display."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tactile_sim.child import Child
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 HINTS = ".mantine-Notifications-root { display: none }"
-"""One says that there is no GPU."""
+"""Hides the notification that there is no GPU."""
 SIZE = {"width": 1200, "height": 760}
 PATIENCE = 60.0
-"""[s]"""
+"""Timeout [s]."""
 SETTLE = 4000
-"""Until all is drawn by software [ms]."""
+"""Time to render the scene in software [ms]."""
 
 
 def plain(page: Page) -> None:
-    """The view as it opens."""
+    """Keep the initial view."""
 
 
 def transparent(page: Page) -> None:
-    """Through the bodies."""
+    """Show the bodies transparently."""
     page.get_by_label("transparent").check()
-    page.mouse.move(0.0, 0.0)  # else its hint would cover the legend
+    page.mouse.move(0.0, 0.0)  # otherwise the tooltip covers the legend
 
 
 PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
@@ -41,11 +41,11 @@ PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
     "view_hand": ("hand", 2700, plain),
     "view_transparent": ("touch_cube", 600, transparent),
 }
-"""By name: the configuration, after how many steps from the start it is seen, and what is clicked first."""
+"""By name: the configuration, the number of steps from the start, and a function that prepares the page."""
 
 
 def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image:
-    """What a browser shows so many steps after the start."""
+    """Return a screenshot of the browser a number of steps after the start."""
     press = page.get_by_role("button")
     press.filter(has_text=re.compile("^Pause$")).click()
     page.get_by_text("paused").wait_for()
@@ -59,7 +59,7 @@ def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image
 
 
 def main() -> None:
-    """Opens each scene in the browser and keeps what is seen."""
+    """Open each scene in the browser and save a screenshot."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         sys.exit("tools/view_pictures.py: chromium is not installed: apt-get install chromium")
@@ -68,11 +68,11 @@ def main() -> None:
         for name, (config, steps, prepare) in PICTURES.items():
             with Child("view", config, "--port", "0") as view:
                 if not view.wait_for("web view: ", PATIENCE):
-                    sys.exit(f"tools/view_pictures.py: no view of {config}: {view.last_lines[-1:]}")
-                [told] = [line for line in view.last_lines if line.startswith("web view: ")]
+                    sys.exit(f"tools/view_pictures.py: cannot view {config}: {view.last_lines[-1:]}")
+                [line] = [line for line in view.last_lines if line.startswith("web view: ")]
                 page = browser.new_page(viewport=SIZE)
                 page.set_default_timeout(1000 * PATIENCE)
-                page.goto(told.split()[-1])
+                page.goto(line.split()[-1])
                 page.add_style_tag(content=HINTS)
                 take(page, steps, prepare).save(IMAGES / f"{name}.jpg", quality=88)
                 page.close()

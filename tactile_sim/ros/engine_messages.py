@@ -29,7 +29,7 @@ def _maker(message_type: Any, topic: EngineTopic) -> Callable[[Snapshot], bytes]
     fields = dict(topic.fields)
     if "header" in types:
         fields["header"] = {"stamp": cdr.STAMP, **fields.get("header", {})}
-    form = cdr.form(message_type, {**fields, topic.array: cdr.Whole()})
+    form = cdr.template(message_type, {**fields, topic.array: cdr.Payload()})
     element = types[topic.array].removeprefix("sequence<").removesuffix(">")
     dtype = np.dtype({"float": "f4", "double": "f8"}.get(element, element))
 

@@ -23,7 +23,7 @@ class FeelerMessages:
         self._layout_id = zlib.crc32(b"".join(part.tobytes() for part in parts))
         self.tokens = [topic_token(body.name) for body in feelers.bodies]
         self._arrays = [
-            cdr.form(
+            cdr.template(
                 TactileArray,
                 {
                     "header": {"stamp": cdr.STAMP, "frame_id": simulation.frames[body.body_id]},
@@ -33,7 +33,7 @@ class FeelerMessages:
                     "unit": "m",
                     "taxel_count": body.stop - body.start,
                     "channels": 1,
-                    "data": cdr.Whole(),
+                    "data": cdr.Payload(),
                 },
             )
             for body in feelers.bodies

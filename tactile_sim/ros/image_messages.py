@@ -30,13 +30,13 @@ class _ImageMessage:
     def __init__(self, picture: TactileImage, frame: str):
         self._picture = picture
         self._frame = frame
-        self._form: cdr.Form | None = None
+        self._template: cdr.MessageTemplate | None = None
 
     def __call__(self, snapshot: Snapshot) -> bytes:
         pixels = self._picture.make(snapshot)
-        if self._form is None:
-            self._form = cdr.form(Image, self._fields(pixels))
-        return self._form.fill(snapshot.stamp, data=pixels.reshape(-1))
+        if self._template is None:
+            self._template = cdr.template(Image, self._fields(pixels))
+        return self._template.fill(snapshot.stamp, data=pixels.reshape(-1))
 
     def _fields(self, pixels: np.ndarray) -> dict[str, Any]:
         return {
@@ -45,5 +45,5 @@ class _ImageMessage:
             "width": pixels.shape[1],
             "encoding": self._picture.encoding,
             "step": pixels[0].nbytes,
-            "data": cdr.Whole(),
+            "data": cdr.Payload(),
         }

@@ -47,7 +47,7 @@ class Markers:
         settings = self._simulation.settings.markers
         if settings.contact_radius != self._radius:
             self._radius = settings.contact_radius
-            self._form = self._make_form()
+            self._template = self._make_template()
         positions = snapshot.contacts.position
         ends, parts = snapshot.force_arrows(settings.force_scale)
         # What was drawn before goes away as the new comes, so that nothing outlives its contact.
@@ -64,24 +64,24 @@ class Markers:
         points = np.concatenate([positions, ends.reshape(-1, 3)])
         if len(self._simulation.feelers.positions):
             keys, points = _with_hairs(keys, points, *snapshot.hairs)
-        return self._form.fill(snapshot.stamp, keys, points=points)
+        return self._template.fill(snapshot.stamp, keys, points=points)
 
-    def _make_form(self) -> cdr.Form:
+    def _make_template(self) -> cdr.MessageTemplate:
         spaces, types, actions, colors = zip(*_LOOKS, strict=True)
         sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
         scales = self._radius * np.array([sizes[kind] for kind in types])
         marker = {
             "header": {"stamp": cdr.STAMP, "frame_id": self._world},
-            "ns": cdr.Pick(0, spaces),
-            "id": cdr.Key(1),
-            "type": cdr.Pick(0, types),
-            "action": cdr.Pick(0, actions),
+            "ns": cdr.Lookup(0, spaces),
+            "id": cdr.IntColumn(1),
+            "type": cdr.Lookup(0, types),
+            "action": cdr.Lookup(0, actions),
             "pose": {"orientation": {"w": 1.0}},
-            "scale": cdr.Pick(0, scales.tolist()),
-            "color": cdr.Pick(0, colors),
-            "points": cdr.Slice(2, 3),
+            "scale": cdr.Lookup(0, scales.tolist()),
+            "color": cdr.Lookup(0, colors),
+            "points": cdr.RowRange(2, 3),
         }
-        return cdr.form(MarkerArray, {"markers": cdr.Each(marker)})
+        return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
 
 
 def _with_hairs(

@@ -69,29 +69,29 @@ class Messages:
 
         joints = len(simulation.commander.joint_names)
         self._joint_parts = np.array([[0, joints, 2 * joints, joints]], np.int32)
-        self._make_forms()
+        self._make_templates()
 
-    def _make_forms(self) -> None:
+    def _make_templates(self) -> None:
         simulation = self._simulation
         header = {"stamp": cdr.STAMP, "frame_id": self.world}
-        self._clock = cdr.form(Clock, {"clock": cdr.STAMP})
+        self._clock = cdr.template(Clock, {"clock": cdr.STAMP})
         self.first_clock = 0
         """Least time that ``/clock`` shows [ns]."""
         transform = {
-            "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, self.frames)},
-            "child_frame_id": cdr.Pick(1, [*self.frames, *simulation.sensor_frames.names]),
+            "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, self.frames)},
+            "child_frame_id": cdr.Lookup(1, [*self.frames, *simulation.sensor_frames.names]),
             "transform": cdr.Value(0),
         }
-        self._transforms = cdr.form(TFMessage, {"transforms": cdr.Each(transform)})
+        self._transforms = cdr.template(TFMessage, {"transforms": cdr.Repeat(transform)})
         self._skins: dict[str, _SkinForms] = {}
         self._wrenches = [
-            cdr.form(
+            cdr.template(
                 WrenchStamped,
                 {"header": {"stamp": cdr.STAMP, "frame_id": frame}, "wrench": cdr.Value(0)},
             )
             for frame in self.body_frames
         ]
-        self._cloud = cdr.form(
+        self._cloud = cdr.template(
             PointCloud2,
             {
                 "header": header,
@@ -103,7 +103,7 @@ class Messages:
                 ],
                 "point_step": POINT.itemsize,
                 "row_step": self._points.nbytes,
-                "data": cdr.Whole(),
+                "data": cdr.Payload(),
                 "is_dense": True,
             },
         )
@@ -111,14 +111,14 @@ class Messages:
         bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
         sensing = simulation.sensing.tolist()
         contact = {
-            "body1": cdr.Pick(Contacts.BODIES, bodies),
-            "body2": cdr.Pick(Contacts.BODIES + 1, bodies),
-            "geom1": cdr.Pick(Contacts.GEOMS, geoms),
-            "geom2": cdr.Pick(Contacts.GEOMS + 1, geoms),
-            "geom1_id": cdr.Key(Contacts.GEOMS),
-            "geom2_id": cdr.Key(Contacts.GEOMS + 1),
-            "sensing1": cdr.Pick(Contacts.BODIES, sensing),
-            "sensing2": cdr.Pick(Contacts.BODIES + 1, sensing),
+            "body1": cdr.Lookup(Contacts.BODIES, bodies),
+            "body2": cdr.Lookup(Contacts.BODIES + 1, bodies),
+            "geom1": cdr.Lookup(Contacts.GEOMS, geoms),
+            "geom2": cdr.Lookup(Contacts.GEOMS + 1, geoms),
+            "geom1_id": cdr.IntColumn(Contacts.GEOMS),
+            "geom2_id": cdr.IntColumn(Contacts.GEOMS + 1),
+            "sensing1": cdr.Lookup(Contacts.BODIES, sensing),
+            "sensing2": cdr.Lookup(Contacts.BODIES + 1, sensing),
             "position": cdr.Value(Contacts.POSITION),
             "normal": cdr.Value(Contacts.FRAME),
             "tangent1": cdr.Value(Contacts.FRAME + 3),
@@ -128,15 +128,15 @@ class Messages:
             "contact_force": cdr.Value(Contacts.WRENCH),
             "relative_velocity": cdr.Value(Contacts.VELOCITY),
         }
-        self._contacts = cdr.form(ContactWrenchArray, {"header": header, "contacts": cdr.Each(contact)})
-        self._joints = cdr.form(
+        self._contacts = cdr.template(ContactWrenchArray, {"header": header, "contacts": cdr.Repeat(contact)})
+        self._joints = cdr.template(
             JointState,
             {
                 "header": {"stamp": cdr.STAMP},
                 "name": simulation.commander.joint_names,
-                "position": cdr.Slice(0, 3),
-                "velocity": cdr.Slice(1, 3),
-                "effort": cdr.Slice(2, 3),
+                "position": cdr.RowRange(0, 3),
+                "velocity": cdr.RowRange(1, 3),
+                "effort": cdr.RowRange(2, 3),
             },
         )
 
@@ -232,7 +232,7 @@ class Messages:
                 "quantity": quantity,
                 "unit": function.unit,
                 "channels": function.channels,
-                "data": cdr.Whole(),
+                "data": cdr.Payload(),
             }
             frame = {
                 "header": {"stamp": cdr.STAMP, "frame_id": self.world},
@@ -251,7 +251,7 @@ class Messages:
                 for k in range(len(frames))
             ]
             self._skins[quantity] = _SkinForms(
-                cdr.form(TactileFrame, frame), [cdr.form(TactileArray, array) for array in arrays]
+                cdr.template(TactileFrame, frame), [cdr.template(TactileArray, array) for array in arrays]
             )
         return self._skins[quantity]
 
@@ -271,8 +271,8 @@ class Messages:
 class _SkinForms(NamedTuple):
     """The messages that carry one quantity."""
 
-    frame: cdr.Form
-    arrays: list[cdr.Form]
+    frame: cdr.MessageTemplate
+    arrays: list[cdr.MessageTemplate]
 
 
 def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:

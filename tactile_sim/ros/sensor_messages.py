@@ -104,22 +104,22 @@ class SensorMessages:
     def _contact(self, name: str) -> Callable[[Snapshot], bytes]:
         layout = self._simulation.engine.contact_layout(name)
         # A ContactSlot is 22 numbers, in the order of the columns of ContactSensor.values.
-        form = cdr.form(
+        template = cdr.template(
             ContactSensor,
             {
                 "header": {"stamp": cdr.STAMP, "frame_id": self._world},
                 "name": name,
                 "reduce": layout.reduce,
                 "data": list(layout.data),
-                "found": cdr.Key(0),
-                "slots": cdr.Slice(1, 2),
+                "found": cdr.IntColumn(0),
+                "slots": cdr.RowRange(1, 2),
             },
         )
 
         def make(snapshot: Snapshot) -> bytes:
             sensor = snapshot.simulation.engine.get_contact_sensor(name)
             keys = np.array([[sensor.found[0], 0, sensor.filled[0]]], np.int32)
-            return form.fill(snapshot.stamp, keys, points=sensor.values[0])
+            return template.fill(snapshot.stamp, keys, points=sensor.values[0])
 
         return make
 
@@ -192,7 +192,7 @@ class SensorMessages:
         model = self._model
         kind, thing = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
         column, cutoff = model.sensor_adr[sensor], model.sensor_cutoff[sensor]
-        form = cdr.form(
+        template = cdr.template(
             Range,
             {
                 "header": {"stamp": cdr.STAMP, "frame_id": self._frames.of(kind, thing, along_x=True)},
@@ -204,7 +204,7 @@ class SensorMessages:
 
         def make(snapshot: Snapshot) -> bytes:
             distance = snapshot.sensor_data[column]
-            return form.fill(snapshot.stamp, values=np.array([[distance if distance >= 0.0 else np.inf]]))
+            return template.fill(snapshot.stamp, values=np.array([[distance if distance >= 0.0 else np.inf]]))
 
         return make
 
@@ -214,19 +214,19 @@ class SensorMessages:
         known = {mujoco.mjtObj.mjOBJ_JOINT: names.joints, mujoco.mjtObj.mjOBJ_ACTUATOR: names.actuators}
         name = known[kind][thing] if kind in known else mujoco.mj_id2name(model, kind, thing)
         column = int(model.sensor_adr[sensor])
-        form = cdr.form(
+        template = cdr.template(
             JointState,
             {
                 "header": {"stamp": cdr.STAMP},
                 "name": [name or f"tendon{thing}"],
-                field: cdr.Slice(0, 1),
+                field: cdr.RowRange(0, 1),
             },
         )
         one = np.array([[0, 1]], np.int32)
 
         def make(snapshot: Snapshot) -> bytes:
             points = snapshot.sensor_data[column : column + 1].reshape(1, 1)
-            return form.fill(snapshot.stamp, one, points=points)
+            return template.fill(snapshot.stamp, one, points=points)
 
         return make
 
@@ -238,7 +238,7 @@ class SensorMessages:
         body = self._frames.body_of(int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor]))
         at_site = model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
         start, count = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
-        form = cdr.form(
+        template = cdr.template(
             TactileArray,
             {
                 "header": {
@@ -250,12 +250,12 @@ class SensorMessages:
                 "unit": _UNITS.get(kind, ""),
                 "taxel_count": count,
                 "channels": 1,
-                "data": cdr.Whole(),
+                "data": cdr.Payload(),
             },
         )
 
         def make(snapshot: Snapshot) -> bytes:
-            return form.fill(
+            return template.fill(
                 snapshot.stamp, data=snapshot.sensor_data[start : start + count].astype(np.float32)
             )
 
@@ -266,12 +266,12 @@ def _row(
     kind: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray
 ) -> Callable[[Snapshot], bytes]:
     """A message with some columns of what all sensors measure; -1 stands for what is not measured."""
-    form = cdr.form(kind, {"header": {"stamp": cdr.STAMP, "frame_id": frame}, **fields})
+    template = cdr.template(kind, {"header": {"stamp": cdr.STAMP, "frame_id": frame}, **fields})
     missing = np.flatnonzero(columns < 0)
 
     def make(snapshot: Snapshot) -> bytes:
         values = snapshot.sensor_data[columns].reshape(1, -1)
         values[0, missing] = np.nan
-        return form.fill(snapshot.stamp, values=values)
+        return template.fill(snapshot.stamp, values=values)
 
     return make

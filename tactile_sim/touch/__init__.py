@@ -1,6 +1,6 @@
-"""MIMo's touch by its own names: whoever has code for ``mimoTouch.touch`` changes this one import.
+"""MIMo's touch classes on top of `tactile_sim.skin`, as a replacement for ``mimoTouch.touch``.
 
-A thin face on `tactile_sim.skin`; docs/mimo.md tells where the two differ, and why.
+As in MIMo, taxels are called sensors here. docs/mimo.md lists the differences from MIMo and the reasons.
 """
 
 from tactile_sim.touch.base import Touch, scale_linear

@@ -1,4 +1,4 @@
-"""What arguments may be: each check gives the value as it is used, or raises CommandError and names it."""
+"""Argument checks: each returns the converted value or raises CommandError with the argument's name."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from tactile_sim.errors import CommandError
 
 
 def is_index(value: Any, count: int) -> bool:
-    """Whether a value is one of the whole numbers 0 to count - 1."""
+    """Return whether a value is an integer from 0 to count - 1."""
     return is_whole(value) and 0 <= value < count
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number; true and false are none."""
+    """Return whether a value is an integer; booleans are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def count(name: str, value: Any) -> int:
-    """A number of things, 0 or more."""
+    """Return ``value`` as an integer >= 0."""
     if not is_whole(value) or value < 0:
-        raise CommandError(f"{name}: needs a whole number of at least 0, but is {value!r}")
+        raise CommandError(f"{name}: must be an integer >= 0, got {value!r}")
     return int(value)
 
 
 def distance(name: str, value: Any) -> float:
-    """A distance [m], 0 or more; infinite is one."""
+    """Return ``value`` as a distance >= 0 [m]; it may be infinite."""
     number = numbers(value)
     if number.shape != () or not number >= 0:
-        raise CommandError(f"{name}: needs a distance of 0 or more [m], but is {value!r}")
+        raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
     return float(number)
 
 
 def positions(name: str, value: Any) -> np.ndarray:
-    """A position (3,), or many (m, 3), of finite numbers [m]."""
+    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m]."""
     points = numbers(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
-        told = f"has the shape {points.shape}" if points.size > 3 else f"is {value!r}"
-        raise CommandError(f"{name}: needs a position (3,) or (m, 3), finite numbers [m], but {told}")
+        got = f"shape {points.shape}" if points.size > 3 else repr(value)
+        raise CommandError(f"{name}: must be finite positions (3,) or (m, 3) [m], got {got}")
     return points
 
 
 def numbers(value: Any) -> np.ndarray:
-    """A value as float64; a single NaN where it is not made of numbers."""
+    """Convert a value to float64; return a NaN if it is not numeric."""
     try:
         return np.asarray(value, float)
     except (TypeError, ValueError):

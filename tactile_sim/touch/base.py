@@ -14,49 +14,61 @@ from tactile_sim.names import Names
 from tactile_sim.touch.arguments import is_index
 
 REQUIRED = ("scales", "touch_function", "response_function")
-"""Keys of touch_params that each touch system needs."""
+"""Required keys of touch_params."""
 
 
 class Touch:
-    """Base of all touch systems. One of your own gives `get_touch_obs`, its functions, and both VALID lists.
+    """Base class of all touch systems.
 
-    env is anything with MuJoCo's ``model`` and ``data`` (also wrapped, where ``env.unwrapped`` has them).
-    touch_params is a mapping with
+    A subclass defines `get_touch_obs`, its touch and response functions, VALID_TOUCH_TYPES and
+    VALID_RESPONSE_FUNCTIONS.
 
-    - ``scales``: the distance between sensors [m] for each body, by name, id or shell pattern
-      (``finger_*``, which means bodies that can collide; an exact name wins);
-    - ``touch_function``: what a sensor tells, a method by its name in VALID_TOUCH_TYPES;
-    - ``response_function``: how the force of a contact is shared out among sensors, a method by its name in
-      VALID_RESPONSE_FUNCTIONS.
+    Args:
+        env: Any object with a MuJoCo ``model`` and ``data``, or a wrapper whose ``unwrapped`` has them.
+        touch_params: Mapping with the keys
 
-    Attributes: ``env``; ``m_model`` and ``m_data``, its model and data; ``sensor_scales``, the distance
-    between sensors [m] by body id; ``touch_type`` and ``response_type``, the names of the methods,
-    ``touch_function`` and ``response_function``, the methods; ``touch_size``, the size of a sensor's output;
-    ``sensor_positions``, (n, 3) by body part [m], in its frame; ``sensor_outputs``, (n, touch_size) by body
-    part, as of the last `get_touch_obs`.
+            - ``scales``: distance between sensors [m] for each body, by name, id or shell pattern
+              (``finger_*`` matches bodies that can collide; an exact name takes precedence);
+            - ``touch_function``: the measured quantity, the name of a method in VALID_TOUCH_TYPES;
+            - ``response_function``: how a contact force is distributed over sensors, the name of a method in
+              VALID_RESPONSE_FUNCTIONS.
 
-    Raises ConfigError for parameters that cannot be used.
+    Attributes:
+        env: The given environment.
+        m_model: Its model.
+        m_data: Its data.
+        sensor_scales: Distance between sensors [m] by body id.
+        touch_type: Name of the touch function.
+        touch_function: The touch function.
+        touch_size: Number of channels per sensor.
+        response_type: Name of the response function.
+        response_function: The response function.
+        sensor_positions: Positions (n, 3) [m] by body or geom id, in its frame.
+        sensor_outputs: Readings (n, touch_size) by body or geom id, from the last `get_touch_obs`.
+
+    Raises:
+        ConfigError: If ``env`` or ``touch_params`` is invalid.
     """
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {}
-    """Touch functions and the sizes of their outputs."""
+    """Touch functions and their numbers of channels."""
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = []
-    """Response functions."""
+    """Names of the response functions."""
 
     sensor_positions: dict[int, np.ndarray]
     sensor_outputs: dict[int, np.ndarray]
 
     def __init__(self, env: Any, touch_params: Mapping[str, Any]) -> None:
         if not isinstance(touch_params, Mapping):
-            raise ConfigError(f"touch_params: needs a mapping, but is {touch_params!r}")
+            raise ConfigError(f"touch_params: must be a mapping, got {touch_params!r}")
         for key in REQUIRED:
             if key not in touch_params:
-                there = ", ".join(map(str, touch_params)) or "none"
-                raise ConfigError(f"touch_params: the key {key!r} is missing; there are: {there}")
+                got = ", ".join(map(str, touch_params)) or "none"
+                raise ConfigError(f"touch_params: missing key {key!r}, got keys: {got}")
         self.env = env
         self.m_model, self.m_data = _model_and_data(env)
         self.names = Names(self.m_model)
-        """Names of the model's bodies and geoms, also of those that the scene leaves unnamed."""
+        """Names of the model's bodies and geoms, including generated names of unnamed ones."""
         self.sensor_scales = self._read_scales(touch_params["scales"])
         self.touch_type: str = touch_params["touch_function"]
         types = self._touch_types()
@@ -70,30 +82,30 @@ class Touch:
         self.sensor_outputs = {}
 
     def get_touch_obs(self) -> np.ndarray:
-        """(n, touch_size) what all sensors feel now; by body part in sensor_outputs."""
-        raise NotImplementedError(f"{type(self).__name__} has no get_touch_obs()")
+        """Return the readings (n, touch_size) of all sensors and store them in sensor_outputs."""
+        raise NotImplementedError(f"{type(self).__name__} must define get_touch_obs()")
 
     def _touch_types(self) -> Mapping[str, int]:
-        """What ``touch_function`` may be, and the size of its output."""
+        """Return the valid touch functions and their numbers of channels."""
         return self.VALID_TOUCH_TYPES
 
     def _response_functions(self) -> list[str]:
-        """What ``response_function`` may be."""
+        """Return the valid response functions."""
         return self.VALID_RESPONSE_FUNCTIONS
 
     def _method(self, key: str, name: Any, valid: Mapping[str, int] | list[str]) -> Callable[..., Any]:
         if not isinstance(name, str) or name not in valid:
-            raise ConfigError(f"touch_params: {key}: there is no {name!r}{suggest(str(name), valid)}")
+            raise ConfigError(f"touch_params: {key}: unknown function {name!r}{suggest(str(name), valid)}")
         method = getattr(self, name, None)
         if method is None:
-            raise ConfigError(f"touch_params: {key}: {type(self).__name__} has no method {name!r}; define it")
+            raise ConfigError(f"touch_params: {key}: {type(self).__name__} must define a method {name!r}")
         return method
 
     def _read_scales(self, scales: Any) -> dict[int, float]:
-        """Distance between sensors by body id, in the order of the entries."""
+        """Return the distance between sensors [m] by body id, in the order of the entries."""
         where = "touch_params: scales"
         if not isinstance(scales, Mapping):
-            raise ConfigError(f"{where}: needs a mapping of bodies to metres, but is {scales!r}")
+            raise ConfigError(f"{where}: must be a mapping of bodies to distances [m], got {scales!r}")
         by_name = {self._body_name(body, where): scale for body, scale in scales.items()}
         for name, scale in by_name.items():
             check_scale(scale, f"{where}.{name}")
@@ -104,14 +116,14 @@ class Touch:
             return body
         if is_index(body, self.m_model.nbody):
             return self.names.bodies[body]
-        raise ConfigError(f"{where}: there is no body {body!r}; ids are 0 to {self.m_model.nbody - 1}")
+        raise ConfigError(f"{where}: body id must be 0 to {self.m_model.nbody - 1}, got {body!r}")
 
 
 def check_scale(scale: Any, where: str) -> None:
-    """Raises ConfigError where a scale is no distance; infinite is one: as coarse as can be."""
+    """Raise ConfigError unless a scale is a distance > 0 [m]; it may be infinite."""
     is_number = isinstance(scale, int | float | np.number) and not isinstance(scale, bool)
     if not (is_number and scale > 0):
-        raise ConfigError(f"{where}: needs the distance between sensors in metres, above 0, but is {scale!r}")
+        raise ConfigError(f"{where}: must be a distance > 0 m, got {scale!r}")
 
 
 def _model_and_data(env: Any) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -120,16 +132,25 @@ def _model_and_data(env: Any) -> tuple[mujoco.MjModel, mujoco.MjData]:
         if isinstance(model, mujoco.MjModel) and isinstance(data, mujoco.MjData):
             if (data.qpos.size, len(data.xpos), len(data.geom_xpos)) != (model.nq, model.nbody, model.ngeom):
                 raise ConfigError(
-                    f"the data of this {type(candidate).__name__} are of another model; make them with"
+                    f"env: the data of this {type(candidate).__name__} belong to another model; use"
                     " mujoco.MjData(model)"
                 )
             return model, data
     raise ConfigError(
-        f"a {type(env).__name__} has no MuJoCo model and data; give an env whose attributes 'model' and"
-        " 'data' are a mujoco.MjModel and a mujoco.MjData"
+        f"env: {type(env).__name__} has no MuJoCo model and data; provide an env with attributes 'model'"
+        " (mujoco.MjModel) and 'data' (mujoco.MjData)"
     )
 
 
 def scale_linear(force: np.ndarray, distances: np.ndarray, scale: float) -> np.ndarray:
-    """(n, c) a force (c,) that falls linearly with distances (n,): whole at 0, nothing from scale on."""
+    """Scale a force linearly with distance, from the full force at 0 to zero at ``scale``.
+
+    Args:
+        force: Force (c,).
+        distances: Distances (n,) [m].
+        scale: Distance of zero force [m].
+
+    Returns:
+        Forces (n, c).
+    """
     return np.clip(1 - np.asarray(distances, float) / scale, 0, None)[:, None] * np.atleast_1d(force)

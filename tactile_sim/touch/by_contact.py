@@ -1,4 +1,4 @@
-"""The plain way from contacts to sensors: methods, asked contact by contact, that may be overridden."""
+"""Touch computed contact by contact, with methods that subclasses can override."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from tactile_sim.touch.base import Touch
 class ContactTouch(Touch, ABC):
     """A touch system whose parts with sensors, bodies or geoms, are the patches of a `Skin`.
 
-    Beside the skin it needs, by the id of a part, its ``_slots`` among the patches and its ``_slices`` of the
-    sensors, in the order of all dictionaries; and ``_touch``, the skin's own touch function of this type.
+    A subclass sets ``skin``; ``_slots``, the patch index by part id; ``_slices``, the slice of the sensors by
+    part id, in the order of all dictionaries; and ``_touch``, the skin's touch function of this type.
     """
 
     skin: Skin
-    """What the sensors are; its taxels are they, in the order of the output."""
+    """The skin; its taxels are the sensors, in the order of the output."""
     _slots: dict[int, int]
     _slices: dict[int, slice]
     _touch: TouchFunction
 
     def get_contacts(self) -> list[tuple[int, int, Any]]:
-        """(contact id, part id, raw force) for each part with sensors in each contact that carries a force.
+        """Return (contact id, part id, output) for each part with sensors in each loaded contact.
 
-        The raw force is what the touch function gives. A contact of two parts with sensors is there twice.
+        The output is that of the touch function. A contact between two parts with sensors appears twice.
         """
         tuples = []
         for contact_id, parts in enumerate(self._parts_of(self.m_data.contact.geom).tolist()):
@@ -45,17 +45,21 @@ class ContactTouch(Touch, ABC):
         return tuples
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
-        """Zeros (n, size) float32 by part: the outputs when nothing is touched."""
+        """Return zeros (n, size) float32 by part id: the readings without contact."""
         zeros = np.zeros((len(self.skin.positions), arguments.count("size", size)), np.float32)
         return self._by_part(zeros)
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
-        """The arrays of all parts with sensors one after another, in the order of their ids.
+        """Concatenate the arrays of all parts with sensors in the order of their ids.
 
-        Raises CommandError where a part is missing, or has not one row for each of its sensors, of one width.
+        Args:
+            sensor_dict: Arrays (n, c) by part id, one row per sensor.
+
+        Raises:
+            CommandError: If a part is missing or its array has a wrong shape.
         """
         if not isinstance(sensor_dict, Mapping):
-            raise CommandError(f"sensor_dict: needs a mapping of ids to arrays, but is {sensor_dict!r}")
+            raise CommandError(f"sensor_dict: must be a mapping of ids to arrays, got {sensor_dict!r}")
         parts: list[np.ndarray] = []
         for part in sorted(self._slices):
             if part not in sensor_dict:
@@ -64,43 +68,44 @@ class ContactTouch(Touch, ABC):
             rows = self._slices[part].stop - self._slices[part].start
             if np.shape(sensor_dict[part]) != (rows, *width):
                 raise CommandError(
-                    f"sensor_dict: {self._called(part)} needs an array {(rows, *width)}, but has one"
+                    f"sensor_dict: {self._called(part)}: must have shape {(rows, *width)}, got"
                     f" {np.shape(sensor_dict[part])}"
                 )
             parts.append(np.asarray(sensor_dict[part]))
         return np.concatenate(parts) if parts else np.zeros((0, self.touch_size), np.float32)
 
     def get_total_sensor_count(self) -> int:
-        """The number of all sensors."""
+        """Return the number of all sensors."""
         return len(self.skin.positions)
 
     def get_contact_position_world(self, contact_id: int) -> np.ndarray:
-        """(3,) where a contact is [m]: halfway between the two surfaces, world frame."""
+        """Return a contact's position (3,) [m] in the world, midway between the two surfaces."""
         self._check_contact(contact_id)
         return self.m_data.contact.pos[contact_id].copy()
 
-    # -- what bodies and geoms differ in ---------------------------------------------------------------------
+    # -- overridden for bodies and geoms ---------------------------------------------------------------------
 
     def has_sensors(self, part_id: int) -> bool:
-        """Whether a part has sensors."""
+        """Return whether a part has sensors."""
         return part_id in self._slices
 
     def get_contact_position_relative(self, contact_id: int, part_id: int) -> np.ndarray:
-        """(3,) where a contact is on a part's own surface [m], in its frame."""
+        """Return a contact's position (3,) [m] on a part's own surface, in the part's frame."""
         to_part = self._side(contact_id, part_id)
         contact, (position, rotation) = self.m_data.contact, self._pose(part_id)
         half_way = 0.5 * to_part * contact.dist[contact_id] * contact.frame[contact_id, :3]
         return (self.get_contact_position_world(contact_id) + half_way - position) @ rotation
 
     def get_contact_normal(self, contact_id: int, part_id: int) -> np.ndarray:
-        """(3,) unit normal of a contact, into the part, in its frame."""
+        """Return a contact's unit normal (3,), pointing into the part, in the part's frame."""
         to_part = self._side(contact_id, part_id)
         return to_part * self.m_data.contact.frame[contact_id, :3] @ self._pose(part_id)[1]
 
     def get_raw_force(self, contact_id: int, part_id: int) -> np.ndarray:
-        """(3,) force on a part along the rows of MuJoCo's contact frame [N]: normal and two tangents.
+        """Return the force (3,) on a part [N] along the axes of MuJoCo's contact frame.
 
-        The frame's normal leads from the first geom to the second, so that the first feels a negative one.
+        The axes are the normal and two tangents. The normal points from the first geom to the second, so a
+        compressive force on the first geom is negative.
         """
         to_part = self._side(contact_id, part_id)
         wrench = np.zeros(6)
@@ -109,39 +114,39 @@ class ContactTouch(Touch, ABC):
 
     @abstractmethod
     def _called(self, part_id: int) -> str:
-        """What errors call a part."""
+        """Return the name of a part for error messages."""
 
     @abstractmethod
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
-        """Ids of the parts that geoms belong to; -1 for -1, a flex."""
+        """Return the part ids of geoms; -1 for -1 (a flex)."""
 
     @abstractmethod
     def _pose(self, part_id: int) -> tuple[np.ndarray, np.ndarray]:
-        """Position (3,) [m] and rotation (3, 3) of a part's frame in the world."""
+        """Return the position (3,) [m] and rotation (3, 3) of a part's frame in the world."""
 
     def _in_part(self, touch: TouchFunction) -> TouchFunction:
-        """A touch function in the frames of the parts, not of their bodies."""
+        """Convert a touch function from body frames to part frames."""
         return touch
 
-    # -- inside ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _obs_by_methods(self) -> np.ndarray:
         contacts = self.get_contacts()
         self.contact_tuples = contacts
         self.sensor_outputs = self.get_empty_sensor_dict(self.touch_size)
         self._weights = self._by_part(np.zeros((len(self.skin.positions), 1)))
-        """Of means: the normal force on each sensor so far [N]."""
+        """Sum of normal forces on each sensor so far [N], used as weights of mean values."""
         for contact_id, part_id, force in contacts:
             self.response_function(contact_id, part_id, force)
         return self.flatten_sensor_dict(self.sensor_outputs)
 
     def _evaluate(self, touch: str, contact_id: int, part_id: int) -> Any:
-        """What a touch function of the skin gives: (channels,), or a float where it has one."""
+        """Evaluate a touch function of the skin: (channels,), or a float for one channel."""
         loads, row = self._loads_of(contact_id, part_id)
         return plain(self._in_part(TOUCH_FUNCTIONS[touch]).evaluate(loads)[row])
 
     def _respond(self, response: str, contact_id: int, part_id: int, force: Any) -> None:
-        """Adds a force, or what else the touch function gave, to ``sensor_outputs``."""
+        """Distribute an output of the touch function over the sensors and add it to ``sensor_outputs``."""
         loads, row = self._loads_of(contact_id, part_id)
         this = np.zeros((len(loads), 1))
         this[row] = 1
@@ -150,8 +155,8 @@ class ContactTouch(Touch, ABC):
         output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.numbers(force))
         if value.shape != output.shape[1:] or not (self._touch.mean or np.isfinite(value).all()):
             raise CommandError(
-                f"{response}: what {self.touch_type} gave for contact {contact_id} needs to be"
-                f" {output.shape[1]} finite numbers, but is {force!r}"
+                f"{response}: output of {self.touch_type} for contact {contact_id} must be"
+                f" {output.shape[1]} finite numbers, got {force!r}"
             )
         if not self._touch.mean:
             output += shares * value
@@ -163,7 +168,7 @@ class ContactTouch(Touch, ABC):
             output[felt] += (value - output[felt]) * (shares[felt] / weights[felt])
 
     def _loads_of(self, contact_id: int, part_id: int) -> tuple[Loads, int]:
-        """The loads of a contact, and which of them is that on a part: as the methods of one contact tell."""
+        """Return the loads of a contact, computed with the overridable methods, and the part's row."""
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
         loads = self.skin.loads(contacts, self.m_data.xpos, rotations)
@@ -172,7 +177,7 @@ class ContactTouch(Touch, ABC):
         slot = self._slots[part_id]
         rows = np.flatnonzero(loads.patch == slot)
         if len(rows) == 0:
-            # A contact that carries no force is no load.
+            # Contacts without force are not in the loads.
             loads, rows = Loads.empty(1), np.zeros(1, int)
             loads.patch[:], loads.body[:] = slot, self.skin.patch_bodies[slot]
         row = int(rows[0])
@@ -188,11 +193,11 @@ class ContactTouch(Touch, ABC):
         return loads, row
 
     def _side(self, contact_id: int, part_id: int) -> float:
-        """1 where the normal of a contact leads into a part, -1 where it leads out of it."""
+        """Return 1 if a contact's normal points into a part, -1 if it points out of it."""
         self._check_contact(contact_id)
         first, second = self._parts_of(self.m_data.contact.geom[contact_id]).tolist()
         if part_id not in (first, second):
-            raise SceneError(f"{self._called(part_id)} has no part in contact {contact_id}")
+            raise SceneError(f"contact {contact_id} does not involve {self._called(part_id)}")
         return -1.0 if part_id == first else 1.0
 
     def _by_part(self, sensors: np.ndarray) -> dict[int, np.ndarray]:
@@ -205,9 +210,9 @@ class ContactTouch(Touch, ABC):
 
     def _check_contact(self, contact_id: int) -> None:
         if not arguments.is_index(contact_id, self.m_data.ncon):
-            raise SceneError(f"there is no contact {contact_id!r}: there are {self.m_data.ncon} now, from 0")
+            raise SceneError(f"contact_id: must be 0 to {self.m_data.ncon - 1}, got {contact_id!r}")
 
 
 def plain(value: np.ndarray) -> Any:
-    """A float where a touch function gives but one number, else a copy."""
+    """Return a float for an array of one element, else a copy."""
     return value.copy() if len(value) > 1 else float(value[0])

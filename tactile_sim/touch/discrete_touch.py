@@ -1,4 +1,4 @@
-"""Touch with a skin on each geom by itself."""
+"""Touch with a separate skin on each geom."""
 
 from __future__ import annotations
 
@@ -21,23 +21,33 @@ if TYPE_CHECKING:
 
 
 class DiscreteTouch(SkinTouch):
-    """Sensors on geoms, each by itself: nothing is left out where geoms meet.
+    """Touch sensors on each geom separately, including surfaces inside other geoms of the body.
 
-    All vectors but those of ``force_vector_global`` are in the frame of the sensing geom. Altering
-    ``sensor_positions``, its entries or their elements, alters the output from the next `get_touch_obs` on.
+    Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
+    ``sensor_positions``, its entries or their elements take effect at the next `get_touch_obs`.
     """
 
     def add_body(
         self, body_id: int | None = None, body_name: str | None = None, scale: float = math.inf
     ) -> int:
-        """Adds sensors to all colliding geoms of a body, or spaces them anew; how many they have.
+        """Add sensors to all colliding geoms of a body, or change their spacing.
 
-        body_id wins over body_name; scale: the distance between sensors [m].
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body.
+            scale: Distance between sensors [m].
+
+        Returns:
+            The number of sensors on these geoms.
+
+        Raises:
+            SceneError: If the body does not exist or has no colliding geom.
+            ConfigError: If the scale is invalid or results in too many sensors.
         """
         body = self._find("body", body_id, body_name)
         geoms = colliding_geoms(self.m_model, body).tolist()
         if not geoms:
-            raise SceneError(f"body {self.names.bodies[body]!r} has no geom that collides, so it cannot feel")
+            raise SceneError(f"body {self.names.bodies[body]!r} has no colliding geom to put sensors on")
         self._add(geoms, scale, "add_body")
         self.sensor_scales[body] = scale
         return sum(map(self.get_sensor_count, geoms))
@@ -45,16 +55,26 @@ class DiscreteTouch(SkinTouch):
     def add_geom(
         self, geom_id: int | None = None, geom_name: str | None = None, scale: float = math.inf
     ) -> int:
-        """Adds sensors to a geom, or spaces them anew; how many it has.
+        """Add sensors to a geom, or change their spacing.
 
-        geom_id wins over geom_name; scale: the distance between sensors [m].
+        Args:
+            geom_id: Id of the geom; takes precedence over ``geom_name``.
+            geom_name: Name of the geom.
+            scale: Distance between sensors [m].
+
+        Returns:
+            The number of sensors on the geom.
+
+        Raises:
+            SceneError: If the geom does not exist or does not collide.
+            ConfigError: If the scale is invalid or results in too many sensors.
         """
         geom = self._find("geom", geom_id, geom_name)
         body = int(self.m_model.geom_bodyid[geom])
         if geom not in colliding_geoms(self.m_model, body):
             raise SceneError(
-                f"geom {self.names.geoms[geom]!r} does not collide, so it cannot feel; give it a contype or"
-                " conaffinity other than 0"
+                f"geom {self.names.geoms[geom]!r} does not collide; set contype or conaffinity to a"
+                " nonzero value"
             )
         self._add([geom], scale, "add_geom")
         self.sensor_scales.setdefault(body, scale)
@@ -66,16 +86,16 @@ class DiscreteTouch(SkinTouch):
         return list(self._slices)
 
     def has_sensors(self, geom_id: int) -> bool:
-        """Whether a geom has sensors."""
+        """Return whether a geom has sensors."""
         return geom_id in self._slices
 
     def get_sensor_count(self, geom_id: int) -> int:
-        """The number of sensors on a geom."""
+        """Return the number of sensors on a geom."""
         return len(self._sensors(geom_id))
 
     @property
     def sensor_positions(self) -> dict[int, np.ndarray]:
-        """(n, 3) where the sensors of each geom are [m], in its frame."""
+        """Positions (n, 3) [m] of the sensors by geom id, in the geom's frame."""
         self._handed_out = True
         return self._positions
 
@@ -85,9 +105,9 @@ class DiscreteTouch(SkinTouch):
         self._positions = positions
 
     def get_touch_obs(self) -> np.ndarray:
-        """(n, touch_size) float32: what all sensors feel now, geom after geom in the order of their ids.
+        """Return the readings (n, touch_size) float32 of all sensors, geom after geom in id order.
 
-        By geom in ``sensor_outputs``, aligned with ``sensor_positions``.
+        ``sensor_outputs`` has the same readings by geom, in the order of ``sensor_positions``.
         """
         if self._handed_out and self._altered():
             self._build(*self._taken_over())
@@ -96,15 +116,16 @@ class DiscreteTouch(SkinTouch):
     # -- queries ---------------------------------------------------------------------------------------------
 
     def get_nearest_sensor(self, contact_id: int, geom_id: int) -> tuple[int, float]:
-        """The sensor of a geom nearest to a contact, and how far away it is [m]."""
+        """Return the sensor of a geom nearest to a contact, and its distance [m]."""
         distances = self._distances(contact_id, geom_id)
         nearest = int(np.argmin(distances))
         return nearest, float(distances[nearest])
 
     def get_k_nearest_sensors(self, contact_id: int, geom_id: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) indices of the sensors of a geom nearest to a contact, nearest first, and their distances [m].
+        """Return the k sensors of a geom nearest to a contact, nearest first.
 
-        All of them where the geom has fewer.
+        Returns:
+            Indices (k,) and distances (k,) [m]; fewer if the geom has fewer than k sensors.
         """
         distances = self._distances(contact_id, geom_id)
         order = np.argsort(distances, kind="stable")[: arguments.count("k", k)]
@@ -113,7 +134,7 @@ class DiscreteTouch(SkinTouch):
     def get_sensors_within_distance(
         self, contact_id: int, geom_id: int, distance: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of the sensors of a geom within a distance [m] of a contact, and their distances [m]."""
+        """Return the sensors of a geom within a distance [m] of a contact, and their distances [m]."""
         distances = self._distances(contact_id, geom_id)
         within = np.flatnonzero(distances < arguments.distance("distance", distance))
         return within, distances[within]
@@ -121,61 +142,62 @@ class DiscreteTouch(SkinTouch):
     # -- one contact -----------------------------------------------------------------------------------------
 
     def get_contact_position_relative(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """(3,) where a contact is on a geom's own surface [m], in its frame."""
+        """Return a contact's position (3,) [m] on a geom's own surface, in the geom's frame."""
         return super().get_contact_position_relative(contact_id, geom_id)
 
     def get_contact_normal(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """(3,) unit normal of a contact, into the geom, in its frame."""
+        """Return a contact's unit normal (3,), pointing into the geom, in the geom's frame."""
         return super().get_contact_normal(contact_id, geom_id)
 
     def get_raw_force(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """(3,) force on a geom along the rows of MuJoCo's contact frame [N]: normal and two tangents.
+        """Return the force (3,) on a geom [N] along the axes of MuJoCo's contact frame.
 
-        The frame's normal leads out of the first geom, which so feels a negative normal force.
+        The axes are the normal and two tangents. The normal points out of the first geom, so a compressive
+        force on it is negative.
         """
         return super().get_raw_force(contact_id, geom_id)
 
     # -- touch functions -------------------------------------------------------------------------------------
 
     def normal(self, contact_id: int, geom_id: int) -> float:
-        """Touch function: force along the contact normal [N], positive where it pushes into the geom."""
+        """Touch function: force along the contact normal [N], positive in compression."""
         return self._evaluate("normal", contact_id, geom_id)
 
     def normal_force(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: (3,) the part of the force along the contact normal [N], in the geom's frame."""
+        """Touch function: component (3,) of the force along the normal [N], in the geom's frame."""
         return self._evaluate("normal_force", contact_id, geom_id)
 
     def force_vector(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: (3,) the force with its friction [N], in the geom's frame."""
+        """Touch function: force (3,) including friction [N], in the geom's frame."""
         return self._evaluate("force_vector", contact_id, geom_id)
 
     def force_vector_global(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: (3,) the force with its friction [N], in the world frame."""
+        """Touch function: force (3,) including friction [N], in the world frame."""
         return self._evaluate("force_vector_global", contact_id, geom_id)
 
     def friction(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: (3,) the part of the force across the contact normal [N], in the geom's frame."""
+        """Touch function: tangential component (3,) of the force [N], in the geom's frame."""
         return self._evaluate("friction", contact_id, geom_id)
 
     def slip(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: (3,) velocity of the other's surface over the geom's [m/s], in the geom's frame.
+        """Touch function: tangential velocity (3,) of the other surface [m/s], in the geom's frame.
 
-        Sensors tell its mean over their contacts, each counted by its normal force.
+        It is relative to the geom. A reading is the mean over the sensor's contacts, weighted by force.
         """
         return self._evaluate("slip", contact_id, geom_id)
 
     # -- response functions ----------------------------------------------------------------------------------
 
     def nearest(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: adds what a contact gives to the nearest sensor."""
+        """Response function: add the output to the nearest sensor."""
         self._respond("nearest", contact_id, geom_id, force)
 
     def spread_linear(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: in shares that fall linearly with the distance, to 0 at twice the scale."""
+        """Response function: distribute linearly with distance, to zero at twice the scale."""
         self._respond("spread_linear", contact_id, geom_id, force)
 
     def hertz(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: in shares like the pressure between elastic bodies."""
+        """Response function: distribute like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, geom_id, force)
 
     # -- plots -----------------------------------------------------------------------------------------------
@@ -183,7 +205,7 @@ class DiscreteTouch(SkinTouch):
     def plot_sensors_geom(
         self, geom_id: int | None = None, geom_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """Where the sensors of a geom are; as in `tactile_sim.plots`, like all plots below."""
+        """Plot the sensor positions of a geom, see `tactile_sim.plots`."""
         from tactile_sim import plots
 
         return plots.plot_sensors_geom(self, geom_id, geom_name)
@@ -191,7 +213,7 @@ class DiscreteTouch(SkinTouch):
     def plot_force_geom(
         self, geom_id: int | None = None, geom_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """What the sensors of a geom feel."""
+        """Plot the readings of a geom."""
         from tactile_sim import plots
 
         return plots.plot_force_geom(self, geom_id, geom_name)
@@ -199,18 +221,18 @@ class DiscreteTouch(SkinTouch):
     def plot_force_body(
         self, body_id: int | None = None, body_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """What the sensors of all geoms of a body feel."""
+        """Plot the readings of all geoms of a body."""
         from tactile_sim import plots
 
         return plots.plot_force_body(self, body_id, body_name)
 
-    # -- inside ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._placed: dict[int, np.ndarray] = {}
-        """Where sensors are as the skin has them, by geom, in its frame."""
+        """Sensor positions of the current skin by geom id, in the geom's frame [m]."""
         self._moved: dict[int, np.ndarray] = {}
-        """Of these what came from outside."""
+        """Those of them that were set through ``sensor_positions``."""
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
@@ -225,37 +247,37 @@ class DiscreteTouch(SkinTouch):
         )
 
     def _altered(self) -> bool:
-        """Whether ``sensor_positions`` are not those that the skin was built with."""
+        """Return whether ``sensor_positions`` differs from the positions of the current skin."""
         given = self._positions
         if not isinstance(given, dict):
-            raise ConfigError(f"sensor_positions: needs a dict of geom ids to positions, but is {given!r}")
+            raise ConfigError(f"sensor_positions: must be a dict of geom ids to positions, got {given!r}")
         if list(given) != list(self._placed) or any(np.shape(p)[1:] != (3,) for p in given.values()):
             return True
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
     def _taken_over(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
-        """The spacings [m] of the geoms in ``sensor_positions``, and the positions that came from outside."""
+        """Return the spacing [m] of each geom in ``sensor_positions``, and the changed positions."""
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
             if geom not in self._spacings:
                 raise SceneError(
-                    f"sensor_positions: {self._called(geom)} has no sensors yet; call add_geom first"
+                    f"sensor_positions: {self._called(geom)} has no sensors; call add_geom first"
                 )
             spacings[geom] = self._spacings[geom]
             points = arguments.numbers(given).copy()
             if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
                 raise ConfigError(
-                    f"sensor_positions: {self._called(geom)} needs (n, 3) finite numbers [m], n at least 1;"
-                    f" there is an array of shape {points.shape}"
+                    f"sensor_positions: {self._called(geom)}: must be (n, 3) finite numbers [m] with"
+                    f" n >= 1, got shape {points.shape}"
                 )
             if geom in self._moved or not np.array_equal(points, self._placed[geom]):
                 moved[geom] = points
         return spacings, moved
 
     def _build(self, spacings: dict[int, float], moved: dict[int, np.ndarray]) -> None:
-        """Sensors on these geoms, by their spacings [m], some of them where they were moved to."""
+        """Build a skin with these spacings [m] by geom id, and with the given positions of some geoms."""
         shapes = {geom: Shape.of_geom(self.m_model, geom) for geom in spacings}
-        self._bear(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)
+        self._set_skin(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)
         self._spacings, self._moved = spacings, moved
         by_slot = [shapes[geom] for geom in self.skin.patch_ids.tolist()]
         self._rotations = np.array([shape.rotation for shape in by_slot]).reshape(-1, 3, 3)
@@ -279,7 +301,7 @@ class DiscreteTouch(SkinTouch):
         return self._positions[geom_id]
 
     def _distances(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """(n,) from each sensor of a geom to a contact [m]."""
+        """Return the distance (n,) [m] of each sensor of a geom from a contact."""
         position = self.get_contact_position_relative(contact_id, geom_id)
         return np.linalg.norm(self._sensors(geom_id) - position, axis=1)
 
@@ -300,7 +322,7 @@ class DiscreteTouch(SkinTouch):
         return touch._replace(evaluate=lambda loads: touch.evaluate(self._in_geoms(loads)))
 
     def _in_geoms(self, loads: Loads) -> Loads:
-        """The same loads, with force, normal and velocity in the frames of the geoms."""
+        """Return the loads with force, normal and velocity in geom frames."""
         table = loads.table.copy()
         turn_loads(table, self._rotations)
         return Loads(table)

@@ -1,4 +1,4 @@
-"""A skin on geoms of one's choice, some with their sensors where one put them."""
+"""A skin on selected geoms, optionally with given sensor positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 LINK = 3.0
-"""Sensors that were moved are neighbours when nearer to each other than this, in spacings."""
+"""Given sensors are neighbours if closer to each other than this, in spacings."""
 
 
 def skin_of_geoms(
@@ -28,10 +28,14 @@ def skin_of_geoms(
     moved: Mapping[int, np.ndarray],
     options: Mapping[str, Any],
 ) -> Skin:
-    """A skin whose patches are these geoms, by id.
+    """Return a skin whose patches are geoms.
 
-    spacings [m]; moved: positions (n, 3) in the frame of their geom [m], instead of those that it would have;
-    options: further arguments of `Skin`.
+    Args:
+        model: The model.
+        shapes: Shape by geom id.
+        spacings: Distance between sensors [m] by geom id.
+        moved: Given positions (n, 3) [m] by geom id, in the geom's frame; they replace the placed ones.
+        options: Further arguments of `Skin`.
     """
 
     def cover(_: Any, body: int, spacing: float, placement: Placement, names: Names) -> BodySurface:
@@ -55,7 +59,7 @@ def skin_of_geoms(
 
 
 def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
-    """Taxels at points (n, 3) of a geom's frame; normal and area are those of the nearest on its surface."""
+    """Put taxels at points (n, 3) in a geom's frame, with the normal and area of the nearest placed taxel."""
     positions = points @ shape.rotation.T + shape.position
     _, nearest = cKDTree(surface.positions).query(positions)
     none = np.empty((0, 3), np.int64)
@@ -64,9 +68,11 @@ def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
 
 @kernel
 def turn_loads(loads, rotations):
-    """Turns force, normal and velocity of loads (m,) of `LOAD` from body frames into those of their patches.
+    """Rotate force, normal and velocity of loads (m,) from body frames to patch frames, in place.
 
-    rotations (p, 3, 3): from each patch's frame to its body's.
+    Args:
+        loads: Loads (m,) of dtype `LOAD`.
+        rotations: Rotation (p, 3, 3) from each patch's frame to its body's.
     """
     for m in range(len(loads)):
         load = loads[m]

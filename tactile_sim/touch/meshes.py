@@ -1,4 +1,4 @@
-"""The meshes behind a TrimeshTouch, as MIMo's library keeps them."""
+"""The meshes of a TrimeshTouch in MIMo's data structures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class SensorMeshes:
-    """Meshes of the bodies with skin, in their frames; made when they are first asked for.
+    """Meshes of the bodies with skin, in body frames, built on first access.
 
-    All are dictionaries by body id, in the order of `bodies`. A geom's mesh has all its vertices, also those
-    hidden in a sibling geom, which are no sensors. Where the placement makes one surface of several geoms,
-    with sensors where they meet, that one is the body's only mesh.
+    All attributes are dictionaries by body id, in the order of ``bodies``. A geom's mesh has all its
+    vertices, including those inside another geom of the body, which are not sensors. If the placement merges
+    geoms into one surface with sensors along the seams, that surface is the body's only mesh.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, placement: str, bodies: list[int]) -> None:
@@ -32,12 +32,12 @@ class SensorMeshes:
 
     @cached_property
     def submeshes(self) -> dict[int, list[Mesh]]:
-        """The mesh of each geom; a point cloud where it is a single vertex."""
+        """The mesh of each geom; a point cloud for a single vertex."""
         return {body: [_mesh(*part[:2]) for part in parts] for body, parts in self._parts.items()}
 
     @cached_property
     def meshes(self) -> dict[int, Mesh]:
-        """The meshes of a body's geoms as one, vertex after vertex."""
+        """The concatenated meshes of a body's geoms."""
         meshes = {}
         for body, parts in self._parts.items():
             start = np.cumsum([0, *(len(vertices) for vertices, _, _ in parts)])
@@ -47,17 +47,17 @@ class SensorMeshes:
 
     @cached_property
     def active_subvertices(self) -> dict[int, list[np.ndarray]]:
-        """Which vertices of each geom's mesh are sensors."""
+        """Masks of the vertices of each geom's mesh that are sensors."""
         return {body: [active for _, _, active in parts] for body, parts in self._parts.items()}
 
     @cached_property
     def active_vertices(self) -> dict[int, np.ndarray]:
-        """The same for the mesh of the body."""
+        """Masks of the vertices of each body's mesh that are sensors."""
         return {body: np.concatenate(active) for body, active in self.active_subvertices.items()}
 
     @cached_property
     def vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """Which of the body's sensors each active vertex of each geom's mesh is."""
+        """Sensor index of each active vertex of each geom's mesh."""
         indices = {}
         for body, masks in self.active_subvertices.items():
             ends = np.cumsum([len(mask) for mask in masks])
@@ -66,7 +66,7 @@ class SensorMeshes:
 
     @cached_property
     def _parts(self) -> dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-        """Vertices (n, 3), triangles (t, 3), and which vertices are sensors (n,), of each body's meshes."""
+        """Vertices (n, 3), triangles (t, 3) and sensor mask (n,) of each body's meshes."""
         return {body.body_id: self._parts_of(body) for body in self._bodies}
 
     def _parts_of(self, body: SkinBody) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -81,18 +81,18 @@ class SensorMeshes:
 
 
 class NeighbourCache:
-    """The figures of MIMo's cache of neighbours. No cache is needed: all lists are there from the start."""
+    """Statistics of MIMo's neighbour cache; all neighbour lists are precomputed, so nothing is cached."""
 
     def __init__(self, sensors: int) -> None:
         self.currsize = self.maxsize = sensors
-        """How many sensors have their list of neighbours."""
+        """Number of sensors with a neighbour list."""
 
     @property
     def _cache(self) -> NeighbourCache:
         return self
 
     def hits(self) -> float:
-        """The part of all searches that found a list."""
+        """Return the hit rate."""
         return 1.0
 
 

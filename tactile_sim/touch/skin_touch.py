@@ -1,7 +1,7 @@
-"""What `DiscreteTouch` and `TrimeshTouch` share: a skin, and two ways from contacts to its sensors.
+"""Common base of `DiscreteTouch` and `TrimeshTouch`, with two ways to compute readings.
 
-The quick way hands all contacts to the skin's kernels at once. The plain way (see `by_contact`) is taken
-where a subclass overrides one of its methods, or where another method was put in their place.
+By default all contacts go through the skin's compiled kernels. If a subclass or an assignment replaces one of
+the methods in `by_contact`, readings are computed contact by contact with these methods.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ OPTIONS = {
     "distance": KEYS["skin.distance"].default,
     "stiffness": KEYS["skin.stiffness"].default,
 }
-"""Further keys of touch_params, those of the configuration's ``skin``, and their defaults."""
+"""Optional keys of touch_params with their defaults, as in the configuration's ``skin``."""
 COARSEST = 1e6
-"""[m] What an infinite scale becomes: one sensor a geom."""
+"""Spacing for an infinite scale [m]: one sensor per geom."""
 PIPELINE = (
     "flatten_sensor_dict",
     "get_contact_normal",
@@ -41,18 +41,18 @@ PIPELINE = (
     "get_raw_force",
     "has_sensors",
 )
-"""Methods that the plain way goes through, beside the touch and the response function."""
+"""Methods used contact by contact, besides the touch and the response function."""
 
 
 class SkinTouch(ContactTouch):
-    """A touch system that goes the quick way where it can."""
+    """A touch system that uses the skin's kernels unless methods are overridden."""
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {name: f.channels for name, f in TOUCH_FUNCTIONS.items()}
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(PER_LOAD)
     _outputs: dict[int, np.ndarray] | None
     _tuples: list[tuple[int, int, Any]] | None
     _overridden: ClassVar[frozenset[str]] = frozenset()
-    """What classes from elsewhere bring along."""
+    """Attributes defined in subclasses outside this package."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -60,10 +60,16 @@ class SkinTouch(ContactTouch):
         cls._overridden = frozenset().union(*foreign)
 
     def __init__(self, env: Any, touch_params: Mapping[str, Any]) -> None:
-        """touch_params: as in `Touch`; further ``placement`` (mimo, even), ``distance`` (euclidean, surface)
-        and ``stiffness`` [Pa], which mean what they do in the configuration's ``skin``.
+        """Build the skin and compute the first readings.
 
-        Raises ConfigError and SceneError for what cannot be used, naming it.
+        Args:
+            env: As in `Touch`.
+            touch_params: As in `Touch`, with the optional keys ``placement`` (mimo, even), ``distance``
+                (euclidean, surface) and ``stiffness`` [Pa] of the configuration's ``skin``.
+
+        Raises:
+            ConfigError: If a parameter is invalid.
+            SceneError: If a body cannot have sensors.
         """
         for key in touch_params if isinstance(touch_params, Mapping) else ():
             if key not in (*REQUIRED, *OPTIONS):
@@ -72,7 +78,7 @@ class SkinTouch(ContactTouch):
                 )
         super().__init__(env, touch_params)
         self.plotting_limits: dict[int, float] = {}
-        """How far each part reaches along an axis of its frame [m]."""
+        """Largest extent of each part along an axis of its frame [m]."""
         self._options = {
             key: _checked(key, touch_params.get(key, default)) for key, default in OPTIONS.items()
         }
@@ -83,12 +89,12 @@ class SkinTouch(ContactTouch):
         self._begin()
         self.get_touch_obs()
 
-    # -- the output ------------------------------------------------------------------------------------------
+    # -- readings --------------------------------------------------------------------------------------------
 
     def get_touch_obs(self) -> np.ndarray:
-        """(n, touch_size) float32: what all sensors feel now, part after part in the order of their ids.
+        """Return the readings (n, touch_size) float32 of all sensors, part after part in id order.
 
-        By part in ``sensor_outputs``, aligned with ``sensor_positions``.
+        ``sensor_outputs`` has the same readings by part, in the order of ``sensor_positions``.
         """
         if self._by_methods or (self.touch_function, self.response_function) != self._own_methods:
             return self._obs_by_methods()
@@ -100,7 +106,7 @@ class SkinTouch(ContactTouch):
 
     @property
     def sensor_outputs(self) -> dict[int, np.ndarray]:
-        """(n, touch_size) float32 by part, as of the last `get_touch_obs`."""
+        """Readings (n, touch_size) float32 by part id, from the last `get_touch_obs`."""
         if self._outputs is None:
             self._outputs = self._by_part(self._feel())
         return self._outputs
@@ -111,7 +117,7 @@ class SkinTouch(ContactTouch):
 
     @property
     def contact_tuples(self) -> list[tuple[int, int, Any]]:
-        """What `get_contacts` gave at the last `get_touch_obs`."""
+        """Result of `get_contacts` at the last `get_touch_obs`."""
         if self._tuples is None:
             loads = self.skin.loads(*self._seen)
             contacts = self._seen[0].index[loads.contact].tolist()
@@ -126,10 +132,10 @@ class SkinTouch(ContactTouch):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Makes the skin for ``sensor_scales``, and hands it to `_bear`."""
+        """Build the skin for ``sensor_scales`` and pass it to `_set_skin`."""
 
-    def _bear(self, skin: Skin, order: Iterable[int]) -> None:
-        """Takes over a new skin; order: ids of its parts as dictionaries have them."""
+    def _set_skin(self, skin: Skin, order: Iterable[int]) -> None:
+        """Use a new skin. ``order``: part ids in the order of all dictionaries."""
         self.skin = skin
         self._slots = {part: slot for slot, part in enumerate(skin.patch_ids.tolist())}
         where = {
@@ -138,7 +144,7 @@ class SkinTouch(ContactTouch):
         self._slices = {part: where[part] for part in order}
         poses = np.zeros((self.m_model.nbody, 3)), np.zeros((self.m_model.nbody, 3, 3))
         self._seen = Contacts.empty(0), *poses
-        """Contacts and poses of all bodies at the last output; what was felt is told when it is asked for."""
+        """Contacts and body poses at the last `get_touch_obs`; outputs by part are computed on access."""
         self._outputs = self._tuples = None
 
     def _feel(self) -> np.ndarray:
@@ -155,26 +161,26 @@ class SkinTouch(ContactTouch):
         touch = key == "touch_function"
         known: Iterable[str] = TOUCH_FUNCTIONS if touch else RESPONSE_FUNCTIONS
         if isinstance(name, str) and name in known and not hasattr(self, name):
-            # It was added to the skin's table, and needs no method here.
+            # Functions registered with the skin need no method here.
             return partial(self._evaluate if touch else self._respond, name)
         return super()._method(key, name, valid)
 
     def _find(self, word: str, part_id: Any, name: str | None) -> int:
-        """The id of a body or a geom that is given by id or else by name."""
+        """Return the id of a body or geom, given by id or by name."""
         names = self.names.bodies if word == "body" else self.names.geoms
         if part_id is None and name is None:
-            raise SceneError(f"which {word}? Give {word}_id or {word}_name{suggest('', names)}")
+            raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
         if part_id is None:
             find = self.names.body_id if word == "body" else self.names.geom_id
             return find(str(name))
         if not is_index(part_id, len(names)):
-            raise SceneError(f"there is no {word} {part_id!r}: ids are 0 to {len(names) - 1}")
+            raise SceneError(f"{word}_id: must be 0 to {len(names) - 1}, got {part_id!r}")
         return int(part_id)
 
 
 def _checked(key: str, value: Any) -> Any:
     if key == "placement" and isinstance(value, str) and value in PLACEMENTS:
-        # It may be one that was added to the skin's table.
+        # Placements can be registered with the skin.
         return value
     try:
         return KEYS[f"skin.{key}"].check(value)
@@ -183,13 +189,13 @@ def _checked(key: str, value: Any) -> Any:
 
 
 def spacing_of(scale: Any, where: str) -> float:
-    """A scale as the skin has it [m]. Raises ConfigError where it is none."""
+    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid."""
     check_scale(scale, where)
     return min(float(scale), COARSEST)
 
 
 def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
-    """As `spacing_of`, for sensors to be added to geoms. Raises ConfigError also where they are too many."""
+    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many."""
     spacing = spacing_of(scale, where)
     check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})
     return spacing

@@ -21,18 +21,28 @@ if TYPE_CHECKING:
 
 
 class TrimeshTouch(SkinTouch):
-    """Sensors on bodies: those of its geoms merged, without what lies inside a sibling.
+    """Touch sensors on bodies: the merged geoms of each body, without surfaces inside another geom.
 
-    All vectors but those of ``force_vector_global`` are in the frame of the sensing body. Altering
-    ``sensor_positions`` alters nothing.
+    Vectors are in the frame of the sensing body, except those of ``force_vector_global``. Changes to
+    ``sensor_positions`` have no effect.
     """
 
     def add_body(
         self, body_id: int | None = None, body_name: str | None = None, scale: float = math.inf
     ) -> int:
-        """Adds sensors to a body, or spaces them anew; how many it has.
+        """Add sensors to a body, or change their spacing.
 
-        body_id wins over body_name; scale: the distance between sensors [m].
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body.
+            scale: Distance between sensors [m].
+
+        Returns:
+            The number of sensors on the body.
+
+        Raises:
+            SceneError: If the body does not exist or cannot have sensors.
+            ConfigError: If the scale is invalid or results in too many sensors.
         """
         body = self._find("body", body_id, body_name)
         new_spacing(self.m_model, colliding_geoms(self.m_model, body).tolist(), scale, "add_body: scale")
@@ -40,24 +50,29 @@ class TrimeshTouch(SkinTouch):
         return self.get_sensor_count(body)
 
     def sensing_bodies(self) -> list[int]:
-        """Ids of the bodies with sensors."""
+        """Return the ids of the bodies with sensors."""
         return list(self._slices)
 
     def has_sensors(self, body_id: int) -> bool:
-        """Whether a body has sensors."""
+        """Return whether a body has sensors."""
         return body_id in self._slices
 
     def get_sensor_count(self, body_id: int) -> int:
-        """The number of sensors on a body."""
+        """Return the number of sensors on a body."""
         self._slot(body_id)
         return len(self.sensor_positions[body_id])
 
     # -- queries ---------------------------------------------------------------------------------------------
 
     def get_nearest_sensor(self, contact_pos: np.ndarray, body_id: int) -> tuple[Any, Any]:
-        """The sensor of a body nearest to a position (3,) in its frame, and how far away it is [m].
+        """Return the sensor of a body nearest to each position.
 
-        For positions (m, 3): arrays (m,) of both.
+        Args:
+            contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
+            body_id: Id of the body.
+
+        Returns:
+            Index and distance [m] of the sensor; arrays (m,) of both for several positions.
         """
         points = arguments.positions("contact_pos", contact_pos)
         indices, distances = self.skin.nearest_taxels(self._slot(body_id), points)
@@ -66,11 +81,17 @@ class TrimeshTouch(SkinTouch):
     def get_k_nearest_sensors(
         self, contact_pos: np.ndarray, body_id: int, k: int, k_margin: float = 1.4
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Indices (k,) of the sensors of a body nearest to a position (3,) in its frame, nearest first, and
-        how far away they are (k,) [m].
+        """Return the k sensors of a body nearest to each position, nearest first.
 
-        All of them where the body has fewer. For positions (m, 3): arrays (m, k). k_margin sized a cache that
-        is not needed any more.
+        Args:
+            contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
+            body_id: Id of the body.
+            k: Number of sensors.
+            k_margin: Ignored; set the size of MIMo's cache.
+
+        Returns:
+            Indices (k,) and distances (k,) [m], or (m, k) for several positions; fewer than k if the body has
+            fewer sensors.
         """
         points = arguments.positions("contact_pos", contact_pos)
         count = arguments.count("k", k)
@@ -80,11 +101,18 @@ class TrimeshTouch(SkinTouch):
     def get_sensors_within_distance(
         self, contact_pos: np.ndarray, body_id: int, distance_limit: float, distance_margin: float = 1.5
     ) -> Any:
-        """Indices of the sensors of a body within a limit [m] of a position (3,) in its frame, nearest first,
-        and how far away they are [m].
+        """Return the sensors of a body within a distance of each position, nearest first.
 
-        Only those that a path over such sensors joins to the nearest one. For positions (m, 3): a list of
-        such pairs. distance_margin sized a cache that is not needed any more.
+        Only sensors that are connected to the nearest one through neighbours within the limit are included.
+
+        Args:
+            contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
+            body_id: Id of the body.
+            distance_limit: Maximum distance [m].
+            distance_margin: Ignored; set the size of MIMo's cache.
+
+        Returns:
+            Indices and distances [m]; a list of such pairs for several positions.
         """
         points = arguments.positions("contact_pos", contact_pos)
         limit = arguments.distance("distance_limit", distance_limit)
@@ -94,78 +122,79 @@ class TrimeshTouch(SkinTouch):
     # -- one contact -----------------------------------------------------------------------------------------
 
     def get_contact_position_relative(self, contact_id: int, body_id: int) -> np.ndarray:
-        """(3,) where a contact is on a body's own surface [m], in its frame."""
+        """Return a contact's position (3,) [m] on a body's own surface, in the body's frame."""
         return super().get_contact_position_relative(contact_id, body_id)
 
     def get_contact_normal(self, contact_id: int, body_id: int) -> np.ndarray:
-        """(3,) unit normal of a contact, into the body, in its frame."""
+        """Return a contact's unit normal (3,), pointing into the body, in the body's frame."""
         return super().get_contact_normal(contact_id, body_id)
 
     def get_raw_force(self, contact_id: int, body_id: int) -> np.ndarray:
-        """(3,) force on a body along the rows of MuJoCo's contact frame [N]: normal and two tangents.
+        """Return the force (3,) on a body [N] along the axes of MuJoCo's contact frame.
 
-        The frame's normal leads out of the first geom's body, which so feels a negative normal force.
+        The axes are the normal and two tangents. The normal points out of the first geom's body, so a
+        compressive force on it is negative.
         """
         return super().get_raw_force(contact_id, body_id)
 
     # -- touch functions -------------------------------------------------------------------------------------
 
     def normal(self, contact_id: int, body_id: int) -> float:
-        """Touch function: force along the contact normal [N], positive where it pushes into the body."""
+        """Touch function: force along the contact normal [N], positive in compression."""
         return self._evaluate("normal", contact_id, body_id)
 
     def normal_force(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: (3,) the part of the force along the contact normal [N], in the body's frame."""
+        """Touch function: component (3,) of the force along the normal [N], in the body's frame."""
         return self._evaluate("normal_force", contact_id, body_id)
 
     def force_vector(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: (3,) the force with its friction [N], in the body's frame."""
+        """Touch function: force (3,) including friction [N], in the body's frame."""
         return self._evaluate("force_vector", contact_id, body_id)
 
     def force_vector_global(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: (3,) the force with its friction [N], in the world frame."""
+        """Touch function: force (3,) including friction [N], in the world frame."""
         return self._evaluate("force_vector_global", contact_id, body_id)
 
     def friction(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: (3,) the part of the force across the contact normal [N], in the body's frame."""
+        """Touch function: tangential component (3,) of the force [N], in the body's frame."""
         return self._evaluate("friction", contact_id, body_id)
 
     def slip(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: (3,) velocity of the other's surface over the body's [m/s], in the body's frame.
+        """Touch function: tangential velocity (3,) of the other surface [m/s], in the body's frame.
 
-        Sensors tell its mean over their contacts, each counted by its normal force.
+        It is relative to the body. A reading is the mean over the sensor's contacts, weighted by force.
         """
         return self._evaluate("slip", contact_id, body_id)
 
     # -- response functions ----------------------------------------------------------------------------------
 
     def nearest(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: adds what a contact gives to the nearest sensor."""
+        """Response function: add the output to the nearest sensor."""
         self._respond("nearest", contact_id, body_id, force)
 
     def spread_linear(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: in shares that fall linearly with the distance, to 0 at twice the scale."""
+        """Response function: distribute linearly with distance, to zero at twice the scale."""
         self._respond("spread_linear", contact_id, body_id, force)
 
     def hertz(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: in shares like the pressure between elastic bodies."""
+        """Response function: distribute like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, body_id, force)
 
     # -- the meshes ------------------------------------------------------------------------------------------
 
     @property
     def meshes(self) -> dict[int, Mesh]:
-        """The mesh of all sensors of each body, in its frame; also of those that are not active."""
+        """The mesh of each body, in its frame, including inactive vertices."""
         return self._sensor_meshes.meshes
 
     @property
     def active_vertices(self) -> dict[int, np.ndarray]:
-        """Which vertices of each body's mesh are sensors, not hidden in a sibling geom."""
+        """Masks of the vertices of each body's mesh that are sensors, not inside another geom."""
         return self._sensor_meshes.active_vertices
 
     @property
     def _submeshes(self) -> dict[int, list[Mesh]]:
-        """The meshes of each body's geoms, in its frame."""
+        """The meshes of each body's geoms, in the body's frame."""
         return self._sensor_meshes.submeshes
 
     @property
@@ -175,7 +204,7 @@ class TrimeshTouch(SkinTouch):
 
     @property
     def _vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """For each geom the index of each active vertex among the body's sensors."""
+        """For each geom, the sensor index of each active vertex."""
         return self._sensor_meshes.vertex_to_sensor_idx
 
     # -- plots -----------------------------------------------------------------------------------------------
@@ -183,7 +212,7 @@ class TrimeshTouch(SkinTouch):
     def plot_sensors_body(
         self, body_id: int | None = None, body_name: str | None = None, title: str = ""
     ) -> tuple[Figure, Axes]:
-        """Where the sensors of a body are; as in `tactile_sim.plots`, like all plots below."""
+        """Plot the sensor positions of a body, see `tactile_sim.plots`."""
         from tactile_sim import plots
 
         return plots.plot_sensors_body(self, body_id, body_name, title)
@@ -191,7 +220,7 @@ class TrimeshTouch(SkinTouch):
     def plot_force_body(
         self, body_id: int | None = None, body_name: str | None = None, title: str = ""
     ) -> tuple[Figure, Axes]:
-        """What the sensors of a body feel."""
+        """Plot the readings of a body."""
         from tactile_sim import plots
 
         return plots.plot_force_body(self, body_id, body_name, title)
@@ -204,7 +233,7 @@ class TrimeshTouch(SkinTouch):
         focus: str = "world",
         show_contact_points: bool = True,
     ) -> tuple[Figure, Axes]:
-        """What the sensors of several bodies feel, where they are now; focus: world, or first, its frame."""
+        """Plot the readings of several bodies; ``focus``: the frame, "world" or "first" (body)."""
         from tactile_sim import plots
 
         return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)
@@ -216,7 +245,7 @@ class TrimeshTouch(SkinTouch):
         title: str = "",
         show_contact_points: bool = False,
     ) -> tuple[Figure, Axes]:
-        """What the sensors of a body and of all that hang on it feel, in its frame."""
+        """Plot the readings of a body and its descendants, in the body's frame."""
         from tactile_sim import plots
 
         return plots.plot_force_body_subtree(self, body_id, body_name, title, show_contact_points)
@@ -229,22 +258,22 @@ class TrimeshTouch(SkinTouch):
         focus_body: str | None = None,
         camera_offset: np.ndarray | None = None,
     ) -> tuple[Figure, Axes]:
-        """A neat picture of a body and of all that hang on it: colour and size of a sensor by its force."""
+        """Render a body and its descendants with readings as colour and size of the sensors."""
         from tactile_sim import plots
 
         return plots.visualize_contacts_subtree(
             self, root_id, root_name, show_contact_points, focus_body, camera_offset
         )
 
-    # -- inside ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._build(self.sensor_scales)
 
     def _build(self, scales: dict[int, float]) -> None:
-        """Sensors on these bodies, this far apart [m]."""
+        """Build a skin with these distances between sensors [m] by body id."""
         spacings = {body: spacing_of(scale, "touch_params: scales") for body, scale in scales.items()}
-        self._bear(Skin(self.m_model, spacings, **self._options), spacings)
+        self._set_skin(Skin(self.m_model, spacings, **self._options), spacings)
         self.sensor_scales = scales
         self.sensor_positions = {
             body: self.skin.positions[where].copy() for body, where in self._slices.items()

@@ -1,1 +1,1 @@
-"""The wire format of ROS 2 messages (CDR), compiled from their types; knows nothing of rclpy."""
+"""The CDR wire format of ROS 2 messages, compiled from message types; independent of rclpy."""

@@ -1,9 +1,10 @@
-"""CDR bytes to objects whose sequences are numpy arrays: no object per element.
+"""Decode CDR bytes into objects whose sequences are numpy arrays, without an object per element.
 
-- numbers, booleans and texts are Python's own; a ``byte`` is ``bytes`` of length one, as in rclpy;
-- sequences and fixed arrays of numbers are read-only arrays, views into the message where it is aligned;
-- a struct of equal numbers (Point, Quaternion, ColorRGBA, ...) is a row (k,), a sequence of them (n, k);
-- other structs are :class:`Record`, sequences of them :class:`Columns`, with a field per attribute.
+- Numbers, booleans and strings become Python objects; a ``byte`` becomes ``bytes`` of length 1, as in rclpy.
+- Sequences and fixed arrays of numbers become read-only arrays, views into the message if aligned.
+- A struct of numbers of one type (Point, Quaternion, ColorRGBA, ...) becomes a row (k,); a sequence of them
+  becomes an array (n, k).
+- Other structs become a :class:`Record`, sequences of them :class:`Columns`, with one attribute per field.
 """
 
 from __future__ import annotations
@@ -22,13 +23,11 @@ from tactile_sim.wire.types import Array, Primitive, Sequence, String, Struct, W
 
 _unpack_count = struct.Struct("<I").unpack_from
 
-Read = Callable[
-    [memoryview, int], tuple[Any, int]
-]  # payload and position -> value and the position behind it
+Read = Callable[[memoryview, int], tuple[Any, int]]  # payload and position -> value and the position after it
 
 
 class Record(SimpleNamespace):
-    """One decoded struct: a field per attribute."""
+    """A decoded struct with one attribute per field."""
 
 
 class Columns(SimpleNamespace):
@@ -50,7 +49,7 @@ class Columns(SimpleNamespace):
 
 
 class Decoder:
-    """Reads values of one struct type."""
+    """A compiled decoder of one struct type."""
 
     def __init__(self, kind: Struct) -> None:
         self.kind = kind
@@ -61,20 +60,32 @@ class Decoder:
         self.build_columns = _column_builder(kind)
 
     def decode(self, data: bytes | memoryview) -> Any:
-        """The value that ``data``, a whole message, holds."""
+        """Decode a whole message.
+
+        Args:
+            data: The message with its encapsulation header.
+
+        Returns:
+            The message, see the module docstring.
+
+        Raises:
+            WireError: If ``data`` is not a little-endian CDR message of this type.
+        """
         if data[:2] != ENCAPSULATION[:2]:
             raise WireError(
-                f"not a little-endian CDR message: begins with {bytes(data[:4])!r}", "", self.kind.name
+                f"must begin with {ENCAPSULATION[:2]!r} (little-endian CDR), got {bytes(data[:4])!r}",
+                "",
+                self.kind.name,
             )
         try:
             return self.read(memoryview(data)[4:], 0)[0]
         except (struct.error, IndexError, ValueError) as error:
             raise WireError(
-                f"{len(data)} bytes are not a message of this type: {error}", "", self.kind.name
+                f"cannot decode {len(data)} bytes as this type: {error}", "", self.kind.name
             ) from None
 
     def read(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """One struct at ``position`` and the position behind it."""
+        """Read one struct at ``position``; return it and the position after it."""
         flat: list[Any] = []
         for part in self.parts:
             if isinstance(part, Run):
@@ -86,13 +97,13 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """A count and as many structs: an array or list per field."""
+        """Read a count and that many structs; return a Columns and the position after them."""
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
             return self.build_columns(iter(columns)), position
         gathered: list[list[Any]] = [[] for _ in self.parts]
-        """Of each part where it begins, if it is a run, else its values."""
+        """For each part its start positions if it is a Run, else its values."""
         for _ in range(count):
             for part, found in zip(self.parts, gathered, strict=True):
                 if isinstance(part, Run):
@@ -102,16 +113,19 @@ class Decoder:
                     value, position = part(data, position)
                     found.append(value)
         if position > len(data):
-            raise ValueError("it ends early")
+            raise ValueError("truncated message")
         columns = []
         for part, found in zip(self.parts, gathered, strict=True):
-            columns += _pick_runs(part, data, np.array(found, np.int64)) if isinstance(part, Run) else [found]
+            if isinstance(part, Run):
+                columns += _gather_runs(part, data, np.array(found, np.int64))
+            else:
+                columns.append(found)
         return self.build_columns(iter(columns)), position
 
 
 @cache
 def decoder(kind: Struct) -> Decoder:
-    """The compiled decoder of a struct type."""
+    """Return the compiled decoder of a struct type."""
     return Decoder(kind)
 
 
@@ -127,12 +141,12 @@ def _read_string(data: memoryview, position: int) -> tuple[str, int]:
     length, position = _read_count(data, position)
     end = position + length
     if end > len(data):
-        raise ValueError("it ends early")
+        raise ValueError("truncated message")
     return str(data[position : end - 1], "utf-8") if length else "", end
 
 
 def _read_array(data: memoryview, position: int, dtype: np.dtype, count: int) -> tuple[np.ndarray, int]:
-    """``count`` elements, aligned to their size, as a read-only array."""
+    """Read ``count`` elements, aligned to their size, as a read-only array."""
     if count == 0:
         return np.zeros(0, dtype), position
     position += -position % dtype.itemsize
@@ -174,23 +188,23 @@ def _reader(kind: String | Sequence) -> Read:
 
 
 def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) -> tuple[list[Any], int]:
-    """Fixed structs behind each other: from the second on, all begin at the same offset modulo 8."""
+    """Read adjacent structs of fixed size; from the second on, all have the same offset modulo 8."""
     if count == 0:
         return _columns_of(np.zeros(0, run.dtypes[0])), position
     first = run.dtypes[position & 7]
     head = np.frombuffer(data, first, 1, position)
     position += first.itemsize
-    behind = run.dtypes[position & 7]
-    tail = np.frombuffer(data, behind, count - 1, position)
-    position += behind.itemsize * (count - 1)
-    if first == behind:
+    following = run.dtypes[position & 7]
+    tail = np.frombuffer(data, following, count - 1, position)
+    position += following.itemsize * (count - 1)
+    if first == following:
         return _columns_of(np.frombuffer(data, first, count, position - count * first.itemsize)), position
     columns = zip(_columns_of(head), _columns_of(tail), strict=True)
     return [np.concatenate(pair) for pair in columns], position
 
 
-def _pick_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
-    """The runs that begin at ``positions``, as one column per block."""
+def _gather_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
+    """Read the runs at ``positions`` (n,); return one column per block."""
     every = np.frombuffer(data, np.uint8)
     columns = [np.empty((len(positions), *block.shape), block.primitive.dtype) for block in run.blocks]
     for start in np.unique(positions & 7):
@@ -209,14 +223,14 @@ def _columns_of(array: np.ndarray) -> list[Any]:
 
 
 def is_row(kind: Any) -> bool:
-    """Whether a struct is decoded as a row of numbers: equal primitives and nothing nested."""
+    """Return whether a struct is decoded as a row: several numbers of one type, not nested."""
     return isinstance(kind, Struct) and kind.uniform is not None and all(
         isinstance(inner, Primitive) for _, inner, _ in kind.fields
     ) and len(kind.fields) > 1  # fmt: skip
 
 
 def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
-    """A function that takes the leaves of one value off an iterator and makes the value."""
+    """Return a function that builds one value from an iterator over its leaves."""
     if is_row(kind) or isinstance(kind, Array):
         width, dtype = kind.width, kind.uniform.dtype
 
@@ -237,21 +251,21 @@ def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
 
 
 def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
-    """The same for columns; inside a uniform struct the one column of numbers is shared out to the fields."""
+    """Return a function that builds the columns of a struct from an iterator over its columns."""
     if not isinstance(kind, Struct) or is_row(kind):
         return next
     if kind.uniform is not None:
-        return lambda columns: _share(kind, next(columns))
+        return lambda columns: _split(kind, next(columns))
     fields = [(name, _column_builder(inner)) for name, inner, _ in kind.fields]
     return lambda columns: Columns(**{name: build(columns) for name, build in fields})
 
 
-def _share(kind: Struct, block: np.ndarray) -> Columns:
-    """The columns (n, width) of a uniform struct as its fields: views."""
-    shared, start = {}, 0
+def _split(kind: Struct, block: np.ndarray) -> Columns:
+    """Split the columns (n, width) of a uniform struct into its fields, as views."""
+    parts, start = {}, 0
     for name, inner, _ in kind.fields:
         stop = start + inner.width
         part = block[:, start] if isinstance(inner, Primitive) else block[:, start:stop]
-        shared[name] = _share(inner, part) if isinstance(inner, Struct) and not is_row(inner) else part
+        parts[name] = _split(inner, part) if isinstance(inner, Struct) and not is_row(inner) else part
         start = stop
-    return Columns(**shared)
+    return Columns(**parts)

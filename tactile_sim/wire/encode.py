@@ -1,4 +1,4 @@
-"""Messages to CDR bytes, straight from arrays. Compiled once per type; no ROS object per element."""
+"""Encode messages as CDR bytes directly from arrays, with encoders compiled once per type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 
 
 class Encoder:
-    """Writes values of one type: of a struct, or of a field with its default."""
+    """A compiled encoder of one struct type, or of a field with its default."""
 
     def __init__(self, kind: Any, default: Any = None) -> None:
         self.put = putter(kind, default)
@@ -33,13 +33,20 @@ class Encoder:
         ]
 
     def encode(self, value: Any) -> bytes:
-        """The whole message, with its encapsulation header."""
+        """Encode a whole message with its encapsulation header.
+
+        Args:
+            value: A mapping, a message or, for a struct of one numeric type, a row.
+
+        Raises:
+            WireError: If a field does not exist or its value does not fit; names the field.
+        """
         parts: Parts = [ENCAPSULATION]
         self.write(parts, 0, value)
         return b"".join(parts)
 
     def write(self, parts: Parts, position: int, value: Any) -> int:
-        """Append one value behind ``position``; return the position behind it."""
+        """Append one value at ``position``; return the position after it."""
         flat: list[Any] = []
         self.put(value, flat)
         index = 0
@@ -65,12 +72,12 @@ class Encoder:
 
 @cache
 def encoder(kind: Struct) -> Encoder:
-    """The compiled encoder of a struct type."""
+    """Return the compiled encoder of a struct type."""
     return Encoder(kind)
 
 
 def _explain(run: Run, values: list[Any]) -> None:
-    """Raise the error that names the one of ``values`` that cannot be packed, and why."""
+    """Raise a WireError that names the value that cannot be packed, and the reason."""
     index = 0
     for block in run.blocks:
         for value in values[index : index + block.width]:
@@ -98,7 +105,7 @@ def _writer(kind: String | Sequence) -> Write:
 
     def write_bounded(parts: Parts, position: int, value: Any) -> int:
         if hasattr(value, "__len__") and len(value) > limit:
-            raise WireError(f"at most {limit} elements, got {len(value)}")
+            raise WireError(f"must have at most {limit} elements, got {len(value)}")
         return write(parts, position, value)
 
     return write_bounded

@@ -1,4 +1,4 @@
-"""One value, given as a mapping, message or row, as a flat list of its numbers, strings and sequences."""
+"""Flatten a value, given as a mapping, message or row, into its numbers, strings and sequences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Put = Callable[[Any, list[Any]], None]
 
 
 def putter(kind: Any, default: Any) -> Put:
-    """A function that appends the leaves of one value to a flat list; MISSING stands for the default."""
+    """Return a function that appends the leaves of a value to a list; MISSING means the default."""
     if isinstance(kind, Primitive):
         return _primitive_putter(kind, default)
     if isinstance(kind, Array):
@@ -60,7 +60,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
-    """For what may be given as a row of numbers."""
+    """Return a putter for a value that can be given as a row of numbers."""
     width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:

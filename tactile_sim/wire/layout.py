@@ -1,7 +1,7 @@
-"""Where fields lie in CDR bytes: the leaves of a struct, and runs of leaves whose size is fixed.
+"""Layout of fields in CDR bytes: the leaves of a struct, and runs of leaves of fixed size.
 
-CDR (version 1, little endian) aligns each number to its own size, counted from the start of the message. So
-the padding inside a run depends on the offset modulo 8 at which it starts, and on nothing else.
+CDR (version 1, little endian) aligns each number to its own size, counted from the start of the message.
+The padding inside a run therefore depends only on the offset modulo 8 at which the run starts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tactile_sim.wire.types import Primitive, Sequence, String, Struct
 
 @dataclass(frozen=True)
 class Block:
-    """A leaf of fixed size: one number (``shape`` is ``()``) or a row of equal ones (``(k,)``)."""
+    """A leaf of fixed size: one number (shape ``()``) or a row of numbers of one type (``(k,)``)."""
 
     path: str
     primitive: Primitive
@@ -39,7 +39,7 @@ class Variable:
 
 
 def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
-    """The leaves of a struct in the order on the wire; a uniform struct is one block."""
+    """Return the leaves of a struct in wire order; a uniform struct is one block."""
     if kind.uniform is not None:
         return [Block(path, kind.uniform, kind.shape)]
     if isinstance(kind, Struct):
@@ -49,9 +49,9 @@ def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
 
 
 class Run:
-    """Blocks that follow each other: packed at once, unpacked at once for one struct or for many.
+    """Adjacent blocks that are packed or unpacked in one call, for one struct or for many.
 
-    ``packers``, ``sizes`` and ``dtypes`` have an entry for each offset modulo 8 at which the run may start.
+    ``packers``, ``sizes`` and ``dtypes`` have one entry for each start offset modulo 8.
     """
 
     def __init__(self, blocks: list[Block]) -> None:
@@ -63,7 +63,7 @@ class Run:
 
     @cached_property
     def dtypes(self) -> list[np.dtype]:
-        """The same for numpy: a field f0, f1, ... for each block."""
+        """The same layouts as numpy dtypes, with a field f0, f1, ... for each block."""
         return [
             np.dtype(
                 {
@@ -77,7 +77,7 @@ class Run:
         ]
 
     def _place(self, start: int) -> tuple[list[int], int]:
-        """The blocks' offsets behind ``start`` and the size of all, with the padding in front of each."""
+        """Return the blocks' offsets from ``start`` and the total size, both with padding."""
         offsets, position = [], start
         for block in self.blocks:
             item = block.primitive.dtype.itemsize
@@ -95,7 +95,7 @@ class Run:
 
 
 def segments(kind: Any) -> list[Run | Variable]:
-    """The parts of a struct that are written in one go: blocks that follow each other, strings, sequences."""
+    """Split a struct into parts that are written at once: runs of blocks, strings and sequences."""
     found: list[Run | Variable] = []
     for fixed, group in groupby(leaves(kind), lambda leaf: isinstance(leaf, Block)):
         members: list[Any] = list(group)

@@ -1,4 +1,4 @@
-"""The pieces of a CDR message: counts, strings and runs of numbers, appended to a list of parts."""
+"""Writers for the parts of a CDR message: counts, strings and numbers."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 from tactile_sim.wire.values import numbers
 
 Parts = list[Any]  # bytes and arrays, joined at the end
-Write = Callable[[Parts, int, Any], int]  # parts, position and value -> the position behind it
+Write = Callable[[Parts, int, Any], int]  # parts, position and value -> the position after the value
 
 _PADDING = [bytes(n) for n in range(8)]
 _pack_count = struct.Struct("<I").pack
 
 
 def write_count(parts: Parts, position: int, count: int) -> int:
-    """Append the number of elements of a sequence."""
+    """Append the element count of a sequence; return the position after it."""
     padding = -position & 3
     parts.append(_PADDING[padding] + _pack_count(count))
     return position + padding + 4
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append one string: an aligned length, UTF-8, a zero that counts."""
+    """Append an aligned length, the UTF-8 bytes and a terminating zero, which the length includes."""
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
-        raise WireError(f"not a text that UTF-8 can hold: {error}") from None
+        raise WireError(f"must be valid UTF-8: {error}") from None
     position = write_count(parts, position, len(data) + 1)
     parts.append(data + b"\0")
     return position + len(data) + 1
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append a count and as many strings."""
+    """Append a count and that many strings."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
@@ -52,7 +52,7 @@ def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
 
 
 def number_writer(primitive: Primitive, rows: Struct | None) -> Write:
-    """For a sequence of primitives of any shape in C order, or of uniform structs as an (n, width) array."""
+    """Return a writer for numbers of any shape in C order, or for uniform structs as an (n, width) array."""
     item = primitive.dtype.itemsize
 
     def write(parts: Parts, position: int, value: Any) -> int:

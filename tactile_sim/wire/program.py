@@ -1,4 +1,4 @@
-"""The kernel that fills in forms: it runs the operations of a form, those of an Each once for each row."""
+"""The kernel that executes message templates; operations inside a Repeat run once per row."""
 
 from __future__ import annotations
 
@@ -7,30 +7,41 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.wire.types import NANOSECONDS
 
-NEEDS, PIECE, STAMP, KEY, DOUBLES, SINGLES, SLICE, WHOLE, EACH, NEXT = range(10)
-"""Operations. Of the three numbers behind each:
+CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT = range(10)
+"""Operation codes. Each is followed by up to three operands:
 
-- NEEDS: columns of keys and of values, least number of rows. Comes first.
-- PIECE: column of the key that picks one (-1: the first), its first span, how many to pick from. A piece has
-  eight spans, one for each offset modulo 8 at which it may begin, with the padding before it.
-- KEY: column, size of the number. DOUBLES, SINGLES: first column, how many.
-- SLICE: columns of where it begins and of its count, width of a row.
-- WHOLE: size of a number, size of an element.
-- EACH: the operation behind its NEXT. NEXT: the operation behind its EACH.
+- CHECK: number of columns of the keys and of the values, minimum number of rows. Always first.
+- PIECE: column of the keys with the index (-1: always 0), first span, number of values to choose from. Each
+  value has eight spans, one for each start offset modulo 8, with the padding before it.
+- INT: column of the keys, size of the number [bytes].
+- DOUBLES, SINGLES: first column of the values, number of columns.
+- ROWS: columns of the keys with first row and number of rows, width of a row.
+- PAYLOAD: size of a number, size of an element [bytes].
+- REPEAT: the operation after its NEXT. NEXT: the operation after its REPEAT.
 """
 
 
 @kernel
-def run(program, pieces, spans, stamp, keys, values, points, whole, out):
-    """Writes a message into ``out``; returns where the ``whole`` bytes belong in it, and where it ends.
+def run(program, pieces, spans, stamp, keys, values, points, payload, out):
+    """Write a message into ``out``.
 
-    program (n, 4): operations. Bytes from spans[i, 0] to spans[i, 1] of the pieces are a piece. stamp [ns].
-    keys (r, k) integers, values (r, v), points (m, w). out: float64 with enough room, whatever is in it.
+    The bytes after the payload are written ``payload % 8`` bytes after the split, so that each number has the
+    same alignment in ``out`` as in the message.
 
-    What comes behind the whole bytes stands ``whole % 8`` bytes behind them in ``out``: so each number has
-    the same alignment there as in the message.
+    Args:
+        program: Operations (n, 4).
+        pieces: Constant bytes.
+        spans: Start and end (s, 2) of each piece.
+        stamp: Time [ns].
+        keys: Integers (r, k).
+        values: Real numbers (r, v).
+        points: Real numbers (m, w).
+        payload: Size of the payload [bytes].
+        out: Buffer (float64) that is large enough; its previous content does not matter.
 
-    Where a row asks for what is not there, the answer is that row and -1 - the operation.
+    Returns:
+        The offset in ``out`` at which the payload is inserted, and the end of the message. If a row is out of
+        range: that row, and -1 - the index of the operation.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     p, split, op, row, rows, spare = 0, 0, 0, 0, 0, len(points)
@@ -38,12 +49,12 @@ def run(program, pieces, spans, stamp, keys, values, points, whole, out):
         code, a, b, c = program[op, 0], program[op, 1], program[op, 2], program[op, 3]
         op += 1
         if code == PIECE:
-            thing = keys[row, a] if a >= 0 else 0
-            if thing < 0:
-                thing += c
-            if thing < 0 or thing >= c:
+            choice = keys[row, a] if a >= 0 else 0
+            if choice < 0:
+                choice += c
+            if choice < 0 or choice >= c:
                 return row, -op
-            span = b + 8 * thing + (p & 7)
+            span = b + 8 * choice + (p & 7)
             for i in range(spans[span, 0], spans[span, 1]):
                 octets[p] = pieces[i]
                 p += 1
@@ -57,7 +68,7 @@ def run(program, pieces, spans, stamp, keys, values, points, whole, out):
             for i in range(b):
                 singles[(p >> 2) + i] = values[row, a + i]
             p += 4 * b
-        elif code == KEY:
+        elif code == INT:
             p = _align(octets, p, b)
             for i in range(b):
                 octets[p + i] = keys[row, a] >> (8 * i) & 255
@@ -67,7 +78,7 @@ def run(program, pieces, spans, stamp, keys, values, points, whole, out):
             words[p >> 2] = stamp // NANOSECONDS
             words[(p >> 2) + 1] = stamp % NANOSECONDS
             p += 8
-        elif code == SLICE:
+        elif code == ROWS:
             begin, count = keys[row, a], keys[row, b]
             spare -= count
             fits = count == 0 or points.shape[1] == c
@@ -82,15 +93,15 @@ def run(program, pieces, spans, stamp, keys, values, points, whole, out):
                 for k in range(c):
                     out[p >> 3] = points[i, k]
                     p += 8
-        elif code == WHOLE:
+        elif code == PAYLOAD:
             p = _align(octets, p, 4)
-            words[p >> 2] = whole // b
+            words[p >> 2] = payload // b
             p += 4
-            if whole:
+            if payload:
                 p = _align(octets, p, a)
             split = p
-            p += whole & 7
-        elif code == EACH:
+            p += payload & 7
+        elif code == REPEAT:
             p = _align(octets, p, 4)
             words[p >> 2] = rows
             p += 4

@@ -1,4 +1,4 @@
-"""Where the tree of a message type comes from: a generated ROS class, or the definition in a bag."""
+"""Build the type tree of a message from a generated ROS class or from a definition in a bag."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from tactile_sim.wire.types import (
-    PLACEHOLDER,
+    DUMMY_FIELD,
     PRIMITIVES,
     Array,
     Primitive,
@@ -27,7 +27,11 @@ DEEPEST = 50
 
 @cache
 def of_class(message_type: Any) -> Struct:
-    """The tree of a generated ROS message class."""
+    """Return the type tree of a generated ROS message class.
+
+    Raises:
+        WireError: If it is not a message class, or has fields of an unsupported type.
+    """
     if not hasattr(message_type, "get_fields_and_field_types"):
         raise WireError(f"{message_type!r} is not a ROS message class")
     package, _, rest = message_type.__module__.partition(".")
@@ -38,14 +42,14 @@ def of_class(message_type: Any) -> Struct:
         message_type.get_fields_and_field_types().items(), message_type.SLOT_TYPES, strict=True
     ):
         kind = _of_slot(slot, f"{name}.{field_name}")
-        # An empty default stands for itself; that of a nested message is made of its own fields' defaults.
+        # A nested message has no default of its own: it follows from the defaults of its fields.
         value = None if isinstance(kind, Struct) else getattr(default, field_name)
         fields.append((field_name, kind, value))
-    return Struct(name, tuple(fields) or PLACEHOLDER)
+    return Struct(name, tuple(fields) or DUMMY_FIELD)
 
 
 def _of_slot(slot: Any, place: str) -> Any:
-    """The tree of one field as rosidl's generated Python describes it (``rosidl_parser.definition``)."""
+    """Return the tree of one field as described by ``rosidl_parser.definition``."""
     described = type(slot).__name__
     if described == "BasicType" and slot.typename in PRIMITIVES:
         return PRIMITIVES[slot.typename]
@@ -62,15 +66,16 @@ def _of_slot(slot: Any, place: str) -> Any:
 
 @cache
 def of_definition(name: str, text: str) -> Struct:
-    """Return the tree of a type from its definition in ROS's message language.
+    """Return the type tree of a message from its definition in the ROS message language.
 
     Args:
-        name: The type, such as ``std_msgs/msg/Header``.
-        text: Its definition. Those of the types it uses follow, each after a line of ``=`` and its own name
-            in ``MSG: package/Type``. Default values are ignored: all fields are zero or empty.
+        name: Type name, such as ``std_msgs/msg/Header``.
+        text: The definition, followed by those of the types it uses, each after a line of ``=`` and a line
+            ``MSG: package/Type``. Default values in the definition are ignored: they are zero or empty.
 
     Raises:
-        WireError: The definition is invalid, lacks a type, or is larger than any real message.
+        WireError: If a definition is missing or invalid, has fields of an unsupported type, or is larger
+            than any real message.
     """
     from rosbags.typesys import get_types_from_msg  # only where a bag is read
 
@@ -111,7 +116,7 @@ class _Trees:
         if numbers > MOST_NUMBERS:
             raise WireError(f"has {numbers} numbers of fixed size, at most {MOST_NUMBERS} are read", "", name)
         self._numbers[name] = numbers
-        made = Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or PLACEHOLDER)
+        made = Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or DUMMY_FIELD)
         self._made[name] = made
         return made
 
@@ -141,7 +146,7 @@ class _Trees:
 
 
 def _zero(kind: Any) -> Any:
-    """The default value of a field whose type is all that is known of it."""
+    """Return the zero or empty default value of a field type."""
     if isinstance(kind, Primitive):
         return False if kind.name == "boolean" else 0
     if isinstance(kind, Array):
@@ -149,12 +154,12 @@ def _zero(kind: Any) -> Any:
     return "" if isinstance(kind, String) else ()
 
 
-# What the message language calls otherwise than the wire does.
+# Names of primitive types in the message language that differ from those in generated Python.
 _BASE_NAMES = {"bool": "boolean", "byte": "octet", "char": "uint8", "float32": "float", "float64": "double"}
 
 
 def array(element: Any, length: int, place: str) -> Array:
-    """A fixed array; only numbers and booleans have a place in one here."""
+    """Return the type of a fixed array of numbers or booleans; other elements are not supported."""
     if not isinstance(element, Primitive):
         raise WireError("fixed arrays of strings or messages are not supported", place)
     if not 0 < length <= MOST_NUMBERS:
@@ -163,7 +168,7 @@ def array(element: Any, length: int, place: str) -> Array:
 
 
 def sequence(element: Any, bound: int | None, place: str) -> Sequence:
-    """A sequence of numbers, strings or messages."""
+    """Return the type of a sequence of numbers, strings or messages."""
     if not isinstance(element, Primitive | String | Struct):
         raise WireError("sequences of sequences are not supported", place)
     return Sequence(element, bound)

@@ -1,4 +1,4 @@
-"""The time in a message, found in its bytes without decoding the rest."""
+"""Read the stamp of an encoded message without decoding the rest."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ _unpack_time = struct.Struct("<iI").unpack_from
 
 
 def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
-    """The time [ns] in the header that a message begins with, its own or its first element's; else None.
+    """Return the stamp [ns] of the header at the beginning of a message or of its first element.
 
-    A clock's time counts too; other times (of a log entry, of an event) may be of another clock and do not.
+    The time of a Clock message counts as a stamp. Other times (of a log entry or an event) may refer to
+    another clock and are ignored.
+
+    Args:
+        kind: Type of the message.
+        data: The encoded message.
+
+    Returns:
+        The stamp [ns], or None if there is none.
     """
     counts = counts_before_stamp(kind)
     if counts is None:
@@ -30,10 +38,10 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
 
 
 def nanoseconds(sec: Any, nanosec: Any) -> Any:
-    """Seconds and nanoseconds of a ROS time, numbers or arrays, as integer nanoseconds."""
+    """Convert seconds and nanoseconds of a ROS time, numbers or arrays, to integer nanoseconds."""
     if isinstance(sec, int):
         return sec * NANOSECONDS + nanosec
-    # Decoded seconds have 32 bits, which three seconds in nanoseconds do not fit into.
+    # Decoded seconds have 32 bits; 3 s in nanoseconds do not fit into them.
     return np.asarray(sec, np.int64) * NANOSECONDS + np.asarray(nanosec, np.int64)
 
 
@@ -45,7 +53,11 @@ def _is_time(kind: Any) -> bool:
 
 @cache
 def counts_before_stamp(kind: Any) -> int | None:
-    """How many sequence counts lie before the stamp with which a message of this type begins, if it does."""
+    """Return the number of sequence counts before the stamp at the beginning of a message type.
+
+    Returns:
+        The number of counts; None if messages of this type do not begin with a stamp.
+    """
     counts = 0
     while isinstance(kind, Struct | Sequence):
         if isinstance(kind, Sequence):

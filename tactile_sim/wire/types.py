@@ -1,4 +1,4 @@
-"""What a message type is made of: the one tree that encoder and decoder are compiled from."""
+"""The type tree from which encoders, decoders and message templates are compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
-    """A value does not fit its message type, or bytes are not a message of that type."""
+    """A value does not fit its message type, or bytes are not a message of the expected type.
+
+    Args:
+        reason: What is wrong.
+        path: Path of the field in the message.
+        message_type: Name of the message type.
+    """
 
     def __init__(self, reason: str, path: str = "", message_type: str = "") -> None:
         super().__init__(reason)
@@ -22,7 +28,7 @@ class WireError(TactileSimError):
         return readable(f"{place}: {self.reason}" if place else self.reason)
 
     def inside(self, name: str | int) -> WireError:
-        """The same error, seen from the struct or sequence around it."""
+        """Prepend the field name or index of the enclosing struct or sequence; return this error."""
         step = f"[{name}]" if isinstance(name, int) else name
         glue = "" if not self.path or self.path.startswith("[") else "."
         self.path = step + glue + self.path
@@ -30,18 +36,20 @@ class WireError(TactileSimError):
 
 
 def shown(value: Any) -> str:
-    """A value in an error: its type and, in one short line, what it is."""
+    """Describe a value for an error message: its type and content in one short line."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
     return f"{type(value).__name__} {' '.join(repr(value).split()):.60}"
 
 
 class Kind:
-    """What the type of a field tells encoder and decoder.
+    """The type of a field.
 
-    ``uniform`` is the one primitive that all of it is made of, if it is of fixed size and there is just one
-    (as in Point, Wrench, ColorRGBA): a plain row of ``width`` numbers. ``shape`` is ``(width,)``, or ``()``
-    for one number.
+    Attributes:
+        uniform: The only primitive type of a field of fixed size (as in Point, Wrench, ColorRGBA), which is
+            then a row of ``width`` numbers; None for all other types.
+        width: Number of values of a uniform type.
+        shape: ``(width,)``, or ``()`` for one number.
     """
 
     uniform: Any = None
@@ -51,7 +59,7 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Primitive(Kind):
-    """A number or a boolean; ``code`` is its letter for the struct module."""
+    """A number or a boolean; ``code`` is its format character in the struct module."""
 
     name: str
     code: str
@@ -79,7 +87,7 @@ class Array(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Sequence(Kind):
-    """A counted run of equal elements; ``bound`` is the largest count, if there is one."""
+    """A sequence of elements of one type, of at most ``bound`` elements if given."""
 
     element: Any
     bound: int | None = None
@@ -87,7 +95,7 @@ class Sequence(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Struct(Kind):
-    """A message: names, types and default values of its fields, in their order on the wire."""
+    """A message: names, types and default values of its fields in wire order."""
 
     name: str
     fields: tuple[tuple[str, Any, Any], ...]
@@ -106,7 +114,7 @@ PRIMITIVES = {
         "int32": "i", "uint64": "Q", "int64": "q", "float": "f", "double": "d",
     }.items()
 }  # fmt: skip
-# What ROS puts into a message without fields.
-PLACEHOLDER = (("structure_needs_at_least_one_member", PRIMITIVES["uint8"], 0),)
+# The field that ROS adds to messages without fields.
+DUMMY_FIELD = (("structure_needs_at_least_one_member", PRIMITIVES["uint8"], 0),)
 NANOSECONDS = 1_000_000_000
 TIME_TYPES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")

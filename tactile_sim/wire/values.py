@@ -1,4 +1,4 @@
-"""What may be given for a field: structs by name, numbers of any shape, or nothing."""
+"""Convert the values given for fields: structs by field name, numbers of any shape, or nothing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from tactile_sim.errors import suggest
 from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 
 MISSING = object()
-"""Stands for the ROS default of a field."""
+"""Marks a field that is not given and has its ROS default."""
 
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:
-    """``value`` as an array of the primitive's type: same shape, nothing lost but precision."""
+    """Convert ``value`` to an array of the primitive's dtype and of the same shape.
+
+    Raises:
+        WireError: If values are not numbers, are out of range, or would lose more than precision.
+    """
     if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:
         value = np.frombuffer(value, primitive.dtype)
     try:
@@ -33,7 +37,8 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
         limits = np.iinfo(dtype)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
             raise WireError(
-                f"a value is outside the range of {primitive.name} ({limits.min} to {limits.max})"
+                f"must be from {limits.min} to {limits.max} ({primitive.name}), got values from {array.min()}"
+                f" to {array.max()}"
             )
         return array.astype(dtype)
     if primitive.name == "octet" and kind == "S" and array.dtype.itemsize == 1:
@@ -42,14 +47,14 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
 
 
 def _describe(value: Any, array: np.ndarray) -> str:
-    """What a user passed, in few words."""
+    """Describe an invalid value in an error message."""
     if array.dtype.kind in "OUS" and not isinstance(value, np.ndarray):
         return shown(value)
     return f"{array.dtype} values"
 
 
 def fields_of(kind: Struct, value: Any) -> list[Any]:
-    """The value's fields in the struct's order; MISSING for those that a mapping leaves out."""
+    """Return the fields of a value in the struct's order; MISSING for those that a mapping omits."""
     if isinstance(value, Mapping):
         found = [value.get(name, MISSING) for name, _, _ in kind.fields]
         if sum(field is not MISSING for field in found) != len(value):
@@ -65,12 +70,12 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
         return [getattr(value, name) for name, _, _ in kind.fields]
     except AttributeError as error:
         raise WireError(
-            f"expected {kind.name}, got {type(value).__name__}, which lacks a field: {error}"
+            f"expected {kind.name}, got {type(value).__name__} without all of its fields: {error}"
         ) from error
 
 
 def default_row(kind: Any, default: Any = None) -> np.ndarray:
-    """The default values of a uniform struct, array or primitive in one row (a number for a primitive)."""
+    """Return the defaults of a uniform struct or array as a row, or of a primitive as a number."""
     return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
 
 

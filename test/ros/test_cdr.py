@@ -1,4 +1,4 @@
-"""Our encoder and decoder against rclpy's own serializer."""
+"""Compare the encoder and decoder with rclpy's serializer."""
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState, PointCloud2, PointField
 from std_msgs.msg import Bool, ColorRGBA, Float64MultiArray, String
+from support.errors import raises
 from tactile_sim.msg import (
     ContactSensor,
     ContactSlot,
@@ -37,7 +38,7 @@ TEXTS = ["", "a", "palm", "left.hand", "Käse", "触覚の皮膚", "🖐"]
 
 
 def random_value(slot, rng):
-    """A value for one field, from rosidl's description of it."""
+    """Return a random value for a field described by rosidl."""
     described = type(slot).__name__
     if described == "BasicType":
         name = slot.typename
@@ -66,7 +67,7 @@ def random_message(message_type, rng):
 
 
 def plain(value):
-    """A ROS message as dicts, lists and numbers."""
+    """Convert a ROS message to dicts, lists and numbers."""
     if hasattr(value, "get_fields_and_field_types"):
         return {name: plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
     if isinstance(value, str | bytes | bool | int | float):
@@ -77,7 +78,7 @@ def plain(value):
 
 
 def decoded_plain(value, like):
-    """A decoded value in the same form as ``like``, the plain message it was made from."""
+    """Convert a decoded value to the structure of ``like``, the plain original message."""
     if isinstance(like, dict):
         if isinstance(value, np.ndarray):
             assert len(value) == len(like)
@@ -93,20 +94,20 @@ def decoded_plain(value, like):
 
 
 def row(columns, index):
-    """One element of a decoded sequence of structs."""
+    """Return one element of a decoded sequence of structs."""
     if isinstance(columns, cdr.Columns):
         return cdr.Record(**{name: row(column, index) for name, column in vars(columns).items()})
     return columns[index]
 
 
 @pytest.mark.parametrize("message_type", TYPES, ids=lambda t: t.__name__)
-def test_bytes_are_those_of_rclpy_and_decoding_gives_the_message_back(message_type):
+def test_bytes_equal_rclpy_and_decode_to_the_same_message(message_type):
     rng = np.random.default_rng(7)
     messages = [random_message(message_type, rng) for _ in range(40)]
     for message, expected in zip(messages, rclpy_bytes(messages), strict=True):
         data = cdr.encode(message_type, message)
         assert data == expected[: len(data)]
-        # rclpy reserves room to align each empty sequence of doubles, needed or not.
+        # rclpy always reserves alignment padding for an empty sequence of doubles.
         room = 4 * 3 if message_type in (Float64MultiArray, JointState) else 0
         assert len(expected) - len(data) <= room and not any(expected[len(data) :])
         decoded = cdr.decode(message_type, data)
@@ -115,15 +116,15 @@ def test_bytes_are_those_of_rclpy_and_decoding_gives_the_message_back(message_ty
 
 
 @pytest.mark.parametrize("message_type", TYPES, ids=lambda t: t.__name__)
-def test_what_is_left_out_has_its_ros_default(message_type):
+def test_omitted_fields_have_ros_defaults(message_type):
     [expected] = rclpy_bytes([message_type()])
     data = cdr.encode(message_type, {})
     assert expected.startswith(data) and len(expected) - len(data) <= 4 * 3
     assert cdr.encode(message_type, message_type()) == data
 
 
-def test_nested_defaults_reach_into_sequences():
-    """The unit quaternion of a transform that names only its frame."""
+def test_nested_defaults_apply_in_sequences():
+    """A transform with only a frame has the unit quaternion."""
     data = cdr.encode(TFMessage, {"transforms": [{"child_frame_id": name} for name in ("a", "bc")]})
     assert data == cdr.encode(
         TFMessage, TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "bc")])
@@ -137,15 +138,15 @@ def test_nested_defaults_reach_into_sequences():
         transforms[2]
 
 
-def test_what_was_decoded_is_taken_as_a_message_and_its_arrays_as_they_are():
+def test_decoded_messages_can_be_encoded_again():
     message = Marker(ns="a", points=[Point(x=1.0), Point(z=2.0)], colors=[ColorRGBA(a=0.5)])
     data = cdr.encode(Marker, message)
     assert cdr.encode(Marker, cdr.decode(Marker, data)) == data
 
 
 @pytest.mark.parametrize("frame", ["", "a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg"])
-def test_arrays_are_aligned_wherever_they_begin(frame):
-    """Eight lengths of a string in front put every offset modulo 8 before the points."""
+def test_arrays_are_aligned_at_every_offset(frame):
+    """Strings of eight lengths make the points start at every offset modulo 8."""
     points = np.arange(15.0).reshape(5, 3)
     message = Marker(points=[Point(x=x, y=y, z=z) for x, y, z in points.tolist()], text=frame, ns=frame)
     message.header.frame_id = frame
@@ -154,8 +155,8 @@ def test_arrays_are_aligned_wherever_they_begin(frame):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_a_first_element_that_lies_otherwise_than_the_rest(count):
-    """25 bytes with numbers of four: the first begins aligned, each later one behind three of padding."""
+def test_first_element_with_different_alignment(count):
+    """Elements of 25 bytes with 4-byte numbers: all but the first follow three bytes of padding."""
     stamps = np.arange(count) * 1_500_000_000
     identities = np.arange(16 * count, dtype=np.uint8).reshape(count, 16)
     message, goals = GoalStatusArray(), []
@@ -172,7 +173,7 @@ def test_a_first_element_that_lies_otherwise_than_the_rest(count):
     np.testing.assert_array_equal(decoded.goal_info.stamp.sec, stamps // 10**9)
 
 
-def test_a_sequence_of_uniform_structs_of_structs_is_an_array_too():
+def test_sequence_of_nested_uniform_structs_accepts_an_array():
     """22 numbers: force and torque, the wrench, and the distance in column 12."""
     slots = np.zeros((3, 22))
     slots[:, 6:9], slots[:, 12] = 1.0, np.arange(3.0)
@@ -195,7 +196,7 @@ def test_point_cloud_from_a_structured_array_and_its_bytes():
     assert [cdr.encode(PointCloud2, value) for value in values] == rclpy_bytes([message]) * 2
 
 
-def test_rows_of_any_layout_in_memory_and_any_number_type_are_taken():
+def test_arrays_of_any_memory_layout_and_dtype_are_accepted():
     points = np.arange(24).reshape(4, 6)
     expected = cdr.encode(Marker, {"points": points[:, ::2].astype(float).tolist()})
     assert cdr.encode(Marker, {"points": points[:, ::2]}) == expected
@@ -204,22 +205,22 @@ def test_rows_of_any_layout_in_memory_and_any_number_type_are_taken():
     assert cdr.decode(TactileFrame, frame).data.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_not_a_number_and_infinity_pass():
+def test_nan_and_infinity_are_encoded():
     values = [np.nan, np.inf, -np.inf, -0.0]
     data = cdr.encode(Float64MultiArray, {"data": values})
     np.testing.assert_array_equal(cdr.decode(Float64MultiArray, data).data, values)
 
 
-def test_decoded_arrays_share_memory_with_the_message_and_are_read_only():
+def test_decoded_arrays_are_read_only_views():
     data = cdr.encode(TactileArray, {"data": np.arange(300, dtype=np.float32)})
     array = cdr.decode(TactileArray, data).data
     assert np.shares_memory(array, np.frombuffer(data, np.uint8)) and not array.flags.writeable
 
 
-def test_times_and_durations_may_be_integer_nanoseconds():
+def test_times_and_durations_accept_integer_nanoseconds():
     assert cdr.encode(Time, -1) == cdr.encode(Time, Time(sec=-1, nanosec=999_999_999))
     assert cdr.encode(Duration, np.int64(2_000_000_003)) == cdr.encode(Duration, Duration(sec=2, nanosec=3))
-    with pytest.raises(cdr.WireError, match=r"builtin_interfaces/msg/Time\.sec"):
+    with raises(cdr.WireError, "builtin_interfaces/msg/Time.sec"):
         cdr.encode(Time, 2**31 * 10**9)
 
 
@@ -238,20 +239,20 @@ STAMP = 12_345_678_901
         (String, {"data": "no time in here"}, None),
     ],
 )
-def test_the_stamp_is_found_without_decoding(message_type, value, expected):
+def test_stamp_is_read_without_decoding(message_type, value, expected):
     assert cdr.stamp(message_type, cdr.encode(message_type, value)) == expected
 
 
 @pytest.mark.parametrize(
-    ("message_type", "value", "told"),
+    ("message_type", "value", "facts"),
     [
-        (TactileArray, {"daat": [1.0]}, ["TactileArray", "daat", "did you mean 'data'"]),
+        (TactileArray, {"daat": [1.0]}, ["TactileArray", "daat", "'data'"]),
         (TactileArray, {"data": "abc"}, ["TactileArray.data", "float", "'abc'"]),
         (TactileArray, {"data": b"abcd"}, ["TactileArray.data", "float", "b'abcd'"]),
         (TactileArray, {"data": None}, ["TactileArray.data", "float"]),
         (TactileArray, {"data": [1.0, "x"]}, ["TactileArray.data", "float"]),
-        (TactileArray, {"data": [[1.0], [2.0, 3.0]]}, ["TactileArray.data", "different lengths"]),
-        (TactileArray, {"body": 3}, ["TactileArray.body", "string", "3"]),
+        (TactileArray, {"data": [[1.0], [2.0, 3.0]]}, ["TactileArray.data"]),
+        (TactileArray, {"body": 3}, ["TactileArray.body", "3"]),
         (TactileArray, {"body": "\ud800"}, ["TactileArray.body", "UTF-8"]),
         (TactileArray, {"channels": 256}, ["TactileArray.channels", "uint8", "256"]),
         (TactileArray, {"channels": 1.5}, ["TactileArray.channels", "uint8", "1.5"]),
@@ -259,53 +260,50 @@ def test_the_stamp_is_found_without_decoding(message_type, value, expected):
         (TactileArray, {"header": {"stamp": 1.5}}, ["TactileArray.header.stamp", "1.5"]),
         (TactileArray, {"header": Time()}, ["TactileArray.header", "Header", "stamp"]),
         (TactileArray, None, ["TactileArray", "None"]),
-        (TactileLayout, {"triangles": [[-1, 0, 1]]}, ["TactileLayout.triangles", "uint32", "range"]),
+        (TactileLayout, {"triangles": [[-1, 0, 1]]}, ["TactileLayout.triangles", "uint32", "-1"]),
         (TactileLayout, {"triangles": [0.5]}, ["TactileLayout.triangles", "uint32", "float64"]),
-        (TactileLayout, {"geoms": "cube"}, ["TactileLayout.geoms", "list of strings", "'cube'"]),
-        (TactileLayout, {"geoms": ["a", 1]}, ["TactileLayout.geoms", "[1]", "string"]),
+        (TactileLayout, {"geoms": "cube"}, ["TactileLayout.geoms", "'cube'"]),
+        (TactileLayout, {"geoms": ["a", 1]}, ["TactileLayout.geoms[1]", "1"]),
         (Marker, {"points": np.zeros((4, 2))}, ["Marker.points", "(n, 3)", "(4, 2)"]),
         (Marker, {"points": [[0.0, 1.0]]}, ["Marker.points[0]", "3", "2"]),
-        (Marker, {"points": {"x": [1.0]}}, ["Marker.points", "Point", "list or an (n, 3) array", "dict"]),
+        (Marker, {"points": {"x": [1.0]}}, ["Marker.points", "Point", "(n, 3)", "dict"]),
         (Marker, {"scale": np.zeros(4)}, ["Marker.scale", "(3,)", "(4,)"]),
         (Marker, {"pose": {"orientation": [0.0, 0.0, 1.0]}}, ["Marker.pose.orientation", "4", "3"]),
         (Bool, {"data": 1}, ["Bool.data", "boolean", "1"]),
         (DiagnosticStatus, {"level": b"ab"}, ["DiagnosticStatus.level", "octet"]),
-        (MarkerArray, {"markers": [{}, {"ns": b"x"}]}, ["MarkerArray.markers[1].ns", "string"]),
+        (MarkerArray, {"markers": [{}, {"ns": b"x"}]}, ["MarkerArray.markers[1].ns", "b'x'"]),
         (MarkerArray, {"markers": [{"idd": 1}]}, ["MarkerArray.markers[0]", "idd", "'id'"]),
         (MarkerArray, {"markers": [{"points": [[1.0]]}]}, ["markers[0].points[0]", "3", "1"]),
         (MarkerArray, {"markers": [{"scale": np.ones((2, 3))}]}, ["markers[0].scale", "(3,)", "(2, 3)"]),
-        (MarkerArray, {"markers": cdr.Columns(id=[1])}, ["MarkerArray.markers", "list", "Columns"]),
+        (MarkerArray, {"markers": cdr.Columns(id=[1])}, ["MarkerArray.markers", "Columns"]),
         (MarkerArray, {"markers": np.zeros((3, 4))}, ["MarkerArray.markers", "Marker"]),
-        (int, {}, ["int", "not a ROS message"]),
+        (int, {}, ["int"]),
     ],
 )  # fmt: skip
-def test_a_value_that_does_not_fit_is_named_by_type_and_field(message_type, value, told):
-    with pytest.raises(TactileSimError) as caught:
+def test_invalid_value_error_names_type_and_field(message_type, value, facts):
+    with raises(TactileSimError, *facts):
         cdr.encode(message_type, value)
-    text = str(caught.value)
-    assert all(part in text for part in told), text
-    assert "\n" not in text
 
 
-def test_bytes_that_are_not_the_message_are_refused_whatever_their_length():
+def test_truncated_and_big_endian_messages_are_rejected():
     contacts = [{"body1": "a", "position": np.ones(3)}, {"body1": "b"}]
     whole = cdr.encode(ContactWrenchArray, {"header": {"frame_id": "world"}, "contacts": contacts})
     for length in range(len(whole)):
-        with pytest.raises(TactileSimError, match="ContactWrenchArray"):
+        with raises(TactileSimError, "ContactWrenchArray"):
             cdr.decode(ContactWrenchArray, whole[:length])
-    with pytest.raises(TactileSimError, match="little-endian"):
+    with raises(TactileSimError, "ContactWrenchArray"):
         cdr.decode(ContactWrenchArray, b"\x00\x00" + whole[2:])
 
 
-def test_an_absurd_count_is_refused_and_not_allocated():
+def test_excessive_count_is_rejected_without_allocation():
     data = bytearray(cdr.encode(MarkerArray, {}))
     data[4:8] = b"\xff\xff\xff\x7f"
-    with pytest.raises(TactileSimError, match="MarkerArray"):
+    with raises(TactileSimError, "MarkerArray"):
         cdr.decode(MarkerArray, bytes(data))
 
 
 @pytest.mark.parametrize("stamp", [2_999_999_999, 3_000_000_000, 2_000_000_000 * 10**9 + 7])
-def test_stamps_decoded_as_arrays_are_whole_nanoseconds(stamp):
+def test_stamps_decoded_as_arrays_are_exact_nanoseconds(stamp):
     data = cdr.encode(TFMessage, {"transforms": [{"header": {"stamp": stamp}, "child_frame_id": "a"}] * 2})
     found = cdr.decode(TFMessage, data).transforms.header.stamp
     assert cdr.nanoseconds(found.sec, found.nanosec).tolist() == [stamp] * 2

@@ -1,4 +1,4 @@
-"""Every public name of the seed's documentation is there, with its arguments."""
+"""Every public name in the documentation of MIMo's library exists, with its arguments."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def env():
 
 
 @pytest.mark.parametrize("cls, name, arguments", CASES)
-def test_a_method_takes_the_arguments_of_the_seed(cls, name, arguments):
+def test_methods_have_the_arguments_of_mimo(cls, name, arguments):
     own = "geom_id" if cls is DiscreteTouch else "body_id"
     parameters = list(inspect.signature(getattr(cls, name)).parameters.values())[1:]
     assert [parameter.name for parameter in parameters] == arguments.format(own).split()
@@ -84,7 +84,7 @@ def test_a_method_takes_the_arguments_of_the_seed(cls, name, arguments):
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_the_attributes_of_the_seed_are_there(cls, env):
+def test_attributes_of_mimo_exist(cls, env):
     touch = touching(cls, env, {"ball": 0.05})
     for name in f"{OF_ALL} {ATTRIBUTES[cls]}".split():
         assert getattr(touch, name) is not None
@@ -97,7 +97,7 @@ PLOTS = [case for case in CASES if case[1].startswith(("plot", "visual"))]
 
 
 @pytest.mark.parametrize("cls, name, arguments", PLOTS)
-def test_a_plot_is_that_of_the_plots_package(cls, name, arguments, env, monkeypatch):
+def test_plot_methods_call_the_plots_package(cls, name, arguments, env, monkeypatch):
     monkeypatch.setattr(plots, name, lambda *given: given)
     touch = touching(cls, env, {"ball": 0.05})
     given = {argument: object() for argument in arguments.split()}

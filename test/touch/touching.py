@@ -1,4 +1,4 @@
-"""Scenes for the tests of touch objects, and what they all do with them."""
+"""Scenes and helpers for the tests of touch objects."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
 CLASSES = (TrimeshTouch, DiscreteTouch)
 WEIGHT = 9.81
-"""[N] of the one kilogram that rests in most scenes."""
+"""Weight [N] of the body of 1 kg that is at rest in most scenes."""
 
 
 def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', steps=0, asset=""):
-    """An env of a floor and bodies, after some steps and a mj_forward; with no steps it has seen neither."""
+    """Return an env of a floor and bodies after ``steps`` and mj_forward; with 0 steps, without either."""
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option cone="elliptic"/>{asset}<worldbody>{floor}{"".join(bodies)}</worldbody></mujoco>'
     )
@@ -27,7 +27,7 @@ def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', ste
 
 
 def free(name, *geoms, pos="0 0 .1", more=""):
-    """A free body of one kilogram; its geoms without a mass of their own share it."""
+    """Return a free body of 1 kg."""
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>'
     return f'<body name="{name}" pos="{pos}" {more}><freejoint/>{inertial}{"".join(geoms)}</body>'
 
@@ -37,7 +37,7 @@ def touching(cls, env, scales, touch="force_vector", response="spread_linear", *
 
 
 def sum_in_world(touch, part):
-    """(3,) the sum of a part's vectors, in the world."""
+    """Return the sum (3,) of a part's vectors in the world frame."""
     rotation = touch.m_data.xmat if isinstance(touch, TrimeshTouch) else touch.m_data.geom_xmat
     return rotation[part].reshape(3, 3) @ touch.sensor_outputs[part].sum(axis=0, dtype=float)
 
@@ -45,11 +45,11 @@ def sum_in_world(touch, part):
 BALL = '<geom name="ball" type="sphere" size=".1"/>'
 BOX = '<geom name="box" type="box" size=".1 .1 .1"/>'
 TABLE = '<geom name="table" type="box" size="1 1 .1" pos="0 0 -.1"/>'
-"""For spheres, which MuJoCo names before boxes, and after planes."""
+"""For spheres: MuJoCo lists these before boxes and after planes."""
 
 
 def pile():
-    """Five bodies on each other, some of several geoms: many contacts, of two sensing bodies too."""
+    """Return a pile of five bodies with many contacts, some between two sensing bodies."""
     kinds = [
         '<geom type="box" size=".05 .04 .03"/><geom type="sphere" size=".03" pos=".06 0 0"/>',
         '<geom type="capsule" size=".03 .05" euler="20 30 40"/>',

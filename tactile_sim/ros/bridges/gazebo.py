@@ -21,12 +21,12 @@ POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     """``link/<body>/sensor/skin/contact``, the end of the name that Gazebo gives a sensor's topic."""
-    form = _form(simulation)
+    template = _template(simulation)
     for body in simulation.skin_bodies.tolist():
         token = topic_token(simulation.names.bodies[body])
 
         def make(snapshot: Snapshot, body: int = body) -> bytes:
-            return form.fill(snapshot.stamp, *_from_side(snapshot.all_contacts, body))
+            return template.fill(snapshot.stamp, *_from_side(snapshot.all_contacts, body))
 
         yield BridgeTopic("contacts", GazeboContacts, f"link/{token}/sensor/skin/contact", make)
 
@@ -53,22 +53,22 @@ def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
     return keys, values
 
 
-def _form(simulation: Simulation) -> cdr.Form:
+def _template(simulation: Simulation) -> cdr.MessageTemplate:
     names, model = simulation.names, simulation.engine.model
     # The last entry stands for -1, a flex.
     bodies = [*names.bodies, ""]
     geoms = [f"{bodies[model.geom_bodyid[k]]}::{geom}" for k, geom in enumerate(names.geoms)] + [""]
     header = {"stamp": cdr.STAMP, "frame_id": simulation.settings.world_frame}
     sides = [
-        {"id": cdr.Key(column), "name": cdr.Pick(column, geoms), "type": Entity.COLLISION}
+        {"id": cdr.IntColumn(column), "name": cdr.Lookup(column, geoms), "type": Entity.COLLISION}
         for column in (2, 3)
     ]
     wrench = {
         "header": header,
-        "body_1_name": {"data": cdr.Pick(0, bodies)},
-        "body_1_id": {"data": cdr.Key(0)},
-        "body_2_name": {"data": cdr.Pick(1, bodies)},
-        "body_2_id": {"data": cdr.Key(1)},
+        "body_1_name": {"data": cdr.Lookup(0, bodies)},
+        "body_1_id": {"data": cdr.IntColumn(0)},
+        "body_2_name": {"data": cdr.Lookup(1, bodies)},
+        "body_2_id": {"data": cdr.IntColumn(1)},
         "body_1_wrench": cdr.Value(WRENCH),
         "body_2_wrench": cdr.Value(REACTION),
     }
@@ -80,4 +80,4 @@ def _form(simulation: Simulation) -> cdr.Form:
         "depths": [cdr.Value(DEPTH)],
         "wrenches": [wrench],
     }
-    return cdr.form(GazeboContacts, {"header": header, "contacts": cdr.Each(contact)})
+    return cdr.template(GazeboContacts, {"header": header, "contacts": cdr.Repeat(contact)})

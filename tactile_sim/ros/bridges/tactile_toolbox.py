@@ -40,14 +40,15 @@ def _states(simulation: Simulation):
 
 def _contacts(simulation: Simulation):
     engine, bodies = simulation.engine, simulation.skin_bodies
+    frames = [simulation.frames[body] for body in bodies]
     contact = {
-        "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, [simulation.frames[body] for body in bodies])},
-        "name": cdr.Pick(0, [simulation.names.bodies[body] for body in bodies]),
+        "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, frames)},
+        "name": cdr.Lookup(0, [simulation.names.bodies[body] for body in bodies]),
         "position": cdr.Value(0),
         "normal": cdr.Value(3),
         "wrench": cdr.Value(6),
     }
-    form = cdr.form(TactileContacts, {"contacts": cdr.Each(contact)})
+    template = cdr.template(TactileContacts, {"contacts": cdr.Repeat(contact)})
 
     def make(snapshot: Snapshot) -> bytes:
         weights, centres = centres_of_touch(
@@ -55,6 +56,6 @@ def _contacts(simulation: Simulation):
         )
         touched = np.flatnonzero(weights)
         values = np.hstack([centres[touched], snapshot.wrenches[touched]])
-        return form.fill(snapshot.stamp, touched.astype(np.int32)[:, None], values)
+        return template.fill(snapshot.stamp, touched.astype(np.int32)[:, None], values)
 
     return make

@@ -1,4 +1,4 @@
-"""Messages filled into forms: byte for byte those of the encoder and of rclpy."""
+"""Message templates produce the same bytes as the encoder and rclpy."""
 
 import numpy as np
 import pytest
@@ -15,15 +15,15 @@ from visualization_msgs.msg import Marker, MarkerArray
 from wiretest import rclpy_bytes
 
 from tactile_sim.ros import cdr
-from tactile_sim.ros.cdr import STAMP, Each, Key, Pick, Slice, Value, Whole
+from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value
 from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.form import Form
 from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.template import MessageTemplate
 from tactile_sim.wire.types import PRIMITIVES, Sequence, String, Struct
 
 NOW = 2_000_000_005
 TEXTS = ["palm"[:n] if n < 5 else "fingertip"[:n] for n in range(9)]
-"""A text of each length from 0 to 8, so that what follows one meets every alignment."""
+"""Strings of each length from 0 to 8, so that the next field starts at every offset modulo 8."""
 COUNTS = (0, 1, 2, 7, 40)
 EVERY_COUNT = pytest.mark.parametrize("count", COUNTS)
 
@@ -33,10 +33,10 @@ def header(frame, stamp=STAMP):
 
 
 def same(message_type, made, value):
-    """Whether a filled form is what encoder and rclpy make of the value."""
+    """Assert that a filled template equals the encoder's and rclpy's bytes for the value."""
     assert made == cdr.encode(message_type, value)
     [expected] = rclpy_bytes([deserialize_message(made, message_type)])
-    # rclpy reserves room to align each empty sequence of doubles, needed or not.
+    # rclpy always reserves alignment padding for an empty sequence of doubles.
     assert expected.startswith(made) and not any(expected[len(made) :])
 
 
@@ -45,20 +45,20 @@ def numbers(count, width):
 
 
 def picks(count, columns, things):
-    """Keys (count, columns) of so many things, from the front and from the back."""
+    """Return random Lookup indices (count, columns), positive and negative."""
     return np.random.default_rng(count).integers(-things, things, (count, columns)).astype(np.int32)
 
 
 @EVERY_COUNT
 @pytest.mark.parametrize("frame", TEXTS)
-def test_contacts_are_those_of_the_encoder(count, frame):
+def test_contacts_equal_encoder_output(count, frame):
     touching = [len(name) % 2 == 0 for name in TEXTS]
     contact = {
-        "body1": Pick(0, TEXTS), "geom1": "floor", "body2": Pick(1, TEXTS), "geom2": Pick(2, TEXTS),
-        "geom1_id": Key(2), "geom2_id": 7, "sensing1": Pick(0, touching), "sensing2": True,
+        "body1": Lookup(0, TEXTS), "geom1": "floor", "body2": Lookup(1, TEXTS), "geom2": Lookup(2, TEXTS),
+        "geom1_id": IntColumn(2), "geom2_id": 7, "sensing1": Lookup(0, touching), "sensing2": True,
         "position": Value(0), "normal": [0.0, 0.0, 1.0], "distance": Value(3), "wrench": Value(4),
     }  # fmt: skip
-    form = cdr.form(ContactWrenchArray, {"header": header(frame), "contacts": Each(contact)})
+    template = cdr.template(ContactWrenchArray, {"header": header(frame), "contacts": Repeat(contact)})
     keys, values = picks(count, 3, len(TEXTS)), numbers(count, 10)
     contacts = [
         contact
@@ -66,14 +66,18 @@ def test_contacts_are_those_of_the_encoder(count, frame):
         | {"position": row[:3], "distance": row[3], "wrench": row[4:]}
         for (a, b, c), row in zip(keys.tolist(), values, strict=True)
     ]
-    made = form.fill(NOW, keys, values)
+    made = template.fill(NOW, keys, values)
     same(ContactWrenchArray, made, {"header": header(frame, NOW), "contacts": contacts})
 
 
 @EVERY_COUNT
-def test_transforms_are_those_of_the_encoder(count):
-    transform = {"header": header(Pick(0, TEXTS)), "child_frame_id": Pick(1, TEXTS), "transform": Value(0)}
-    form = cdr.form(TFMessage, {"transforms": Each(transform)})
+def test_transforms_equal_encoder_output(count):
+    transform = {
+        "header": header(Lookup(0, TEXTS)),
+        "child_frame_id": Lookup(1, TEXTS),
+        "transform": Value(0),
+    }
+    template = cdr.template(TFMessage, {"transforms": Repeat(transform)})
     keys, values = picks(count, 2, len(TEXTS)), numbers(count, 7)
     transforms = [
         {
@@ -83,21 +87,21 @@ def test_transforms_are_those_of_the_encoder(count):
         }
         for (a, b), row in zip(keys.tolist(), values, strict=True)
     ]
-    same(TFMessage, form.fill(NOW, keys, values), {"transforms": transforms})
+    same(TFMessage, template.fill(NOW, keys, values), {"transforms": transforms})
 
 
 @EVERY_COUNT
 @pytest.mark.parametrize("frame", TEXTS)
-def test_markers_are_those_of_the_encoder(count, frame):
-    """As the node sends them: all is deleted, then a list of spheres, then arrows of two points each."""
+def test_markers_equal_encoder_output(count, frame):
+    """The node's markers: DELETEALL, a sphere list, then arrows of two points each."""
     spaces, types = ["arrows", "points", ""], [Marker.ARROW, Marker.SPHERE_LIST, Marker.ARROW]
     actions, scales = [Marker.ADD, Marker.ADD, Marker.DELETEALL], 0.01 * np.arange(9.0).reshape(3, 3)
     marker = {
-        "header": header(frame), "ns": Pick(0, spaces), "id": Key(1), "type": Pick(0, types),
-        "action": Pick(0, actions), "pose": {"orientation": {"w": 1.0}}, "scale": Pick(0, scales),
-        "points": Slice(2, 3), "text": frame,
+        "header": header(frame), "ns": Lookup(0, spaces), "id": IntColumn(1), "type": Lookup(0, types),
+        "action": Lookup(0, actions), "pose": {"orientation": {"w": 1.0}}, "scale": Lookup(0, scales),
+        "points": RowRange(2, 3), "text": frame,
     }  # fmt: skip
-    form = cdr.form(MarkerArray, {"markers": Each(marker)})
+    template = cdr.template(MarkerArray, {"markers": Repeat(marker)})
     points = numbers(3 * count, 3)
     arrows = [[0, k, count + 2 * k, 2] for k in range(count)]
     keys = np.array([[2, 0, 0, 0], [1, 0, 0, count], *arrows], np.int32)
@@ -107,102 +111,105 @@ def test_markers_are_those_of_the_encoder(count, frame):
         | {"action": actions[look], "scale": scales[look], "points": points[begin : begin + size]}
         for look, id_, begin, size in keys.tolist()
     ]
-    same(MarkerArray, form.fill(NOW, keys, points=points), {"markers": markers})
-    same(MarkerArray, form.fill(NOW, keys[:1], points=points), {"markers": markers[:1]})
+    same(MarkerArray, template.fill(NOW, keys, points=points), {"markers": markers})
+    same(MarkerArray, template.fill(NOW, keys[:1], points=points), {"markers": markers[:1]})
 
 
 @EVERY_COUNT
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_list_with_blanks_is_a_sequence_of_just_so_many(count, text):
+def test_list_with_placeholders_has_constant_length(count, text):
     marker = {
-        "ns": Pick(0, TEXTS), "points": [Value(0), [1.0, 2.0, 3.0], {"z": Value(3)}], "text": text,
+        "ns": Lookup(0, TEXTS), "points": [Value(0), [1.0, 2.0, 3.0], {"z": Value(3)}], "text": text,
         "mesh_file": {"data": bytes(3)},
     }  # fmt: skip
-    form = cdr.form(MarkerArray, {"markers": Each(marker)})
+    template = cdr.template(MarkerArray, {"markers": Repeat(marker)})
     keys, values = picks(count, 1, len(TEXTS)), numbers(count, 4)
     markers = [
         marker | {"ns": TEXTS[key], "points": [row[:3], [1.0, 2.0, 3.0], {"z": row[3]}]}
         for (key,), row in zip(keys.tolist(), values, strict=True)
     ]
-    same(MarkerArray, form.fill(NOW, keys, values), {"markers": markers})
+    same(MarkerArray, template.fill(NOW, keys, values), {"markers": markers})
 
 
 @pytest.mark.parametrize("size", range(10))
-def test_point_clouds_are_those_of_the_encoder_and_a_boolean_stands_behind_their_bytes(size):
+def test_point_clouds_equal_encoder_output(size):
     fields = [{"name": "x", "datatype": 7, "count": 1}, {"name": "intensity", "offset": 4}]
-    cloud = {"header": header("world"), "width": 3, "fields": fields, "data": Whole(), "is_dense": True}
+    cloud = {"header": header("world"), "width": 3, "fields": fields, "data": Payload(), "is_dense": True}
     data = np.arange(size, dtype=np.uint8)
-    made = cdr.form(PointCloud2, cloud).fill(NOW, data=data)
+    made = cdr.template(PointCloud2, cloud).fill(NOW, data=data)
     same(PointCloud2, made, cloud | {"header": header("world", NOW), "data": data})
 
 
 @EVERY_COUNT
 @pytest.mark.parametrize("text", TEXTS)
-def test_taxels_are_those_of_the_encoder(count, text):
+def test_tactile_messages_equal_encoder_output(count, text):
     data = numbers(count, 3).astype(np.float32)
-    told = {"layout_id": 2**32 - 1, "quantity": "force", "unit": text, "channels": 3}
-    array = told | {"body": text, "taxel_count": count}
-    frame = told | {"bodies": [text, "palm"], "frame_ids": ["", text], "taxel_counts": [1, 2]}
+    common = {"layout_id": 2**32 - 1, "quantity": "force", "unit": text, "channels": 3}
+    array = common | {"body": text, "taxel_count": count}
+    frame = common | {"bodies": [text, "palm"], "frame_ids": ["", text], "taxel_counts": [1, 2]}
     for message_type, fields in ((TactileArray, array), (TactileFrame, frame)):
-        form = cdr.form(message_type, fields | {"header": header(text), "data": Whole()})
+        template = cdr.template(message_type, fields | {"header": header(text), "data": Payload()})
         value = fields | {"header": header(text, NOW), "data": data}
-        same(message_type, form.fill(NOW, data=data), value)
+        same(message_type, template.fill(NOW, data=data), value)
 
 
 @EVERY_COUNT
 @pytest.mark.parametrize("text", TEXTS)
-def test_joint_states_are_those_of_the_encoder(count, text):
+def test_joint_states_equal_encoder_output(count, text):
     joints = {"header": header(text), "name": [text, "knee"]}
-    form = cdr.form(
-        JointState, joints | {"position": Slice(0, 3), "velocity": Slice(1, 3), "effort": Slice(2, 4)}
+    template = cdr.template(
+        JointState,
+        joints | {"position": RowRange(0, 3), "velocity": RowRange(1, 3), "effort": RowRange(2, 4)},
     )
-    told = numbers(2 * count + 1, 1)
+    states = numbers(2 * count + 1, 1)
     keys = np.array([[0, count, 2 * count, count, 1]], np.int32)
-    position, velocity, effort = told[:count], told[count : 2 * count], told[2 * count :]
+    position, velocity, effort = states[:count], states[count : 2 * count], states[2 * count :]
     value = joints | {
         "header": header(text, NOW),
         "position": position,
         "velocity": velocity,
         "effort": effort,
     }
-    same(JointState, form.fill(NOW, keys, points=told), value)
+    same(JointState, template.fill(NOW, keys, points=states), value)
 
 
 @pytest.mark.parametrize("frame", TEXTS)
-def test_wrenches_and_clocks_are_those_of_the_encoder(frame):
-    form = cdr.form(WrenchStamped, {"header": header(frame), "wrench": {"torque": Value(2)}})
+def test_wrenches_and_clocks_equal_encoder_output(frame):
+    template = cdr.template(WrenchStamped, {"header": header(frame), "wrench": {"torque": Value(2)}})
     values = numbers(1, 5)
     value = {"header": header(frame, NOW), "wrench": {"torque": values[0, 2:]}}
-    same(WrenchStamped, form.fill(NOW, values=values), value)
-    clock = cdr.form(Clock, {"clock": STAMP})
+    same(WrenchStamped, template.fill(NOW, values=values), value)
+    clock = cdr.template(Clock, {"clock": STAMP})
     for stamp in (0, 1, NOW, -1, 2**31 * 10**9 - 1):
         same(Clock, clock.fill(stamp), {"clock": stamp})
 
 
 @EVERY_COUNT
-def test_fields_behind_a_sequence_are_those_of_the_encoder(count):
-    """Points of three float32 each, given as elements or as a whole, and a list of channels behind them."""
+def test_fields_after_a_sequence_equal_encoder_output(count):
+    """Points of three float32, as Repeat and as Payload, followed by a list of channels."""
     cloud = {"header": header("w"), "channels": [{"name": "force", "values": [1.0, 2.0]}, {"name": "a"}]}
     points = numbers(count, 4)
     value = cloud | {"header": header("w", NOW), "points": points[:, 1:]}
-    form = cdr.form(PointCloud, cloud | {"points": Each({"x": Value(1), "y": Value(2), "z": Value(3)})})
-    same(PointCloud, form.fill(NOW, values=points), value)
-    form = cdr.form(PointCloud, cloud | {"points": Whole()})
-    same(PointCloud, form.fill(NOW, data=points[:, 1:].astype(np.float32)), value)
+    template = cdr.template(
+        PointCloud, cloud | {"points": Repeat({"x": Value(1), "y": Value(2), "z": Value(3)})}
+    )
+    same(PointCloud, template.fill(NOW, values=points), value)
+    template = cdr.template(PointCloud, cloud | {"points": Payload()})
+    same(PointCloud, template.fill(NOW, data=points[:, 1:].astype(np.float32)), value)
 
 
 @pytest.mark.parametrize("count", COUNTS[1:])
-def test_outside_the_elements_the_first_row_counts_before_and_behind_them(count):
-    point, cloud = {"x": Value(0), "z": 1.5}, {"header": header(Pick(0, TEXTS))}
+def test_placeholders_outside_repeat_use_first_row(count):
+    point, cloud = {"x": Value(0), "z": 1.5}, {"header": header(Lookup(0, TEXTS))}
     kind = of_class(PointCloud)
-    form = cdr.form(PointCloud, cloud | {"points": Each(point)})
+    template = cdr.template(PointCloud, cloud | {"points": Repeat(point)})
     keys, values = picks(count, 1, len(TEXTS)), numbers(count, 1)
     points = [{"x": x, "z": 1.5} for x in values[:, 0]]
     value = {"header": header(TEXTS[keys[0, 0]], NOW), "points": points}
-    same(PointCloud, form.fill(NOW, keys, values), value)
-    behind = Struct("test/Behind", (*kind.fields, ("last", PRIMITIVES["double"], 0.0)))
-    made = Form(behind, cloud | {"points": Each(point), "last": Value(0)}).fill(NOW, keys, values)
-    assert made == encoder(behind).encode(value | {"last": values[0, 0]})
+    same(PointCloud, template.fill(NOW, keys, values), value)
+    type_ = Struct("test/Trailing", (*kind.fields, ("last", PRIMITIVES["double"], 0.0)))
+    made = MessageTemplate(type_, cloud | {"points": Repeat(point), "last": Value(0)}).fill(NOW, keys, values)
+    assert made == encoder(type_).encode(value | {"last": values[0, 0]})
 
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -224,37 +231,42 @@ LOOSE = Struct(
         ("text", String(), ""),
     ),
 )
-"""A type whose fields come in an order that sets every number behind every alignment."""
+"""A type whose field order puts numbers of every size at every alignment."""
 
 
 @pytest.mark.parametrize("size", range(17))
 @pytest.mark.parametrize("key", [0, 1, 127, -1, -128, 2**31 - 1, -(2**31)])
-def test_numbers_of_every_size_keep_their_alignment_behind_bytes_of_any_number(size, key):
+def test_numbers_of_all_sizes_stay_aligned_after_byte_payload(size, key):
     things = [{"flag": 1, "x": 0.5}, {"flag": 2, "x": -0.5}]
-    blanks = {name: Key(k) for k, name in enumerate(("flag", *INTEGERS))}
-    form = Form(
+    placeholders = {name: IntColumn(k) for k, name in enumerate(("flag", *INTEGERS))}
+    template = MessageTemplate(
         LOOSE,
-        blanks
-        | {"bytes": Whole(), "real": Value(0), "single": Value(1), "numbers": Slice(9, 10)}
-        | {"thing": Pick(9, things), "text": "end"},
+        placeholders
+        | {"bytes": Payload(), "real": Value(0), "single": Value(1), "numbers": RowRange(9, 10)}
+        | {"thing": Lookup(9, things), "text": "end"},
     )
-    # As far as each type goes.
+    # Clamped to the range of each type.
     given = [max(np.iinfo(name).min, min(np.iinfo(name).max, key)) for name in INTEGERS]
     keys = np.array([[key % 2, *given, 1, 2]], np.int32)
     data = np.arange(size, dtype=np.uint8)
-    value = dict(zip(blanks, [bool(key % 2), *given], strict=True)) | {
+    value = dict(zip(placeholders, [bool(key % 2), *given], strict=True)) | {
         "bytes": data, "real": 0.1, "single": 0.1, "numbers": [2.0, 3.0], "thing": things[1], "text": "end",
     }  # fmt: skip
-    made = form.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
+    made = template.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
     assert made == encoder(LOOSE).encode(value)
 
 
-def test_the_room_of_a_large_message_is_used_again_and_nothing_of_it_is_left():
-    contact = {"body1": Pick(0, ["a", "bc"]), "geom1_id": Key(1), "distance": Value(0), "wrench": Value(1)}
-    form = cdr.form(ContactWrenchArray, {"contacts": Each(contact)})
+def test_small_message_after_large_one_has_no_leftover_bytes():
+    contact = {
+        "body1": Lookup(0, ["a", "bc"]),
+        "geom1_id": IntColumn(1),
+        "distance": Value(0),
+        "wrench": Value(1),
+    }
+    template = cdr.template(ContactWrenchArray, {"contacts": Repeat(contact)})
     large = np.full((40, 2), -1, np.int32), np.full((40, 7), np.nan)
     small = np.zeros((3, 2), np.int32), np.zeros((3, 7))
-    first = form.fill(-1, *large)
+    first = template.fill(-1, *large)
     contacts = [{"body1": "a", "distance": 0.0, "wrench": np.zeros(6)}] * 3
-    assert form.fill(0, *small) == cdr.encode(ContactWrenchArray, {"contacts": contacts})
-    assert form.fill(-1, *large) == first
+    assert template.fill(0, *small) == cdr.encode(ContactWrenchArray, {"contacts": contacts})
+    assert template.fill(-1, *large) == first

@@ -1,0 +1,143 @@
+"""Rendering of the scene of a bag: a MuJoCo model of the scene_markers, posed by transforms."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tactile_sim.analysis.poses import Poses
+from tactile_sim.errors import BagError
+from tactile_sim.frames import to_wxyz
+from tactile_sim.view.bag_shapes import CUBE, CYLINDER, SPHERE, TRIANGLES
+
+NO_OPENGL = (
+    "--video: requires OpenGL, but MuJoCo cannot initialise it; without a display: "
+    "sudo apt install libegl1 libgl1-mesa-dri, then MUJOCO_GL=egl tactile_sim plot ..."
+)
+AZIMUTH, ELEVATION = 130.0, -22.0
+"""Viewing direction of the camera [degrees]."""
+ROOM = 1.15
+"""Size of the image relative to the region to show."""
+ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
+"""Colours of the force components along the normal and tangents, as on the topic markers."""
+THROUGH = 0.6
+"""Opacity of arrows behind other objects."""
+SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)
+MAX_ARROWS = 3000
+
+
+class SceneRenderer:
+    """Renders images of a scene.
+
+    Args:
+        markers: Columns of one MarkerArray.
+        center: Centre (3,) of the region to show [m].
+        radius: Radius of the region to show [m].
+        width: Width of the images [pixels].
+        height: Height of the images [pixels].
+
+    Raises:
+        BagError: If OpenGL is not available.
+    """
+
+    def __init__(self, markers: Any, center: np.ndarray, radius: float, width: int, height: int) -> None:
+        self.frames = sorted(set(markers.header.frame_id))
+        spec = mujoco.MjSpec()
+        spec.visual.headlight.ambient[:] = 0.3
+        spec.visual.headlight.diffuse[:] = 0.4
+        spec.visual.headlight.specular[:] = 0.1
+        spec.visual.quality.shadowsize = 2048
+        spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
+        spec.stat.center, spec.stat.extent = center, 2 * radius
+        sky = {"builtin": mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, "rgb1": SKY[0], "rgb2": SKY[1]}
+        spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=256, height=1536, **sky)
+        bodies = {frame: spec.worldbody.add_body(mocap=True) for frame in self.frames}
+        for number, frame in enumerate(markers.header.frame_id):
+            _add_geom(spec, bodies[frame], markers, number)
+        above = center + radius * np.array([1.5, -1.0, 4.0])
+        spec.worldbody.add_light(pos=above, dir=center - above, diffuse=[0.4] * 3, specular=[0.1] * 3)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        self.camera = mujoco.MjvCamera()
+        self.camera.lookat[:] = center
+        self.camera.azimuth, self.camera.elevation = AZIMUTH, ELEVATION
+        self.camera.distance = ROOM * radius / np.sin(np.radians(self.model.vis.global_.fovy / 2))
+        try:
+            with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
+                room = self.model.ngeom + MAX_ARROWS
+                self._renderer = mujoco.Renderer(self.model, height, width, max_geom=room)
+        except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+            raise BagError(NO_OPENGL) from None
+        self._thickness = 0.015 * radius
+
+    def render(self, poses: Poses, arrows: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """Render an image with force arrows.
+
+        Args:
+            poses: Poses of the frames.
+            arrows: Start and end (k, 2, 3) of the arrows [m].
+            kinds: Row (k,) of each arrow's colour in ARROW_COLORS.
+
+        Returns:
+            The image (height, width, 3) uint8.
+        """
+        positions, rotations = poses.of(self.frames)
+        for number, rotation in enumerate(rotations):
+            mujoco.mju_mat2Quat(self.data.mocap_quat[number], rotation.ravel())
+        self.data.mocap_pos[:] = positions
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+        self._renderer.update_scene(self.data, self.camera)
+        image = self._renderer.render()
+        if not len(arrows):
+            return image
+        scene = self._renderer.scene
+        scene.ngeom = 0
+        scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = False
+        self._add_arrows(scene, arrows[:MAX_ARROWS], kinds)
+        alone = self._renderer.render()
+        scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = True
+        drawn = alone.any(axis=2)
+        image[drawn] = (THROUGH * alone[drawn] + (1 - THROUGH) * image[drawn]).astype(np.uint8)
+        return image
+
+    def _add_arrows(self, scene: mujoco.MjvScene, arrows: np.ndarray, kinds: np.ndarray) -> None:
+        arrow, nothing = mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3)
+        for (start, end), kind in zip(arrows, kinds, strict=False):
+            geom = scene.geoms[scene.ngeom]
+            mujoco.mjv_initGeom(geom, arrow, nothing, nothing, np.eye(3).ravel(), ARROW_COLORS[kind])
+            mujoco.mjv_connector(geom, arrow, self._thickness, start, end)
+            geom.emission = 0.5
+            scene.ngeom += 1
+
+    def close(self) -> None:
+        """Release the OpenGL context."""
+        self._renderer.close()
+
+
+def _add_geom(spec: Any, body: Any, markers: Any, number: int) -> None:
+    """Add one marker as a geom; unsupported marker types are skipped."""
+    kind, scale = int(markers.type[number]), markers.scale[number]
+    look = {
+        "pos": markers.pose.position[number],
+        "quat": to_wxyz(markers.pose.orientation[number]),
+        "rgba": markers.color[number],
+        "contype": 0,
+        "conaffinity": 0,
+    }
+    geom = mujoco.mjtGeom
+    if kind == CUBE:
+        body.add_geom(type=geom.mjGEOM_BOX, size=scale / 2, **look)
+    elif kind == SPHERE:
+        body.add_geom(type=geom.mjGEOM_ELLIPSOID, size=scale / 2, **look)
+    elif kind == CYLINDER:
+        body.add_geom(type=geom.mjGEOM_CYLINDER, size=[scale[0] / 2, scale[2] / 2, 0], **look)
+    elif kind == TRIANGLES:
+        points = np.asarray(markers.points[number], np.float64) * scale
+        vertices, faces = np.unique(points, axis=0, return_inverse=True)
+        mesh = spec.add_mesh(name=f"mesh_{number}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+        mesh.uservert, mesh.userface = vertices.ravel(), faces.ravel()
+        body.add_geom(type=geom.mjGEOM_MESH, meshname=mesh.name, **look)

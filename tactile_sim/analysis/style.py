@@ -1,0 +1,139 @@
+"""Style and common elements of all figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from tactile_sim.drawing import colors, force_scale
+
+INK = "#333b46"
+DARK = "#14171c"
+"""Background of tactile data."""
+REST = "#a5adb8"
+"""Colour of the sum of several bodies."""
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9e")
+"""Colours distinguishable with colour blindness (Okabe and Ito), and one more."""
+STYLE: dict[Any, Any] = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "figure.facecolor": "white",
+    "font.size": 10,
+    "legend.frameon": False,
+    "savefig.dpi": 130,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "tactile_sim",  # the same bag always gives the same file
+    "text.color": INK,
+    "text.parse_math": False,  # allow dollar signs in names
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+FAINTEST = 88
+"""First colour of the map that is visible on the background and on unloaded taxels."""
+DECADES = 1e3
+"""Ratio between the last and the first value of the colour scale."""
+TIME = "simulation time [s]"
+_WORDS = {
+    "force_vector": "force",
+    "force_vector_global": "force",
+    "normal": "normal force",
+    "normal_force": "normal force",
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Apply the style to figures that are created and saved in this context."""
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def words(quantity: str) -> str:
+    """Return the name of a tactile quantity in words."""
+    return _WORDS.get(quantity, quantity.replace("_", " "))
+
+
+def color_map() -> ListedColormap:
+    """Return the tactile colour map without its darkest colours, so that light touch is visible."""
+    return ListedColormap(colors.table()[FAINTEST:] / 255, "touch")
+
+
+def scale(readings: np.ndarray) -> LogNorm:
+    """Return a logarithmic colour scale up to a round value: impacts exceed light touch a thousandfold."""
+    end = force_scale.full_scale(float(readings.max(initial=0.0)) / 1.2) if readings.any() else 1.0
+    return LogNorm(end / DECADES, end)
+
+
+def share() -> Normalize:
+    """Return a colour scale from 0 to 1."""
+    return Normalize(0.0, 1.0)
+
+
+def shades(readings: np.ndarray, norm: Normalize) -> np.ndarray:
+    """Return colours (n, 3), 0 to 1, of readings (n,) above 0."""
+    return np.asarray(color_map()(norm(readings)))[:, :3]
+
+
+def marks(norm: LogNorm) -> list[float]:
+    """Return the tick values of a colour scale: powers of ten and both ends."""
+    low, high = np.log10([norm.vmin or 1.0, norm.vmax or 1.0])
+    decades = [10.0**decade for decade in range(int(np.ceil(low - 1e-9)), int(np.floor(high + 1e-9)) + 1)]
+    return sorted({float(f"{value:.3g}") for value in (10**low, *decades, 10**high)})
+
+
+def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
+    """Add a colour bar; on a logarithmic scale smaller values have the first colour."""
+    decades = isinstance(norm, LogNorm)
+    bar = fig.colorbar(
+        ScalarMappable(norm, color_map()),
+        extend="min" if decades else "neither",
+        label=label,
+        ticks=marks(norm) if isinstance(norm, LogNorm) else None,
+        format=FuncFormatter(lambda value, _: f"{value:g}"),
+        **place,
+    )
+    bar.minorticks_off()
+    bar.outline.set_visible(False)  # type: ignore[operator]
+
+
+def bands(ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize) -> tuple[float, float]:
+    """Draw readings over time as rows of colours on the dark background.
+
+    Args:
+        ax: The axes.
+        rows: Readings (r, c); 0 shows the background.
+        times: Times (n,) [s].
+        norm: Colour scale.
+
+    Returns:
+        The times of both ends [s].
+    """
+    start, stop = times[0], max(times[-1], times[0] + 1e-3)
+    ax.set_facecolor(DARK)
+    ax.imshow(
+        np.ma.masked_less_equal(rows, 0),
+        cmap=color_map(),
+        norm=norm,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(start, stop, len(rows), 0),
+    )
+    ax.tick_params(axis="y", length=0)
+    return start, stop
+
+
+def strongest(strengths: np.ndarray, number: int) -> tuple[list[int], list[int]]:
+    """Return the indices of the ``number`` largest strengths and of all others above 0, largest first."""
+    order = [int(place) for place in np.argsort(-strengths, kind="stable") if strengths[place] > 0]
+    return order[:number], order[number:]

@@ -1,0 +1,197 @@
+"""Video of a bag: the scene with its contact forces, beside the readings of the skin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from tactile_sim.analysis import style
+from tactile_sim.analysis.cursor import Cursor
+from tactile_sim.analysis.framing import Spheres, around
+from tactile_sim.analysis.layouts import Placed, place
+from tactile_sim.analysis.poses import MOVING
+from tactile_sim.analysis.recording import Recording
+from tactile_sim.analysis.renderer import SceneRenderer
+from tactile_sim.analysis.skin_panel import MARGIN, SkinPanel, font, reach
+from tactile_sim.analysis.tactile_frames import finite, frames_of_skin
+from tactile_sim.bag.messages import Message, Messages
+from tactile_sim.errors import BagError
+
+WIDTH, HEIGHT, SCENE = 1280, 720, 760
+"""Size of an image, and width of its left part with the scene [pixels]."""
+SAMPLES = 40
+"""Number of times at which the visible region is computed."""
+LENGTH = 0.4
+"""Length of the arrow of the median contact force, in radii of the visible region."""
+LONGEST = 1.2
+"""Maximum length of an arrow, in the same unit."""
+SHORTEST = 0.01
+"""Arrows shorter than this share of the maximum are not drawn."""
+MOST_IMAGES = 6
+"""Tactile images are omitted for more bodies, since they would be too small."""
+INK = (52, 59, 70)
+
+
+class Video:
+    """The images of a video of a recording.
+
+    Args:
+        recording: The recording.
+        bodies: Names of the bodies to show.
+        fps: Images per second of simulation time.
+
+    Raises:
+        BagError: If the bag lacks scene markers, transforms or the layouts of these bodies, or if OpenGL is
+            not available.
+    """
+
+    def __init__(self, recording: Recording, bodies: Sequence[str], fps: float) -> None:
+        self._recording = recording
+        touch, path = recording.touch, recording.path
+        missing = [
+            what
+            for what, there in (("scene_markers", recording.markers), ("tactile/frame", touch.bodies))
+            if not there
+        ]
+        layouts = recording.layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
+        self._known = {n: layout for n, layout in enumerate(layouts) if layout and touch.bodies[n] in bodies}
+        if not self._known:
+            missing.append("tactile/BODY/layout")
+        if missing:
+            raise BagError(f"{path}: --video requires {', '.join(missing)}; not in the bag")
+        images = sorted(topic for topic in recording.robot.images if _body_of(topic) in bodies)
+        self._image_topics = images if len(images) <= MOST_IMAGES else []
+        self._taxels = touch.taxels_of(list(self._known))
+        first, last = (round(1e9 * time) for time in recording.times[[0, -1]])
+        count = max(1, round((last - first) / 1e9 * fps))
+        self.stamps = first + np.rint(np.arange(count) * 1e9 / fps).astype(np.int64)
+        low, high, half = self._bounds()
+        center, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-3)
+        self._scale = self._arrow_scale(radius)
+        self._longest = LONGEST * radius
+        self._renderer = SceneRenderer(recording.markers, center, radius, SCENE, HEIGHT)
+        norm = style.scale(np.array([row[self._taxels].max() for row in touch.raster.rows]))
+        label = f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
+        self._panel = SkinPanel(WIDTH - SCENE, HEIGHT, half, norm, label)
+
+    def images(self) -> Iterator[np.ndarray]:
+        """Yield images (HEIGHT, WIDTH, 3) uint8 at the times in ``stamps``."""
+        state = _State(self._recording, self._image_topics)
+        try:
+            for stamp in self.stamps.tolist():
+                state.advance(stamp)
+                yield np.asarray(self._image(state, stamp / 1e9))
+        finally:
+            self._renderer.close()
+
+    def _image(self, state: _State, time: float) -> Image.Image:
+        image = Image.new("RGB", (WIDTH, HEIGHT))
+        arrows, kinds = self._arrows(state.contacts)
+        image.paste(Image.fromarray(self._renderer.render(state.poses, arrows, kinds)))
+        skin = place(list(self._known.values()), state.poses)
+        panel = self._panel.paint(skin, state.readings[self._taxels], state.images)
+        image.paste(panel, (SCENE, 0))
+        pen = ImageDraw.Draw(image)
+        pen.text(
+            (MARGIN, MARGIN - 4), f"{time:.2f} s", (255, 255, 255), font(20), stroke_width=2, stroke_fill=INK
+        )
+        legend = f"arrows: {self._scale:g} m/N, normal green, friction red and blue"
+        pen.text((MARGIN, HEIGHT - 26), legend, (255, 255, 255), font(14), stroke_width=2, stroke_fill=INK)
+        return image
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the region of the skin and of moving shapes near it, sampled over the bag.
+
+        Returns:
+            Lower and upper corner (3,) of the region, and the extent (2,) of the skin from its centre [m].
+        """
+        state, shapes = _State(self._recording, []), Spheres(self._recording.markers)
+        lows, highs, reaches, centers = [], [], [], []
+        for stamp in self.stamps[:: max(1, len(self.stamps) // SAMPLES)].tolist():
+            state.advance(stamp)
+            skin: Placed = place(list(self._known.values()), state.poses)
+            lows.append(skin.positions.min(axis=0))
+            highs.append(skin.positions.max(axis=0))
+            reaches.append(reach(skin))
+            centers.append(shapes.centers(state.poses))
+        static = self._recording.static
+        moving = [frame in state.poses and frame not in static for frame in shapes.frames]
+        low, high = around(
+            np.min(lows, axis=0),
+            np.max(highs, axis=0),
+            np.stack(centers)[:, moving],
+            shapes.radii[moving],
+        )
+        return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
+
+    def _arrow_scale(self, radius: float) -> float:
+        """Return a round arrow scale [m/N] that suits most contacts."""
+        forces = self._recording.contacts.magnitudes
+        forces = forces[forces > 0]
+        wanted = LENGTH * radius / np.median(forces) if forces.size else 0.01
+        decade = 10.0 ** np.floor(np.log10(wanted))
+        return float(max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= wanted * 1.001))
+
+    def _arrows(self, contacts: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return ends (k, 2, 3) [m] and kinds (k,) of the force arrows of all contacts."""
+        if contacts is None or not len(contacts):
+            return np.zeros((0, 2, 3)), np.zeros(0, int)
+        axes = np.stack([contacts.normal, contacts.tangent1, contacts.tangent2], axis=1)
+        vectors = self._scale * contacts.contact_force[:, :, None] * axes  # (contacts, 3 parts, 3)
+        lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
+        vectors = vectors * np.minimum(1.0, self._longest / np.maximum(lengths, 1e-12))
+        starts = np.broadcast_to(contacts.position[:, None], vectors.shape)
+        seen = lengths[..., 0] > SHORTEST * self._longest
+        return np.stack([starts, starts + vectors], axis=2)[seen], np.nonzero(seen)[1]
+
+
+class _State:
+    """The last message of each topic as time advances."""
+
+    def __init__(self, recording: Recording, image_topics: Sequence[str]) -> None:
+        path, robot = recording.path, recording.robot
+        self.poses = copy(recording.static)
+        self.readings = np.zeros(recording.touch.offsets[-1])
+        self.contacts: Any = None
+        self.images: dict[str, np.ndarray] = {}
+        self._layout_id = recording.touch.layout_id
+        self._frames = frames_of_skin(robot)
+        takes = [
+            ({MOVING}, self.poses.add),
+            (self._frames.topics, self._add_readings),
+            ({robot.contacts}, self._add_contacts),
+        ]
+        takes += [({topic}, self._add_image) for topic in image_topics]
+        self._cursors = [Cursor(Messages(path, topics.__contains__), take) for topics, take in takes]
+
+    def advance(self, stamp: int) -> None:
+        """Advance to a time [ns]."""
+        for cursor in self._cursors:
+            cursor.until(stamp)
+
+    def _add_readings(self, message: Message) -> None:
+        for frame in self._frames.of(message):
+            if frame.layout_id == self._layout_id and len(frame.readings) == len(self.readings):
+                self.readings = np.linalg.norm(finite(frame.readings), axis=1)
+
+    def _add_contacts(self, message: Message) -> None:
+        self.contacts = message.value.contacts
+
+    def _add_image(self, message: Message) -> None:
+        value = message.value
+        rows = value.data.reshape(value.height, value.step)
+        channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
+        image = rows[:, : value.width * channels].reshape(value.height, value.width, channels)
+        image = image[:, :, ::-1] if value.encoding == "bgr8" else image
+        self.images[_body_of(message.topic)] = np.ascontiguousarray(
+            np.broadcast_to(image, (*image.shape[:2], 3))
+        )
+
+
+def _body_of(topic: str) -> str:
+    """Return the body of a topic such as ``/left/tactile/palm/image``."""
+    return topic.rpartition("/tactile/")[2].partition("/")[0]

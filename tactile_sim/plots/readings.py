@@ -1,0 +1,214 @@
+"""Sensors and readings of some bodies or geoms of a touch object, as arrays in one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tactile_sim.errors import SceneError, suggest
+from tactile_sim.names import Names
+from tactile_sim.skin import TOUCH_FUNCTIONS
+
+GLOBAL = "_global"
+"""Suffix of touch functions whose vectors are in the world frame; others use the part's frame."""
+NEIGHBOURS = 9
+"""Number of points, including itself, from which a sensor's surface normal is estimated."""
+
+
+class Frame(NamedTuple):
+    """A named pose in the world."""
+
+    name: str
+    position: np.ndarray
+    """Position (3,) [m]."""
+    rotation: np.ndarray
+    """Rotation (3, 3)."""
+
+    def transform(self, points: np.ndarray, source: Frame) -> np.ndarray:
+        """Transform points (n, 3) [m] from another frame into this one."""
+        return (points @ source.rotation.T + source.position - self.position) @ self.rotation
+
+    def rotate(self, vectors: np.ndarray, source: Frame) -> np.ndarray:
+        """Rotate vectors (n, 3) from another frame into this one."""
+        return vectors @ source.rotation.T @ self.rotation
+
+
+WORLD = Frame("world", np.zeros(3), np.eye(3))
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """n sensors in one frame."""
+
+    positions: np.ndarray
+    """Positions (n, 3) [m]."""
+    normals: np.ndarray
+    """Estimated outward unit normals (n, 3)."""
+    spacing: np.ndarray
+    """Approximate distance to neighbours (n,) [m]; 0 for the only sensor of a part."""
+
+
+@dataclass(frozen=True)
+class Readings(Sensors):
+    """n sensors and their readings, in one frame."""
+
+    outputs: np.ndarray
+    """Readings (n, channels); three channels are a vector."""
+    quantity: str
+    """Quantity and unit of the readings."""
+
+    @property
+    def magnitude(self) -> np.ndarray:
+        """Scalar reading, or length of the vector (n,)."""
+        return self.outputs[:, 0] if self.outputs.shape[1] == 1 else np.linalg.norm(self.outputs, axis=1)
+
+    @property
+    def nonzero(self) -> np.ndarray:
+        """Indices (k,) of the sensors with a nonzero reading, smallest first."""
+        strength = np.abs(self.magnitude)
+        order = np.argsort(strength, kind="stable")
+        return order[strength[order] > 0]
+
+
+class Parts:
+    """The parts of a touch object with sensors: geoms of a DiscreteTouch, bodies of a TrimeshTouch."""
+
+    def __init__(self, touch: Any) -> None:
+        self.touch = touch
+        self.names = Names(touch.m_model)
+        self.are_geoms = hasattr(touch, "sensing_geoms")
+
+    # -- selection: SceneError if a part does not exist or has no sensors ---------------------------------
+
+    def geom(self, number: int | None, name: str | None) -> int:
+        """Return the id of a geom with sensors, given by id or by name."""
+        if not self.are_geoms:
+            raise SceneError(
+                f"geom: sensors of a {type(self.touch).__name__} are on bodies; plot the body instead"
+            )
+        geom = _find("geom", number, name, self.names.geoms, self.names.geom_id)
+        if geom not in self.touch.sensor_positions:
+            sensing = [self.names.geoms[other] for other in self.touch.sensor_positions]
+            raise SceneError(f"geom {self.names.geoms[geom]!r} has no sensors{suggest('', sensing)}")
+        return geom
+
+    def body(self, number: int | None, name: str | None) -> int:
+        """Return the id of a body, with or without sensors, given by id or by name."""
+        return _find("body", number, name, self.names.bodies, self.names.body_id)
+
+    def subtree(self, root: int) -> list[int]:
+        """Return the ids of a body and its descendants."""
+        inside = np.zeros(self.touch.m_model.nbody, bool)
+        for body, parent in enumerate(self.touch.m_model.body_parentid):
+            inside[body] = body == root or inside[parent]
+        return np.flatnonzero(inside).tolist()
+
+    def of(self, bodies: Iterable[int], whose: str) -> list[int]:
+        """Return the parts of these bodies, body after body; ``whose`` names them in errors."""
+        parts = sorted(self.touch.sensor_positions)
+        body_of = {
+            part: int(self.touch.m_model.geom_bodyid[part]) if self.are_geoms else part for part in parts
+        }
+        found = [part for body in bodies for part in parts if body_of[part] == body]
+        if not found:
+            sensing = {self.names.bodies[body] for body in body_of.values()}
+            raise SceneError(f"{whose} has no sensors{suggest('', sensing)}")
+        return found
+
+    # -- poses and readings ------------------------------------------------------------------------------
+
+    def body_frame(self, body: int) -> Frame:
+        """Return the current pose of a body."""
+        data = self.touch.m_data
+        return _frame(self.names.bodies[body], data.xpos[body], data.xmat[body])
+
+    def frame(self, part: int) -> Frame:
+        """Return the current frame of a part's sensors, a body or a geom."""
+        if not self.are_geoms:
+            return self.body_frame(part)
+        data = self.touch.m_data
+        return _frame(self.names.geoms[part], data.geom_xpos[part], data.geom_xmat[part])
+
+    def sensors(self, parts: Sequence[int], frame: Frame) -> Sensors:
+        """Return the sensors of these parts in a frame."""
+        clouds = []
+        for part in parts:
+            positions = frame.transform(
+                np.asarray(self.touch.sensor_positions[part], float), self.frame(part)
+            )
+            clouds.append((positions, *_surface(positions)))
+        return Sensors(*(np.concatenate(arrays) for arrays in zip(*clouds, strict=True)))
+
+    def readings(self, parts: Sequence[int], frame: Frame) -> Readings:
+        """Return the sensors and readings of these parts; raise SceneError before the first reading."""
+        touch, outputs = self.touch, []
+        for part in parts:
+            if part not in touch.sensor_outputs:
+                raise SceneError("no readings yet; call get_touch_obs() first")
+            output = np.asarray(touch.sensor_outputs[part], float)
+            if output.shape[1] == 3:
+                source = WORLD if touch.touch_type.endswith(GLOBAL) else self.frame(part)
+                output = frame.rotate(output, source)
+            outputs.append(output)
+        sensors = vars(self.sensors(parts, frame))
+        return Readings(**sensors, outputs=np.concatenate(outputs), quantity=quantity(touch.touch_type))
+
+    def contact_points(self, parts: Sequence[int], frame: Frame) -> np.ndarray:
+        """Return the current contact points (k, 3) [m] on the surfaces of these parts, in a frame."""
+        if not parts:
+            return np.empty((0, 3))
+        points = [
+            frame.transform(self.touch.get_contact_position_relative(contact, part)[None], self.frame(part))
+            for contact, part, _ in self.touch.get_contacts()
+            if part in parts
+        ]
+        return np.concatenate([np.empty((0, 3)), *points])
+
+    def limit(self, part: int) -> float:
+        """Return the largest extent of the axes of a part's plot [m]."""
+        return float(getattr(self.touch, "plotting_limits", {}).get(part, np.inf))
+
+
+def quantity(touch_type: str) -> str:
+    """Return the quantity and unit of a touch function, such as ``"normal force [N]"``."""
+    words = touch_type.removesuffix(GLOBAL).removesuffix("_vector").replace("_", " ")
+    known = TOUCH_FUNCTIONS.get(touch_type)
+    return f"{words} [{known.unit}]" if known else words
+
+
+def _surface(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate normals (n, 3) and spacing (n,) of points (n, 3) on one surface.
+
+    A normal is perpendicular to the best-fitting plane of a point's neighbours and points away from the
+    centroid of all points.
+    """
+    outward = positions - positions.mean(axis=0)
+    if len(positions) < NEIGHBOURS:
+        normals = outward / np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-12)
+        apart = cKDTree(positions).query(positions, 2)[0][:, 1] if len(positions) > 1 else np.zeros(1)
+        return normals, apart
+    distances, near = cKDTree(positions).query(positions, NEIGHBOURS)
+    spread = positions[near] - positions[near].mean(axis=1, keepdims=True)
+    normals = np.linalg.eigh(np.einsum("nki,nkj->nij", spread, spread))[1][:, :, 0]
+    normals *= np.where(np.einsum("ni,ni->n", normals, outward) < 0, -1.0, 1.0)[:, None]
+    return normals, np.full(len(positions), np.median(distances[:, 1]))
+
+
+def _find(word, number, name, names, look_up):  # type: ignore[no-untyped-def]
+    if number is None and name is None:
+        raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
+    if number is None:
+        return look_up(name)
+    if not 0 <= number < len(names):
+        raise SceneError(f"{word}_id: must be 0 to {len(names) - 1}, got {number}")
+    return int(number)
+
+
+def _frame(name: str, position: np.ndarray, rotation: np.ndarray) -> Frame:
+    if not rotation.any():
+        raise SceneError("no poses yet; call mujoco.mj_forward(model, data) first")
+    return Frame(name, position.copy(), rotation.reshape(3, 3).copy())

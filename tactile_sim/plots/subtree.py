@@ -1,0 +1,67 @@
+"""Image of part of the scene with readings as colour and size of the sensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.plots import axes
+from tactile_sim.plots.readings import WORLD, Frame, Parts
+
+
+def visualize_contacts_subtree(
+    touch: Any,
+    root_id: int | None = None,
+    root_name: str | None = None,
+    show_contact_points: bool = False,
+    focus_body: str | None = None,
+    camera_offset: np.ndarray | None = None,
+) -> tuple[Figure, Axes3D]:
+    """Draw a body and its descendants with readings as colour and size of the sensors.
+
+    Readings are also visible through the bodies.
+
+    Args:
+        touch: The touch object.
+        root_id: Id of the root body; takes precedence over ``root_name``.
+        root_name: Name of the root body.
+        show_contact_points: Whether to draw the contact points.
+        focus_body: Name of a body whose origin is the centre of the image and of the axes; by default
+            positions are in the world.
+        camera_offset: Shift (3,) of the camera along the world axes [m].
+
+    Raises:
+        SceneError: If a body does not exist or the subtree has no sensors.
+        ConfigError: If ``camera_offset`` has another shape.
+    """
+    offset = np.zeros(3) if camera_offset is None else np.asarray(camera_offset, float)
+    if offset.shape != (3,):
+        raise ConfigError(f"camera_offset: must have shape (3,) [m], got {offset.shape}")
+    parts = Parts(touch)
+    root = parts.body(root_id, root_name)
+    name = parts.names.bodies[root]
+    which = parts.of(parts.subtree(root), f"the subtree of {name!r}")
+    frame = WORLD
+    if focus_body is not None:
+        focus = parts.body_frame(parts.body(None, focus_body))
+        frame = Frame(focus.name, focus.position, np.eye(3))
+    readings = parts.readings(which, frame)
+    contacts = parts.contact_points(which if show_contact_points else [], frame)
+    low, high = readings.positions.min(axis=0), readings.positions.max(axis=0)
+    if focus_body is not None:
+        high = np.maximum(np.abs(low), np.abs(high))
+        low = -high
+
+    fig, ax = axes.canvas("", f"world, about {frame.name}" if focus_body is not None else frame.name)
+    ax.set_axis_off()
+    middle, size = (low + high) / 2, np.maximum(high - low, 0.2 * max((high - low).max(), 1e-3))
+    axes.box(ax, middle + offset, size, readings.positions + offset, fill=0.9)
+    axes.sensors(ax, readings, 1.6, solid=True)
+    axes.draw_discs(ax, readings, 1.1)
+    axes.colour_bar(fig, readings)
+    axes.contact_points(ax, contacts)
+    return fig, ax

@@ -1,0 +1,76 @@
+"""Placeholders for the variable fields of a message template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class Placeholder:
+    """A field of a message template that is filled in for each message.
+
+    Columns index the keys (n, k) or the values (n, v) passed to ``MessageTemplate.fill``. Inside a
+    :class:`Repeat` each element uses its own row; outside, the first row is used.
+    """
+
+
+@dataclass(frozen=True)
+class Stamp(Placeholder):
+    """The stamp of the message."""
+
+
+STAMP = Stamp()
+
+
+@dataclass(frozen=True)
+class IntColumn(Placeholder):
+    """An integer or boolean from a column of the keys, truncated to the size of the field."""
+
+    column: int
+
+
+@dataclass(frozen=True)
+class Value(Placeholder):
+    """A real number, or an array or struct of real numbers, from consecutive columns of the values."""
+
+    column: int
+
+
+@dataclass(frozen=True)
+class Lookup(Placeholder):
+    """One of several constant values of any type; a column of the keys has its index.
+
+    Negative indices count from the end: -1 is the last value.
+    """
+
+    column: int
+    values: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class RowRange(Placeholder):
+    """A sequence of float64, or of structs of float64, copied from a range of rows of the points.
+
+    Attributes:
+        begin: Column of the keys with the first row.
+        count: Column of the keys with the number of rows.
+    """
+
+    begin: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Payload(Placeholder):
+    """A sequence of numbers, or of structs of one numeric type, copied from the data.
+
+    A template can have one Payload, outside Repeat.
+    """
+
+
+@dataclass(frozen=True)
+class Repeat(Placeholder):
+    """A sequence of structs, one for each row. A template can have one Repeat."""
+
+    fields: Mapping[str, Any]

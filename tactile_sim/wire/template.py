@@ -1,0 +1,110 @@
+"""Message templates: messages with constant and variable fields, filled in by a compiled kernel.
+
+>>> template = MessageTemplate(kind, {"header": {"stamp": STAMP, "frame_id": "world"},
+...     "contacts": Repeat({"body1": Lookup(0, bodies), "position": Value(0), ...})})
+>>> data = template.fill(stamp, keys, values)  # keys (n, k) int32, values (n, v) float64: one row per element
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.wire.assemble import Assembler
+from tactile_sim.wire.encode import ENCAPSULATION
+from tactile_sim.wire.program import PIECE, ROWS, run
+from tactile_sim.wire.types import Struct, WireError
+
+_NO_KEYS, _NO_VALUES = np.zeros((1, 0), np.int32), np.zeros((1, 0))
+_NO_POINTS, _NO_DATA = np.zeros((0, 0)), np.zeros(0, np.uint8)
+
+
+class MessageTemplate:
+    """A message type with constant values and placeholders for its fields.
+
+    Fields that are not given have their ROS defaults. A list with placeholders in its elements is a sequence
+    of constant length. A template is not thread-safe.
+
+    Args:
+        kind: The message type.
+        fields: Values and placeholders by field name, nested as the message is.
+
+    Raises:
+        WireError: If a value or placeholder does not fit its field; names the field.
+    """
+
+    def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
+        self._name = kind.name
+        try:
+            compiled = Assembler(kind, fields)
+        except WireError as error:
+            error.message_type = kind.name
+            raise
+        self._program = np.array(compiled.operations, np.int64)
+        self._pieces = np.frombuffer(bytes(compiled.pieces), np.uint8)
+        self._spans = np.array(compiled.spans, np.int64).reshape(-1, 2)
+        self._paths, self._has_payload = compiled.paths, compiled.has_payload
+        self._max_size, self._max_row_size = compiled.max_size, compiled.max_row_size
+        self._allocate(0)
+
+    def fill(
+        self,
+        stamp: int = 0,
+        keys: np.ndarray = _NO_KEYS,
+        values: np.ndarray = _NO_VALUES,
+        points: np.ndarray = _NO_POINTS,
+        data: np.ndarray = _NO_DATA,
+    ) -> bytes:
+        """Return the encoded message.
+
+        Arrays must be C-contiguous. Values are not range-checked.
+
+        Args:
+            stamp: Time of the message [ns].
+            keys: Integers (n, k) int32, one row per element; one row for a template without Repeat.
+            values: Real numbers (n, v) float64, one row per element as for ``keys``.
+            points: Rows (m, w) float64 for RowRange; each row can be used once.
+            data: Content of the Payload, with the dtype of the field.
+
+        Raises:
+            WireError: If rows or columns are missing, or a key is out of range; names the field.
+        """
+        size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
+        if size > self._out.nbytes:
+            self._allocate(size)
+        split, end = run(
+            self._program, self._pieces, self._spans, stamp, keys, values, points, data.nbytes, self._out
+        )
+        if end < 0:
+            self._raise(split, -1 - end, keys, values, points)
+        octets = self._octets
+        if self._has_payload:
+            rest = split + (data.nbytes & 7)
+            return b"".join((ENCAPSULATION, octets[:split], data.data, octets[rest:end]))
+        return b"".join((ENCAPSULATION, octets[:end]))
+
+    def _allocate(self, size: int) -> None:
+        """Allocate a buffer for ``size`` bytes, twice as large to allow for slightly larger messages."""
+        self._out = np.empty(size // 4)
+        self._octets = self._out.data.cast("B")
+
+    def _raise(
+        self, row: int, operation: int, keys: np.ndarray, values: np.ndarray, points: np.ndarray
+    ) -> None:
+        """Raise the WireError for an operation that failed at a row."""
+        code, a, b, c = self._program[operation].tolist()
+        if code == PIECE:
+            reason = f"keys[{row}, {a}] must be from {-c} to {c - 1}, got {keys[row, a]}"
+        elif code == ROWS:
+            reason = (
+                f"keys[{row}] requests {keys[row, b]} rows of {c} numbers from row {keys[row, a]} on, got"
+                f" points of shape {points.shape}; each row can be used only once"
+            )
+        else:
+            reason = (
+                f"requires {a} columns of keys and {b} of values with the same number of rows, at least {c};"
+                f" got keys of shape {keys.shape} and values of shape {values.shape}"
+            )
+        raise WireError(reason, self._paths[operation], self._name)
