@@ -1,1 +1,1 @@
-"""Figures and videos of what bags hold. Needs no ROS, no scene and no engine: a bag is enough."""
+"""Figures and videos from bags, without ROS, a scene or an engine."""

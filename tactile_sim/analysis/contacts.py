@@ -1,4 +1,4 @@
-"""Which bodies touched when, gathered from a bag message by message."""
+"""Contact forces between bodies over time, collected from a bag."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.analysis.tactile_frames import finite
 from tactile_sim.bag.messages import Message
 
 FLEX = "flex"
-"""What a body without a name is: contacts leave it empty for flexes."""
+"""Name for bodies without a name: a flex has an empty name in contact messages."""
 
 
 class Contacts:
-    """The force between each pair of bodies over time."""
+    """Contact forces between pairs of bodies over time."""
 
     def __init__(self, span: Span) -> None:
         self.span = span
@@ -25,8 +25,8 @@ class Contacts:
         self._geoms: list[np.ndarray] = []
         self._forces: list[np.ndarray] = []
 
-    def hear(self, message: Message) -> None:
-        """Take a message of contacts."""
+    def add(self, message: Message) -> None:
+        """Add a ContactWrenchArray message."""
         if message.stamp not in self.span:
             return
         contacts: Any = message.value.contacts
@@ -42,18 +42,19 @@ class Contacts:
 
     @property
     def times(self) -> np.ndarray:
-        """(n,) [s]."""
+        """Times (n,) of the messages [s]."""
         return np.array(self._times)
 
     @property
     def magnitudes(self) -> np.ndarray:
-        """(c,) force of each contact at each time [N]."""
+        """Magnitude (c,) of each contact's force [N]."""
         return np.linalg.norm(np.concatenate([np.zeros((0, 3)), *self._forces]), axis=1)
 
     def pairs(self) -> tuple[list[tuple[str, str]], np.ndarray]:
-        """The names of all p pairs of bodies that touched, and (n, p) how strongly they did at each time [N].
+        """Return the net contact force between each pair of bodies.
 
-        That is the magnitude of the sum of their contact forces.
+        Returns:
+            The names of p pairs, and the force magnitudes (n, p) [N].
         """
         if not self._geoms:
             return [], np.zeros((len(self._times), 0))
@@ -61,7 +62,7 @@ class Contacts:
         bodies = [tuple(name or FLEX for name in self._names[tuple(pair)]) for pair in geoms.tolist()]
         names = {pair: number for number, pair in enumerate(sorted({tuple(sorted(pair)) for pair in bodies}))}
         number = np.array([names[tuple(sorted(pair))] for pair in bodies])[which.ravel()]
-        # Two bodies of several geoms each may meet both ways round; forces are those on the second.
+        # Bodies with several geoms can appear in either order; forces act on the second body.
         sign = np.array([1.0 if pair == tuple(sorted(pair)) else -1.0 for pair in bodies])[which.ravel()]
         sums = np.zeros((len(self._times), len(names), 3))
         np.add.at(

@@ -1,4 +1,4 @@
-"""Going through messages in the pace of a clock."""
+"""Iteration over messages in step with a clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tactile_sim.bag.messages import Message
 
 
 class Cursor:
-    """Hands messages over as their time comes; each is one topic's, in the order of their stamps."""
+    """Passes messages of one topic, ordered by stamp, to a function as time advances."""
 
     def __init__(self, messages: Iterable[Message], take: Callable[[Message], object]) -> None:
         self._messages = iter(messages)
@@ -16,7 +16,7 @@ class Cursor:
         self._next = next(self._messages, None)
 
     def until(self, stamp: int) -> None:
-        """Hand over all messages up to a time [ns]."""
+        """Process all messages with stamps up to a time [ns]."""
         while self._next is not None and self._next.stamp <= stamp:
             self._take(self._next)
             self._next = next(self._messages, None)

@@ -1,4 +1,4 @@
-"""Pictures of a skin as dots, seen from one side: a painter in numpy, quick enough for videos."""
+"""Fast rendering of taxels as dots with numpy, for videos."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from tactile_sim.analysis.layouts import Placed
 
 FILL = 1.05
-"""How wide a dot is, in spacings."""
+"""Diameter of a dot in spacings."""
 
 
 def axes(elevation: float, azimuth: float) -> np.ndarray:
-    """(3, 3) to the right, up and toward the camera of a view [degrees], as rows."""
+    """Return the axes (3, 3) of a view as rows: right, up and toward the camera; angles in degrees."""
     up, around = np.radians(elevation), np.radians(azimuth)
     toward = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     right = np.array([-np.sin(around), np.cos(around), 0.0])
@@ -21,14 +21,22 @@ def axes(elevation: float, azimuth: float) -> np.ndarray:
 def draw(
     skin: Placed, colors: np.ndarray, view: np.ndarray, center: np.ndarray, zoom: float, image: np.ndarray
 ) -> None:
-    """Paint the taxels that face the camera into ``image`` (height, width, 3) uint8.
+    """Draw the taxels that face the camera into an image.
 
-    colors (n, 3) uint8; view as of :func:`axes`; center (3,) of the picture [m]; zoom in pixels a metre.
+    Args:
+        skin: The taxels.
+        colors: Their colours (n, 3) uint8.
+        view: Axes from :func:`axes`.
+        center: Point (3,) at the centre of the image [m].
+        zoom: Pixels per metre.
+        image: Image (height, width, 3) uint8, modified in place.
     """
     height, width = image.shape[:2]
-    facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(axis=1)  # 0 0 0 faces every way
+    facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(
+        axis=1
+    )  # 0 0 0: always visible
     order = np.flatnonzero(facing)
-    order = order[np.argsort(skin.positions[order] @ view[2])]  # the farthest first
+    order = order[np.argsort(skin.positions[order] @ view[2])]  # farthest first
     across = (skin.positions[order] - center) @ view[:2].T * zoom
     columns = np.rint(width / 2 + across[:, 0]).astype(int)
     rows = np.rint(height / 2 - across[:, 1]).astype(int)

@@ -1,4 +1,4 @@
-"""Pictures into a video file, with PyAV."""
+"""Encoding of images as a video file with PyAV."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tactile_sim.bag.optional_deps import require
 from tactile_sim.errors import BagError
 
 CODECS = {"libx264": {"crf": "20", "preset": "fast"}, "libopenh264": {"b": "4M"}, "mpeg4": {"qscale": "3"}}
-"""The first one that is there, with its options."""
+"""Codecs in order of preference, with their options."""
 
 
 def require_video(out: Path) -> None:
-    """Raise a BagError where PyAV is missing or broken, or the name is another file's than a video's."""
+    """Raise BagError if PyAV is missing or broken, or the file name does not end in .mp4."""
     if out.suffix.lower() != ".mp4":
-        raise BagError(f"--video writes MP4: {out} has to end in .mp4")
+        raise BagError(f"--video: file name must end in .mp4, got {out}")
     require("--video", "av", "PyAV", "av")
 
 
 class Encoder:
-    """Takes pictures one after the other."""
+    """Encodes images one after the other."""
 
     def __init__(self, container: Any, rate: Fraction, width: int, height: int) -> None:
         import av
@@ -36,23 +36,29 @@ class Encoder:
         self._stream.pix_fmt = "yuv420p"
         self._stream.width, self._stream.height = width, height
 
-    def add(self, picture: np.ndarray) -> None:
-        """Take the next picture (height, width, 3) uint8."""
+    def add(self, image: np.ndarray) -> None:
+        """Encode the next image (height, width, 3) uint8."""
         import av
 
-        self._container.mux(self._stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        self._container.mux(self._stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
 
     def end(self) -> None:
-        """Write what is still on its way."""
+        """Write the remaining encoded data."""
         self._container.mux(self._stream.encode())
 
 
 @contextmanager
 def video(path: Path, rate: float, width: int, height: int) -> Iterator[Encoder]:
-    """An MP4 file of so many pictures a second, of an even width and height [pixels].
+    """Open an MP4 file for writing and yield its encoder.
+
+    Args:
+        path: The file.
+        rate: Images per second.
+        width: Even width [pixels].
+        height: Even height [pixels].
 
     Raises:
-        OSError: it cannot be written.
+        OSError: If the file cannot be written.
     """
     import av
 

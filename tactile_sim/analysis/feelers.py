@@ -1,4 +1,4 @@
-"""Feelers in a bag, as a skin whose taxels tell how far each is covered."""
+"""Feelers in a bag, as a skin whose readings are the covered share of each feeler."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from tactile_sim.analysis.tactile_frames import Arrays, Frame
 from tactile_sim.bag.messages import Message
 
 COVER = "cover"
-"""The quantity: the share of its length that is covered, from 0 to 1."""
+"""Quantity of these readings: the covered share of a feeler's length, 0 to 1."""
 TOUCHED = 1e-6
-"""Covered by more than this: lengths have single precision."""
+"""Minimum share of a covered feeler; lengths have single precision."""
 
 
-class Hairs(NamedTuple):
-    """Those k feelers that are covered, at one instant."""
+class CoveredFeelers(NamedTuple):
+    """The k covered feelers at one time."""
 
     ends: np.ndarray
-    """(k, 2, 3) root and tip in the world [m]."""
+    """Root and tip (k, 2, 3) in the world [m]."""
     cover: np.ndarray
-    """(k,) 0 to 1."""
+    """Covered share (k,), 0 to 1."""
 
 
 class Covers:
-    """Frames of the covers of all feelers of a robot. Needs their layouts, which tell how long they are."""
+    """Computes the covered share of all feelers of a robot; requires their layouts for the lengths."""
 
     def __init__(self, robot: Robot) -> None:
         self.topics = robot.feelers | robot.feeler_layouts
         self.layouts = Layouts()
         self.unknown = 0
-        """Instants that came before the layouts."""
+        """Number of frames before their layouts."""
         self._arrays = Arrays(robot.feelers)
         self._last: list[tuple[str, Layout | None, np.ndarray]] = []
 
     def of(self, message: Message) -> Iterator[Frame]:
-        """The frame that a message makes complete, if it does."""
+        """Yield the frame that a message completes, if any."""
         if message.topic not in self._arrays.topics:
-            self.layouts.hear(message)
+            self.layouts.add(message)
             return
         for frame in self._arrays.of(message):
             lengths = [layout.lengths for layout in self._layouts_of(frame) if layout]
@@ -53,23 +53,23 @@ class Covers:
             cover = np.where(cover > TOUCHED, np.minimum(cover, 1.0), 0.0)
             yield frame._replace(quantity=COVER, unit="", readings=cover)
 
-    def hear(self, message: Message) -> None:
-        """Take a message for :meth:`hairs`."""
+    def add(self, message: Message) -> None:
+        """Add a message to the state that :meth:`covered` returns."""
         for frame in self.of(message):
             parts = np.split(frame.readings[:, 0], np.cumsum(frame.counts)[:-1])
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
-    def hairs(self, bodies: Sequence[str], poses: Poses) -> Hairs:
-        """The feelers of some bodies that are covered, as heard last."""
+    def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
+        """Return the covered feelers of some bodies, from the last messages."""
         found = [(layout, cover) for body, layout, cover in self._last if layout and body in bodies]
         if not found:
-            return Hairs(np.zeros((0, 2, 3)), np.zeros(0))
+            return CoveredFeelers(np.zeros((0, 2, 3)), np.zeros(0))
         layouts = [layout for layout, _ in found]
         placed, lengths = place(layouts, poses), np.concatenate([layout.lengths for layout in layouts])
         cover = np.concatenate([cover for _, cover in found])
         ends = np.stack([placed.positions, placed.positions + lengths[:, None] * placed.normals], axis=1)
-        return Hairs(ends[cover > 0], cover[cover > 0])
+        return CoveredFeelers(ends[cover > 0], cover[cover > 0])
 
     def _layouts_of(self, frame: Frame) -> list[Layout | None]:
-        """The layouts of a frame's bodies; None where there is none."""
+        """Return the layout of each body of a frame, or None."""
         return self.layouts.of(frame.layout_id, frame.bodies, frame.counts.tolist())

@@ -1,4 +1,4 @@
-"""The figures of a recording, by name."""
+"""The figures of a recording by name."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tactile_sim.analysis.touch import Touch
 from tactile_sim.errors import BagError
 
 
-class Lacking(BagError):
-    """The bag lacks what a figure needs."""
+class MissingTopics(BagError):
+    """The bag lacks the topics that a figure requires."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """The skin and the feelers, as far as there are any, and the places of bodies in them."""
+    """Return the skin and the feelers, if recorded, with the indices of the bodies in them."""
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:
-        raise Lacking("the bag has neither tactile/frame nor tactile/BODY/array, nor tactile/BODY/feelers")
+        raise MissingTopics("requires tactile/frame, tactile/BODY/array or tactile/BODY/feelers")
     chosen = [(touch, [k for k, body in enumerate(touch.bodies) if body in bodies]) for touch in there]
     return [(touch, places) for touch, places in chosen if places]
 
@@ -43,21 +43,21 @@ def _peak(recording: Recording, bodies: Sequence[str]) -> Figure:
     found = layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
     known = {body: layout for body in chosen if (layout := found[body])}
     if not known or touch.peak is None:
-        raise Lacking("the bag has no layout (tactile/BODY/layout) of this skin")
+        raise MissingTopics("requires the layout of this skin (tactile/BODY/layout)")
     poses = recording.poses_at(touch.peak.stamp)
-    frame, haired = "world", bodies
-    if not poses:  # in their own frames bodies would lie one in the other
+    frame, feeler_bodies = "world", bodies
+    if not poses:  # without poses all bodies would overlap, so draw only the most loaded one
         sums = {body: touch.peak.magnitudes[touch.taxels_of([body])].sum() for body in known}
         strongest = max(known, key=sums.__getitem__)
         known = {strongest: known[strongest]}
-        frame, haired = known[strongest].frame, [touch.bodies[strongest]]
-    hairs = recording.hairs_at(touch.peak.stamp, haired, poses)
-    return peak(touch, place(list(known.values()), poses), touch.taxels_of(list(known)), hairs, frame)
+        frame, feeler_bodies = known[strongest].frame, [touch.bodies[strongest]]
+    feelers = recording.feelers_at(touch.peak.stamp, feeler_bodies, poses)
+    return peak(touch, place(list(known.values()), poses), touch.taxels_of(list(known)), feelers, frame)
 
 
 def _contacts(recording: Recording, bodies: Sequence[str]) -> Figure:
     if not len(recording.contacts.times):
-        raise Lacking("the bag has no contacts")
+        raise MissingTopics("requires contacts")
     return timeline(recording.contacts, set(bodies))
 
 
@@ -67,4 +67,4 @@ FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
     "peak": _peak,
     "contacts": _contacts,
 }
-"""Each takes a recording and names of bodies, and raises Lacking where the bag has not what it needs."""
+"""Functions of a recording and body names; they raise MissingTopics if the bag lacks required topics."""

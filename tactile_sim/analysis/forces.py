@@ -1,4 +1,4 @@
-"""Figure: the force on each body over time, and how far its feelers are covered."""
+"""Figure: force on each body over time, and covered share of its feelers."""
 
 from __future__ import annotations
 
@@ -8,33 +8,37 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tactile_sim.analysis import paper
+from tactile_sim.analysis import style
 from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
-NAMED = len(paper.LINES)
+NAMED = len(style.LINES)
 HEIGHTS = 4.2, 3.2
-"""Of the first part and of others [inches]."""
+"""Height of the first panel and of the others [inches]."""
 
 
 def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
-    """A line for each of the bodies that feel the most over time, and one for all others together."""
+    """Plot one line for each of the most loaded bodies and one for the sum of all others.
+
+    Args:
+        parts: Skin and feelers, each with the indices of the bodies to plot.
+    """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
     axes = fig.subplots(len(parts), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     colors: dict[str, str] = {}
     for ax, (touch, bodies) in zip(axes, parts, strict=True):
         _draw(ax, touch, bodies, colors)
-    axes[-1].set_xlabel(paper.TIME)
+    axes[-1].set_xlabel(style.TIME)
     return fig
 
 
 def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) -> None:
-    """``colors`` of bodies by name: a body has one in all parts."""
+    """Draw one panel. ``colors``: colours by body name, shared by all panels."""
     nets = touch.nets[:, bodies]
     feelers = touch.quantity == COVER
     weights = touch.counts[bodies] if feelers else None
-    named, others = paper.strongest(nets.sum(axis=0), NAMED)
+    named, others = style.strongest(nets.sum(axis=0), NAMED)
     _choose(colors, [touch.bodies[bodies[place]] for place in named])
     highest = 0.0
     for place in named:
@@ -45,11 +49,11 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     if others:
         values = _together(nets, others, weights)
         highest = max(highest, values.max())
-        ax.plot(touch.times, values, color=paper.REST, lw=1.4, label=f"{len(others)} more together")
+        ax.plot(touch.times, values, color=style.REST, lw=1.4, label=f"sum of {len(others)} others")
     quiet = len(bodies) - len(named) - len(others)
     if quiet:
-        ax.plot([], [], " ", label=f"{quiet} {'never covered' if feelers else 'felt nothing'}")
-    label = "covered share of feelers" if feelers else f"net {paper.words(touch.quantity)} [{touch.unit}]"
+        ax.plot([], [], " ", label=f"{quiet} {'never covered' if feelers else 'without load'}")
+    label = "covered share of feelers" if feelers else f"net {style.words(touch.quantity)} [{touch.unit}]"
     ax.set(title=f"{'Feelers' if feelers else 'Force'} per body", ylabel=label, xlim=_limits(touch.times))
     ax.set_ylim(0, 1.05 * max(highest, 1e-9))
     ax.grid(color="#dfe4ea")
@@ -60,15 +64,15 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
 
 
 def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | None) -> np.ndarray:
-    """(n,) what some bodies feel together: the sum, or with weights (b,) the share of these."""
+    """Return the sum (n,) over bodies, or with weights (b,) the weighted mean."""
     total: np.ndarray = nets[:, places].sum(axis=1)
     return total if weights is None else total / weights[places].sum()
 
 
 def _choose(colors: dict[str, str], names: Sequence[str]) -> None:
-    """Add colours for names that have none: those that no other of these names has."""
+    """Add a distinct colour for each name that has none."""
     taken = {colors[name] for name in names if name in colors}
-    free = (color for color in paper.LINES if color not in taken)
+    free = (color for color in style.LINES if color not in taken)
     colors.update({name: next(free) for name in names if name not in colors})
 
 

@@ -1,4 +1,4 @@
-"""What the camera of a video is to see."""
+"""The region that a video shows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from tactile_sim.analysis.poses import Poses
 from tactile_sim.view.bag_shapes import TRIANGLES
 
 NEAR = 2.0
-"""What lies within so many radii of the skin's whole way is to be seen, too."""
+"""Shapes within this many radii of the skin's path are included."""
 
 
 class Spheres:
-    """Spheres around the shapes of m markers."""
+    """Bounding spheres of the shapes of m markers."""
 
     def __init__(self, markers: Any) -> None:
         self.frames = list(markers.header.frame_id)
         self._own = np.asarray(markers.pose.position, np.float64)
         self.radii = np.array([_reach(markers, number) for number in range(len(self.frames))])
-        """(m,) [m]"""
+        """Radii (m,) [m]."""
 
     def centers(self, poses: Poses) -> np.ndarray:
-        """(m, 3) in the world [m]."""
+        """Return the centres (m, 3) in the world [m]."""
         positions, rotations = poses.of(self.frames)
         return positions + np.einsum("mij,mj->mi", rotations, self._own)
 
 
 def _reach(markers: Any, number: int) -> float:
-    """How far a marker reaches from its own position [m]."""
+    """Return the radius of a marker around its own position [m]."""
     if int(markers.type[number]) != TRIANGLES:
         return float(np.linalg.norm(markers.scale[number])) / 2
     points = np.asarray(markers.points[number], np.float64) * markers.scale[number]
@@ -39,12 +39,19 @@ def _reach(markers: Any, number: int) -> float:
 def around(
     low: np.ndarray, high: np.ndarray, centers: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A box, low and high (3,), made larger for those spheres that come near it and are smaller than it [m].
+    """Extend a box to include nearby spheres that are smaller than the box.
 
-    centers (instants, m, 3); radii (m,).
+    Args:
+        low: Lower corner (3,) [m].
+        high: Upper corner (3,) [m].
+        centers: Sphere centres over time (t, m, 3) [m].
+        radii: Sphere radii (m,) [m].
+
+    Returns:
+        The corners (3,) of the extended box [m].
     """
     radius = np.linalg.norm(high - low) / 2
     apart = np.linalg.norm(centers - (low + high) / 2, axis=2)
-    near = (apart + radii < NEAR * radius) & (radii < radius)  # (instants, m)
+    near = (apart + radii < NEAR * radius) & (radii < radius)  # (t, m)
     places, own = centers[near], np.broadcast_to(radii, near.shape)[near][:, None]
     return np.min([low, *(places - own)], axis=0), np.max([high, *(places + own)], axis=0)

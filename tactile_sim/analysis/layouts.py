@@ -1,4 +1,4 @@
-"""Where the taxels lie, from a bag's layouts."""
+"""Taxel positions from the layouts in a bag."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tactile_sim.bag.messages import Message
 
 
 class Layout(NamedTuple):
-    """The n taxels of a body, in its frame."""
+    """The n taxels or feelers of a body, in its frame."""
 
     frame: str
     positions: np.ndarray
-    """(n, 3) [m]."""
+    """Positions (n, 3) [m]."""
     normals: np.ndarray
-    """(n, 3) outward, unit."""
+    """Outward unit normals (n, 3)."""
     spacing: float
-    """[m]"""
+    """Nominal distance between taxels [m]."""
     lengths: np.ndarray
-    """(n,) of feelers, none of taxels [m]."""
+    """Lengths (n,) of feelers [m]; empty for taxels."""
 
 
 class Layouts:
@@ -32,8 +32,8 @@ class Layouts:
     def __init__(self) -> None:
         self._found: dict[tuple[int, str], Layout] = {}
 
-    def hear(self, message: Message) -> None:
-        """Take a layout."""
+    def add(self, message: Message) -> None:
+        """Add a TactileLayout message."""
         value = message.value
         if len(value.normals) != len(value.positions) or len(value.lengths) not in (
             0,
@@ -50,7 +50,7 @@ class Layouts:
         )
 
     def of(self, layout_id: int, bodies: Sequence[str], counts: Sequence[int]) -> list[Layout | None]:
-        """The layouts that tell of so many taxels of these bodies; None where there is none."""
+        """Return the layout of each body; None if it is missing or has another number of taxels."""
         found = [self._found.get((layout_id, body)) for body in bodies]
         return [
             layout if layout and len(layout.positions) == count else None
@@ -59,25 +59,25 @@ class Layouts:
 
 
 def _apart(positions: np.ndarray) -> float:
-    """How far a point (n, 3) mostly is from the nearest other: painted feelers have no spacing [m]."""
+    """Return the median distance between neighbouring points (n, 3) [m]; painted feelers have no spacing."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(KDTree(positions).query(positions, k=2)[0][:, 1]))
 
 
 class Placed(NamedTuple):
-    """Taxels of several bodies, body after body, at one instant."""
+    """Taxels of several bodies at one time, concatenated."""
 
     positions: np.ndarray
-    """(n, 3) in the world [m]."""
+    """Positions (n, 3) in the world [m]."""
     normals: np.ndarray
-    """(n, 3)"""
+    """Normals (n, 3) in the world."""
     spacings: np.ndarray
-    """(n,) [m]"""
+    """Spacings (n,) [m]."""
 
 
 def place(layouts: Sequence[Layout], poses: Poses) -> Placed:
-    """The taxels of at least one layout where their bodies are."""
+    """Transform the taxels of one or more layouts to the world frame."""
     origins, rotations = poses.of([layout.frame for layout in layouts])
     return Placed(
         np.concatenate(

@@ -1,4 +1,4 @@
-"""Where frames were, from a bag's transforms."""
+"""Poses of frames over time, from the transforms in a bag."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOVING, STATIC = "/tf", "/tf_static"
 
 
 class Poses:
-    """The tree of frames as the last transforms heard have it."""
+    """The tree of frames according to the last transforms."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
-    def hear(self, message: Message) -> None:
-        """Take a message of ``MOVING`` or ``STATIC``."""
+    def add(self, message: Message) -> None:
+        """Add a message of topic ``MOVING`` or ``STATIC``."""
         transforms = message.value.transforms
         parents, children = transforms.header.frame_id, transforms.child_frame_id
         translations = transforms.transform.translation
@@ -45,9 +45,15 @@ class Poses:
         return bool(self._poses)
 
     def of(self, frames: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (f, 3) [m] and rotations (f, 3, 3) of frames in the root of their tree.
+        """Return the poses of frames in the root of their tree.
 
-        A frame that no transform tells of is its own root.
+        A frame without a transform is its own root.
+
+        Args:
+            frames: Names of f frames.
+
+        Returns:
+            Positions (f, 3) [m] and rotations (f, 3, 3).
         """
         known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         poses = [self._in_root(frame, known, len(self._poses)) for frame in frames]
@@ -58,7 +64,7 @@ class Poses:
     def _in_root(
         self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """``steps``: so many parents at most, as a wrong bag may have them in a circle."""
+        """Return a frame's pose; ``steps`` limits the depth, since corrupt bags can have loops."""
         if frame not in known:
             if frame not in self._poses or steps == 0:
                 return np.zeros(3), np.eye(3)

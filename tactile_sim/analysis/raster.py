@@ -1,4 +1,4 @@
-"""Figure: what each taxel felt over time, and each feeler."""
+"""Figure: reading of each taxel and each feeler over time."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tactile_sim.analysis import paper
+from tactile_sim.analysis import style
 from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 ROWS = 1200
-"""More taxels share rows with their neighbours in the skin."""
+"""Maximum number of rows; with more taxels, neighbours in the skin share a row."""
 HEIGHTS = 5.6, 3.8
-"""Of the first part and of others [inches]."""
+"""Height of the first panel and of the others [inches]."""
 ROOM = 0.17
-"""A name needs so much of the height [inches]."""
+"""Height of a name [inches]."""
 
 
 def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
-    """A row for each taxel of the given bodies that felt anything, body after body; feelers below."""
+    """Plot a row for each loaded taxel of the given bodies, and for each covered feeler below.
+
+    Args:
+        parts: Skin and feelers, each with the indices of the bodies to plot.
+    """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
     axes = fig.subplots(len(parts), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     for ax, height, (touch, bodies) in zip(axes, heights, parts, strict=True):
         _draw(fig, ax, height, touch, bodies)
-    axes[-1].set_xlabel(paper.TIME)
+    axes[-1].set_xlabel(style.TIME)
     return fig
 
 
@@ -47,21 +51,21 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
     image = np.concatenate(parts, axis=1).T if parts else np.zeros((1, len(rows)))
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])
     feelers = touch.quantity == COVER
-    norm = paper.share() if feelers else paper.scale(image)
-    start, stop = paper.bands(ax, image, touch.times, norm)
+    norm = style.share() if feelers else style.scale(image)
+    start, stop = style.bands(ax, image, touch.times, norm)
     ax.hlines(ends[1:-1], start, stop, color="#5a6472", lw=0.4)
     _name(ax, names, ends, np.array([part.sum() for part in parts]), ROOM / height)
-    what, did = ("feelers", "were covered") if feelers else ("taxels", "felt something")
-    told = f"{int(felt[taxels].sum())} of {len(taxels)} {did}"
-    ax.set(title=f"{what.capitalize()} over time: {told}", ylabel=f"{what} by body")
+    what, state = ("feelers", "covered") if feelers else ("taxels", "loaded")
+    count = f"{int(felt[taxels].sum())} of {len(taxels)} {state}"
+    ax.set(title=f"{what.capitalize()} over time: {count}", ylabel=f"{what} by body")
     label = (
-        "covered share of a feeler" if feelers else f"{paper.words(touch.quantity)} at a taxel [{touch.unit}]"
+        "covered share of a feeler" if feelers else f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
     )
-    paper.color_bar(fig, norm, label, ax=ax, pad=0.01)
+    style.color_bar(fig, norm, label, ax=ax, pad=0.01)
 
 
 def _name(ax: Any, names: Sequence[str], ends: np.ndarray, strengths: np.ndarray, room: float) -> None:
-    """Names beside their rows: of two that are too close to each other, the one that feels more."""
+    """Label the rows of bodies; of two overlapping labels, keep that of the more loaded body."""
     middles = (ends[1:] + ends[:-1]) / 2
     shown: list[int] = []
     for body in np.argsort(-strengths, kind="stable"):

@@ -1,4 +1,4 @@
-"""All that the figures need of one robot in a bag, read in one pass."""
+"""Data of one robot in a bag for all figures, read in one pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tactile_sim.analysis.contacts import Contacts
 from tactile_sim.analysis.cursor import Cursor
-from tactile_sim.analysis.feelers import Covers, Hairs
+from tactile_sim.analysis.feelers import CoveredFeelers, Covers
 from tactile_sim.analysis.layouts import Layouts
 from tactile_sim.analysis.poses import MOVING, STATIC, Poses
 from tactile_sim.analysis.robots import Robot
@@ -25,10 +25,16 @@ from tactile_sim.errors import BagError, suggest
 
 
 class Recording:
-    """What one robot felt in a part of a bag.
+    """Tactile data of one robot in part of a bag.
+
+    Args:
+        path: The bag.
+        robot: Its topics.
+        span: The part of the bag.
+        progress: Called with the progress of reading.
 
     Raises:
-        BagError: it is no bag, or there is nothing in the span.
+        BagError: If it is not a bag, or has no data in the span.
     """
 
     def __init__(self, path: Path, robot: Robot, span: Span, progress: Progress | None = None) -> None:
@@ -40,59 +46,59 @@ class Recording:
         self.contacts = Contacts(span)
         self.layouts = Layouts()
         self.static = Poses()
-        """Transforms that hold all the time."""
+        """Static transforms."""
         self.markers: Any = None
-        """The scene's, as columns, where there are any."""
+        """The scene's markers as columns, or None."""
         takes: dict[str, Callable[[Message], object]] = {
-            robot.contacts: self.contacts.hear,
-            robot.scene_markers: self._see,
-            STATIC: self.static.hear,
-            **dict.fromkeys(self.touch.frames.topics, self.touch.hear),
-            **dict.fromkeys(self.covers.topics, self.feelers.hear),
-            **dict.fromkeys(robot.layouts, self.layouts.hear),
+            robot.contacts: self.contacts.add,
+            robot.scene_markers: self._add_markers,
+            STATIC: self.static.add,
+            **dict.fromkeys(self.touch.frames.topics, self.touch.add),
+            **dict.fromkeys(self.covers.topics, self.feelers.add),
+            **dict.fromkeys(robot.layouts, self.layouts.add),
         }
         messages = Messages(path, takes.__contains__, progress)
         for message in messages:
             takes[message.topic](message)
         self.damage = messages.damage
         if not len(self.times):
-            raise BagError(f"{path}: nothing was felt or touched {span}")
+            raise BagError(f"{path}: no tactile data and no contacts {span}")
 
-    def _see(self, message: Message) -> None:
+    def _add_markers(self, message: Message) -> None:
         self.markers = message.value.markers
 
     @property
     def times(self) -> np.ndarray:
-        """(n,) of the skin, or where there is none of the feelers, or else of the contacts [s]."""
+        """Times (n,) [s] of the skin if recorded, else of the feelers, else of the contacts."""
         return next(
             (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
         )
 
     def bodies(self, patterns: Sequence[str]) -> list[str]:
-        """The bodies that shell patterns mean, in the skin's order; all where there are no patterns.
+        """Return the bodies that match shell patterns, in the skin's order; all without patterns.
 
         Raises:
-            BagError: a pattern means none.
+            BagError: If a pattern matches no body.
         """
         known = list(dict.fromkeys(self.touch.bodies + self.feelers.bodies)) or sorted(
             {body for pair in self.contacts.pairs()[0] for body in pair}
         )
         for pattern in patterns:
             if not any(fnmatchcase(body, pattern) for body in known):
-                raise BagError(f"{self.path}: no body is called {pattern!r}{suggest(pattern, known)}")
+                raise BagError(f"{self.path}: no body matches {pattern!r}{suggest(pattern, known)}")
         return [
             body for body in known if not patterns or any(fnmatchcase(body, pattern) for pattern in patterns)
         ]
 
     def poses_at(self, stamp: int) -> Poses:
-        """Where frames were at a time [ns]: the last transforms until then."""
+        """Return the poses at a time [ns], from the last transforms until then."""
         poses = copy(self.static)
-        Cursor(Messages(self.path, {MOVING}.__contains__), poses.hear).until(stamp)
+        Cursor(Messages(self.path, {MOVING}.__contains__), poses.add).until(stamp)
         return poses
 
-    def hairs_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> Hairs:
-        """The covered feelers of bodies at a time [ns]."""
+    def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
+        """Return the covered feelers of bodies at a time [ns]."""
         covers = Covers(self.robot)
         if covers.topics:
-            Cursor(Messages(self.path, covers.topics.__contains__), covers.hear).until(stamp)
-        return covers.hairs(bodies, poses)
+            Cursor(Messages(self.path, covers.topics.__contains__), covers.add).until(stamp)
+        return covers.covered(bodies, poses)

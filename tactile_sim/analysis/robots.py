@@ -1,4 +1,4 @@
-"""Whose topics are in a bag: each robot's, by its namespace."""
+"""The topics of each robot in a bag, by namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SINGLE = {
     "tactile_sim/msg/ContactWrenchArray": ("/contacts", "contacts"),
     "visualization_msgs/msg/MarkerArray": ("/scene_markers", "scene_markers"),
 }
-"""How the topic of a type ends that a robot has one of, and the attribute for it."""
+"""Suffix and attribute of topics that a robot has once, by type."""
 _PER_BODY = {
     ("tactile_sim/msg/TactileArray", "array"): "arrays",
     ("tactile_sim/msg/TactileLayout", "layout"): "layouts",
@@ -20,15 +20,15 @@ _PER_BODY = {
     ("tactile_sim/msg/TactileLayout", "feelers_layout"): "feeler_layouts",
     ("sensor_msgs/msg/Image", "image"): "images",
 }
-"""The same, by type and end, of topics that each body may have one of."""
+"""Attribute of topics that each body can have, by type and suffix."""
 
 
 @dataclass
 class Robot:
-    """The topics of one robot, empty where the bag has none."""
+    """The topics of one robot; empty if not in the bag."""
 
     namespace: str
-    """With its slash; empty for the topics without one."""
+    """Namespace with its slash; empty for topics without a namespace."""
     frame: str = ""
     contacts: str = ""
     scene_markers: str = ""
@@ -40,12 +40,16 @@ class Robot:
 
     @property
     def feels(self) -> bool:
-        """Whether there is anything of touch."""
+        """Whether the robot has tactile data or contacts."""
         return bool(self.frame or self.arrays or self.feelers or self.contacts)
 
 
 def robots(types: Mapping[str, str]) -> dict[str, Robot]:
-    """Those robots that feel something, by namespace, from the types of all topics by name."""
+    """Return the robots with tactile data by namespace.
+
+    Args:
+        types: Type names of all topics, by topic.
+    """
     found: dict[str, Robot] = {}
     for topic, type_name in sorted(types.items()):
         end, attribute = _SINGLE.get(type_name, ("", ""))
@@ -60,28 +64,32 @@ def robots(types: Mapping[str, str]) -> dict[str, Robot]:
 
 
 def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Robot:
-    """The robot of a namespace, or the only one.
+    """Return the robot of a namespace, or the only one.
+
+    Args:
+        path: The bag, for errors.
+        types: Type names of all topics, by topic.
+        namespace: The namespace, or None.
 
     Raises:
-        BagError: the bag has nothing of touch, no such namespace, or several of which none is named.
+        BagError: If the bag has no tactile data or no such namespace, or has several and none is given.
     """
     found = robots(types)
     if not found:
-        there = ", ".join(sorted(types)[:8]) + (f", ... ({len(types)} in all)" if len(types) > 8 else "")
+        there = ", ".join(sorted(types)[:8]) + (f", ... ({len(types)} topics)" if len(types) > 8 else "")
         raise BagError(
-            f"{path}: the bag has no tactile topic (tactile/frame, tactile/BODY/array, "
-            "tactile/BODY/feelers or contacts); "
-            + (f"there are: {there}" if types else "it has no topics at all")
+            f"{path}: must have a tactile topic (tactile/frame, tactile/BODY/array, "
+            f"tactile/BODY/feelers or contacts), got {there or 'no topics'}"
         )
     names = [name or "/" for name in found]
     if namespace is None:
         if len(found) > 1:
             raise BagError(
-                f"{path}: the bag is of several robots; choose one: --namespace {' or '.join(names)}"
+                f"{path}: the bag has several robots; choose one with --namespace {' or '.join(names)}"
             )
         return next(iter(found.values()))
     wanted = namespace.strip("/")
     wanted = f"/{wanted}" if wanted else ""
     if wanted not in found:
-        raise BagError(f"{path}: the bag has no namespace {namespace!r}{suggest(wanted or '/', names)}")
+        raise BagError(f"{path}: unknown namespace {namespace!r}{suggest(wanted or '/', names)}")
     return found[wanted]

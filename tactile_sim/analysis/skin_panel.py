@@ -1,4 +1,4 @@
-"""The right part of a video: what the skin feels, as taxels from two sides, and as tactile images."""
+"""Right part of a video: the readings as taxels from two sides and as tactile images."""
 
 from __future__ import annotations
 
@@ -8,43 +8,47 @@ import numpy as np
 from matplotlib.colors import LogNorm
 from PIL import Image, ImageDraw, ImageFont
 
-from tactile_sim.analysis import dots, paper
+from tactile_sim.analysis import dots, style
 from tactile_sim.analysis.layouts import Placed
 
 BACKGROUND = (20, 23, 28)
 TEXT = (214, 220, 229)
-ASLEEP = np.array([69.0, 79.0, 94.0])
-"""A taxel that feels nothing."""
+UNLOADED = np.array([69.0, 79.0, 94.0])
+"""Colour of taxels without load."""
 SIDES = (("from above", dots.axes(30.0, -50.0)), ("from below", dots.axes(-30.0, -50.0)))
 FILL = 0.92
-"""How much of its room a skin takes."""
-SHARPER = 2
-"""Taxels are painted so many times as large, which makes smooth edges."""
+"""Share of the available space that the skin fills."""
+OVERSAMPLING = 2
+"""Taxels are drawn at this multiple of the resolution, for smooth edges."""
 TITLE, LEGEND, MARGIN = 24, 70, 12
-"""Heights and a distance [pixels]."""
+"""Heights of title and legend, and width of the margin [pixels]."""
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font of all texts in videos."""
+    """Return the font of all text in videos."""
     return ImageFont.load_default(size)
 
 
 def middle(skin: Placed) -> np.ndarray:
-    """(3,) of a skin [m]."""
+    """Return the centre (3,) of a skin's bounding box [m]."""
     return (skin.positions.min(axis=0) + skin.positions.max(axis=0)) / 2
 
 
 def reach(skin: Placed) -> np.ndarray:
-    """(2,) how far a skin reaches from its middle aside and up, seen from any of the sides [m]."""
+    """Return the largest extent (2,) of a skin from its centre, horizontal and vertical, in all views [m]."""
     apart = skin.positions - middle(skin)
     return np.max([np.abs(apart @ view[:2].T).max(axis=0) for _, view in SIDES], axis=0)
 
 
 class SkinPanel:
-    """Paints panels (height, width) of one look.
+    """Draws the right part of each image of a video.
 
-    half (2,) [m]: how far the skin reaches at most from its middle, aside and up, as :func:`reach` tells;
-    norm and label: what colours mean.
+    Args:
+        width: Width [pixels].
+        height: Height [pixels].
+        half: Largest extent (2,) of the skin from its centre [m], see :func:`reach`.
+        norm: Colour scale.
+        label: Label of the colour scale.
     """
 
     def __init__(self, width: int, height: int, half: np.ndarray, norm: LogNorm, label: str) -> None:
@@ -53,48 +57,48 @@ class SkinPanel:
         self._empty = self._bar(label)
 
     def paint(self, skin: Placed, felt: np.ndarray, images: Mapping[str, np.ndarray]) -> Image.Image:
-        """The skin at one instant, of which each taxel feels something (n,), and tactile images by body."""
+        """Draw the skin with readings (n,), and tactile images by body."""
         panel = self._empty.copy()
         tiers = len(SIDES) + bool(images)
         height = (self.height - LEGEND) // tiers
         for tier, (side, view) in enumerate(SIDES):
-            picture = self._taxels(skin, felt, view, height - TITLE)
-            self._put(panel, picture, MARGIN, (tier + bool(images)) * height, side)
+            taxels = self._taxels(skin, felt, view, height - TITLE)
+            self._put(panel, taxels, MARGIN, (tier + bool(images)) * height, side)
         columns = self.width // max(1, len(images))
         for place, (body, image) in enumerate(sorted(images.items())):
             zoom = min((columns - 2 * MARGIN) / image.shape[1], (height - TITLE) / image.shape[0])
             size = max(1, round(zoom * image.shape[1])), max(1, round(zoom * image.shape[0]))
-            picture = Image.fromarray(image).resize(size, Image.Resampling.NEAREST)
+            resized = Image.fromarray(image).resize(size, Image.Resampling.NEAREST)
             left = place * columns + (columns - size[0]) // 2
-            self._put(panel, picture, left, 0, f"tactile image of {body}" if columns > 200 else body)
+            self._put(panel, resized, left, 0, f"tactile image of {body}" if columns > 200 else body)
         return panel
 
-    def _put(self, panel: Image.Image, picture: Image.Image, left: int, top: int, title: str) -> None:
-        panel.paste(picture, (left, top + TITLE))
+    def _put(self, panel: Image.Image, part: Image.Image, left: int, top: int, title: str) -> None:
+        panel.paste(part, (left, top + TITLE))
         ImageDraw.Draw(panel).text((left, top + 4), title, TEXT, font(15))
 
     def _taxels(self, skin: Placed, felt: np.ndarray, view: np.ndarray, height: int) -> Image.Image:
-        """The taxels seen from one side."""
+        """Draw the taxels seen from one side."""
         width = self.width - 2 * MARGIN
-        image = np.full((SHARPER * height, SHARPER * width, 3), BACKGROUND, np.uint8)
+        image = np.full((OVERSAMPLING * height, OVERSAMPLING * width, 3), BACKGROUND, np.uint8)
         light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]
-        shown = (ASLEEP * light).astype(np.uint8)
-        shown[felt > 0] = (255 * paper.shades(felt[felt > 0], self._norm)).astype(np.uint8)
+        shown = (UNLOADED * light).astype(np.uint8)
+        shown[felt > 0] = (255 * style.shades(felt[felt > 0], self._norm)).astype(np.uint8)
         zoom = FILL * (np.array([width, height]) / (2 * self._half)).min()
-        dots.draw(skin, shown, view, middle(skin), SHARPER * zoom, image)
+        dots.draw(skin, shown, view, middle(skin), OVERSAMPLING * zoom, image)
         return Image.fromarray(image).resize((width, height), Image.Resampling.BOX)
 
     def _bar(self, label: str) -> Image.Image:
-        """An empty panel with the meaning of the colours at its lower end."""
+        """Return an empty panel with the colour scale at the bottom."""
         panel = Image.new("RGB", (self.width, self.height), BACKGROUND)
         low, high = np.log10([self._norm.vmin or 1.0, self._norm.vmax or 1.0])
         left, top, width = 2 * MARGIN, self.height - 40, self.width - 4 * MARGIN
         levels = 10 ** np.linspace(low, high, width)
-        bar = (255 * paper.shades(levels, self._norm)).astype(np.uint8)
+        bar = (255 * style.shades(levels, self._norm)).astype(np.uint8)
         panel.paste(Image.fromarray(np.tile(bar, (10, 1, 1))), (left, top))
         pen = ImageDraw.Draw(panel)
         pen.text((left, top - 6), label, TEXT, font(15), anchor="ls")
-        for mark in paper.marks(self._norm):
+        for mark in style.marks(self._norm):
             x = left + width * (np.log10(mark) - low) / (high - low)
             pen.text((x, top + 14), f"{mark:g}", TEXT, font(14), anchor="ma")
         return panel

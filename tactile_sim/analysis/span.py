@@ -1,4 +1,4 @@
-"""A part of a bag in time."""
+"""A time span of a bag."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """From ``start`` to ``stop``, both in seconds of the messages' own time and both included."""
+    """Times from ``start`` to ``stop`` [s], both included, of the messages' stamps."""
 
     start: float = -math.inf
     stop: float = math.inf
 
     def __contains__(self, stamp: int) -> bool:
-        """Whether a stamp [ns] lies within."""
+        """Return whether a stamp [ns] is in the span."""
         return self.start <= stamp / 1e9 <= self.stop
 
     def __str__(self) -> str:
         if self == Span():
-            return "in it"
+            return "in the bag"
         start = (
             f"from {self.start:g} s on"
             if self.stop == math.inf

@@ -1,4 +1,4 @@
-"""Messages of a skin put together: all taxels at one instant."""
+"""Readings of all taxels of a robot at one time, assembled from messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.analysis.robots import Robot
 from tactile_sim.bag.messages import Message
 
 PATIENCE = 100
-"""Arrays of so many instants may wait for those of other bodies."""
+"""Maximum number of times with incomplete arrays of bodies."""
 
 
 class Frame(NamedTuple):
-    """All taxels at one instant."""
+    """Readings of all taxels at one time."""
 
     stamp: int
     """[ns]"""
@@ -24,23 +24,23 @@ class Frame(NamedTuple):
     unit: str
     bodies: tuple[str, ...]
     counts: np.ndarray
-    """(b,) taxels of each body."""
+    """Number of taxels (b,) of each body."""
     readings: np.ndarray
-    """(taxels, channels) body after body."""
+    """Readings (taxels, channels), body after body."""
 
 
 class Frames(Protocol):
-    """Turns messages of ``topics`` into frames."""
+    """Assembles messages of ``topics`` into frames."""
 
     @property
     def topics(self) -> Collection[str]: ...
 
     def of(self, message: Message) -> Iterator[Frame]:
-        """The frame that a message is, or makes complete, if it does."""
+        """Yield the frame that a message is or completes, if any."""
 
 
 class Arrays:
-    """Frames put together of all bodies' arrays of one instant."""
+    """Frames assembled from the arrays of all bodies with the same stamp."""
 
     def __init__(self, topics: Collection[str]) -> None:
         self.topics = topics
@@ -66,8 +66,8 @@ class Arrays:
             del self._waiting[min(self._waiting)]
 
 
-class Whole:
-    """Frames that are messages of one topic."""
+class FrameTopic:
+    """Frames from messages of tactile/frame."""
 
     def __init__(self, topic: str) -> None:
         self.topics = {topic}
@@ -80,17 +80,17 @@ class Whole:
 
 
 def frames_of_skin(robot: Robot) -> Frames:
-    """Those of tactile/frame, or else of all bodies' arrays."""
-    return Whole(robot.frame) if robot.frame else Arrays(robot.arrays)
+    """Return the frames of tactile/frame, or else of all bodies' arrays."""
+    return FrameTopic(robot.frame) if robot.frame else Arrays(robot.arrays)
 
 
 def readings_of(value: Any) -> np.ndarray:
-    """(taxels, channels) of a message; none of one that contradicts itself."""
+    """Return the readings (taxels, channels) of a message; empty if it is inconsistent."""
     if value.channels == 0 or len(value.data) % value.channels:
         return np.zeros((0, max(1, value.channels)), np.float32)
     return np.asarray(value.data.reshape(-1, value.channels))
 
 
 def finite(readings: np.ndarray) -> np.ndarray:
-    """Readings as float64; what is no number tells nothing, and is 0."""
+    """Convert readings to float64 and replace NaN and infinity by 0."""
     return np.nan_to_num(readings.astype(np.float64), posinf=0.0, neginf=0.0)

@@ -1,4 +1,4 @@
-"""What a skin felt over time, gathered from a bag message by message."""
+"""History of a skin's readings, collected from a bag."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tactile_sim.analysis.tactile_frames import Frame, Frames, finite
 from tactile_sim.bag.messages import Message
 
 BINS = 800
-"""A raster has so many columns or up to twice as many, however long the bag is."""
+"""A raster has between this number of columns and twice as many, independent of the bag's length."""
 
 
 @dataclass
 class Raster:
-    """The greatest reading of each taxel in each of some hundred intervals."""
+    """The largest reading of each taxel in each time interval."""
 
     rows: list[np.ndarray] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
-    """[s]"""
+    """Start of each interval [s]."""
     _together: int = 1
     _in_last: int = 0
 
     def add(self, time: float, magnitudes: np.ndarray) -> None:
-        """Take the magnitudes (taxels,) of the next instant [s]."""
+        """Add the magnitudes (taxels,) at the next time [s]."""
         if self._in_last % self._together == 0:
             if len(self.rows) == 2 * BINS:
                 self.rows = [np.maximum(*pair) for pair in zip(self.rows[::2], self.rows[1::2], strict=True)]
@@ -42,7 +42,7 @@ class Raster:
 
 
 class Peak(NamedTuple):
-    """The instant at which the readings of the skin sum to the most."""
+    """The time at which the sum of all readings is largest."""
 
     stamp: int
     """[ns]"""
@@ -52,9 +52,9 @@ class Peak(NamedTuple):
 
 
 class Touch:
-    """The history of a skin: what each body feels at each instant, a raster of the taxels, and the peak.
+    """History of a skin: net reading of each body over time, raster of all taxels, and peak.
 
-    Feelers are a skin as well.
+    Feelers are treated as a skin.
     """
 
     def __init__(self, frames: Frames, span: Span) -> None:
@@ -63,17 +63,17 @@ class Touch:
         self.quantity = self.unit = ""
         self.bodies: tuple[str, ...] = ()
         self.offsets = np.zeros(1, np.int64)
-        """(b + 1,) where the bodies' taxels begin."""
+        """First taxel of each body, and the end (b + 1,)."""
         self.layout_id = 0
         self.raster = Raster()
         self.peak: Peak | None = None
         self.left_out = 0
-        """Instants of another layout than the first."""
+        """Number of frames with another layout than the first one."""
         self._times: list[float] = []
         self._nets: list[np.ndarray] = []
 
-    def hear(self, message: Message) -> None:
-        """Take a message of one of the topics of ``frames``."""
+    def add(self, message: Message) -> None:
+        """Add a message of one of the topics of ``frames``."""
         for frame in self.frames.of(message):
             if frame.stamp in self.span:
                 self._add(frame)
@@ -102,21 +102,21 @@ class Touch:
 
     @property
     def times(self) -> np.ndarray:
-        """(n,) [s]."""
+        """Times (n,) [s]."""
         return np.array(self._times)
 
     @property
     def nets(self) -> np.ndarray:
-        """(n, b) magnitude of the sum of each body's readings: of forces, the net force [N]."""
+        """Magnitude (n, b) of the sum of each body's readings; for forces, the net force [N]."""
         return np.array(self._nets).reshape(len(self._times), len(self.bodies))
 
     @property
     def counts(self) -> np.ndarray:
-        """(b,) taxels of each body."""
+        """Number of taxels (b,) of each body."""
         return np.diff(self.offsets)
 
     def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
-        """The indices of these bodies' taxels."""
+        """Return the taxel indices of bodies."""
         return np.concatenate(
             [np.arange(self.offsets[body], self.offsets[body + 1]) for body in bodies] or [np.zeros(0, int)]
         )

@@ -114,9 +114,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis import paper
+    from tactile_sim.analysis import style
     from tactile_sim.analysis.figures import FIGURES as DRAW
-    from tactile_sim.analysis.figures import Lacking
+    from tactile_sim.analysis.figures import MissingTopics
     from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
     from tactile_sim.commands.progress import progress
@@ -128,12 +128,12 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     with progress("reading") as told:
         recording = Recording(args.bag, robot, span, told)
     bodies = recording.bodies(args.body)
-    with fresh_folder(folder), progress("drawing") as told, paper.style():
+    with fresh_folder(folder), progress("drawing") as told, style.figure_style():
         for number, (name, file) in enumerate(files.items()):
             told(number, len(files))
             try:
                 figure = DRAW[name](recording, bodies)
-            except Lacking as error:
+            except MissingTopics as error:
                 if args.figures:
                     raise BagError(f"{args.bag}: no {name}: {error}") from None
                 print(f"left out {name}: {error}", file=sys.stderr)
@@ -146,23 +146,23 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.encode import video
-    from tactile_sim.analysis.film import HEIGHT, WIDTH, Film
     from tactile_sim.analysis.recording import Recording
+    from tactile_sim.analysis.video import HEIGHT, WIDTH, Video
     from tactile_sim.bag.atomic_write import fresh
     from tactile_sim.commands.progress import progress
 
     with progress("reading") as told:
         recording = Recording(args.bag, robot, span, told)
-    film = Film(recording, recording.bodies(args.body), args.fps)
+    movie = Video(recording, recording.bodies(args.body), args.fps)
     with (
         progress("filming") as told,
         fresh(args.video) as path,
         video(path, args.fps, WIDTH, HEIGHT) as encoder,
     ):
-        for number, picture in enumerate(film.pictures(), start=1):
-            encoder.add(picture)
-            told(number, len(film.stamps))
-    print(f"{args.video}: {counted(len(film.stamps), 'picture')}, {len(film.stamps) / args.fps:.2f} s")
+        for number, image in enumerate(movie.images(), start=1):
+            encoder.add(image)
+            told(number, len(movie.stamps))
+    print(f"{args.video}: {counted(len(movie.stamps), 'picture')}, {len(movie.stamps) / args.fps:.2f} s")
     _tell(recording)
 
 

@@ -1,8 +1,8 @@
-"""Plots of a touch object: where its sensors lie, and what they feel.
+"""Plots of a touch object: sensor positions and readings.
 
-Each function takes a `tactile_sim.touch` object, or anything with the same attributes, and returns the figure
-and the axes. Nothing is shown or written: that is for ``matplotlib.pyplot.show()`` or ``fig.savefig(path)``.
-What is felt is what the last ``get_touch_obs()`` sensed; poses are those that the simulation has now.
+Each function accepts a `tactile_sim.touch` object, or any object with the same attributes, and returns the
+figure and the axes. Use ``matplotlib.pyplot.show()`` or ``fig.savefig(path)`` to show or save the figure.
+Readings are those of the last ``get_touch_obs()``; poses are the current ones of the simulation.
 """
 
 from tactile_sim.plots.figures import (
@@ -13,7 +13,7 @@ from tactile_sim.plots.figures import (
     plot_sensors_body,
     plot_sensors_geom,
 )
-from tactile_sim.plots.picture import visualize_contacts_subtree
+from tactile_sim.plots.subtree import visualize_contacts_subtree
 
 __all__ = [
     "plot_force_bodies",

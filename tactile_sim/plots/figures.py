@@ -1,4 +1,4 @@
-"""Figures with axes in metres: where sensors are, and what they feel."""
+"""Figures of sensor positions and readings on axes in metres."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
 from tactile_sim.errors import ConfigError, SceneError, suggest
-from tactile_sim.plots import drawing
-from tactile_sim.plots.sensed import WORLD, Frame, Parts
+from tactile_sim.plots import axes
+from tactile_sim.plots.readings import WORLD, Frame, Parts
 
 FOCUSES = ("world", "first")
 
@@ -19,9 +19,15 @@ FOCUSES = ("world", "first")
 def plot_sensors_geom(
     touch: Any, geom_id: int | None = None, geom_name: str | None = None
 ) -> tuple[Figure, Axes3D]:
-    """The sensors of a geom of a DiscreteTouch, in the geom's frame.
+    """Plot the sensors of a geom of a DiscreteTouch in the geom's frame.
 
-    The geom by its id, else by its name. Raises SceneError where it does not exist or has no sensors.
+    Args:
+        touch: The touch object.
+        geom_id: Id of the geom; takes precedence over ``geom_name``.
+        geom_name: Name of the geom.
+
+    Raises:
+        SceneError: If the geom does not exist or has no sensors.
     """
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
@@ -31,7 +37,7 @@ def plot_sensors_geom(
 def plot_force_geom(
     touch: Any, geom_id: int | None = None, geom_name: str | None = None
 ) -> tuple[Figure, Axes3D]:
-    """What the sensors of a geom of a DiscreteTouch feel, in its frame; else as `plot_sensors_geom`."""
+    """Plot the readings of a geom of a DiscreteTouch in its frame; arguments as in `plot_sensors_geom`."""
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
     frame = parts.frame(geom)
@@ -41,10 +47,16 @@ def plot_force_geom(
 def plot_sensors_body(
     touch: Any, body_id: int | None = None, body_name: str | None = None, title: str = ""
 ) -> tuple[Figure, Axes3D]:
-    """The sensors of a body, in its frame.
+    """Plot the sensors of a body in its frame.
 
-    The body by its id, else by its name; without a title the body's name stands there. Raises SceneError
-    where the body does not exist or has no sensors.
+    Args:
+        touch: The touch object.
+        body_id: Id of the body; takes precedence over ``body_name``.
+        body_name: Name of the body.
+        title: Title of the figure; the body's name by default.
+
+    Raises:
+        SceneError: If the body does not exist or has no sensors.
     """
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
@@ -56,7 +68,7 @@ def plot_sensors_body(
 def plot_force_body(
     touch: Any, body_id: int | None = None, body_name: str | None = None, title: str = ""
 ) -> tuple[Figure, Axes3D]:
-    """What the sensors of a body feel, in its frame. Arguments and errors as in `plot_sensors_body`."""
+    """Plot the readings of a body in its frame; arguments and errors as in `plot_sensors_body`."""
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
     frame = parts.body_frame(body)
@@ -72,21 +84,29 @@ def plot_force_bodies(
     focus: str = "world",
     show_contact_points: bool = True,
 ) -> tuple[Figure, Axes3D]:
-    """What the sensors of several bodies feel, with the bodies where they are now.
+    """Plot the readings of several bodies in their current poses.
 
-    The bodies by their ids, else by their names. ``focus``: "world" or "first", the frame of the first of
-    them. ``show_contact_points``: also where contacts act on their surfaces. Raises SceneError where a body
-    does not exist or none of them has sensors, and ConfigError for another focus.
+    Args:
+        touch: The touch object.
+        body_ids: Ids of the bodies; take precedence over ``body_names``.
+        body_names: Names of the bodies.
+        title: Title of the figure; the bodies' names by default.
+        focus: Frame of the plot: "world" or "first", the frame of the first body.
+        show_contact_points: Whether to draw the contact points on the bodies' surfaces.
+
+    Raises:
+        SceneError: If a body does not exist or none of them has sensors.
+        ConfigError: If ``focus`` is invalid.
     """
     parts = Parts(touch)
     if focus not in FOCUSES:
-        raise ConfigError(f"focus: there is no {focus!r}{suggest(str(focus), FOCUSES)}")
+        raise ConfigError(f"focus: unknown value {focus!r}{suggest(str(focus), FOCUSES)}")
     if len(body_ids):
         bodies = [parts.body(body, None) for body in body_ids]
     else:
         bodies = [parts.body(None, name) for name in body_names]
     if not bodies:
-        raise SceneError("which bodies? Give body_ids or body_names, at least one")
+        raise SceneError("body_ids: at least one body required; pass body_ids or body_names")
     frame = WORLD if focus == "world" else parts.body_frame(bodies[0])
     named = ", ".join(parts.names.bodies[body] for body in bodies)
     found = parts.of(bodies, f"none of {named}")
@@ -100,9 +120,9 @@ def plot_force_body_subtree(
     title: str = "",
     show_contact_points: bool = False,
 ) -> tuple[Figure, Axes3D]:
-    """What the sensors of a body and of all that hang on it feel, in the body's frame.
+    """Plot the readings of a body and its descendants in the body's frame.
 
-    Arguments and errors as in `plot_force_bodies`; the root itself need not have sensors.
+    The root itself need not have sensors. Arguments and errors are as in `plot_force_bodies`.
     """
     parts = Parts(touch)
     root = parts.body(body_id, body_name)
@@ -115,9 +135,9 @@ def _sensors(
     parts: Parts, which: Sequence[int], frame: Frame, title: str = "", limit: float = np.inf
 ) -> tuple[Figure, Axes3D]:
     sensors = parts.sensors(which, frame)
-    fig, ax = drawing.canvas(title or f"{frame.name}: {len(sensors.positions)} sensors", frame.name)
-    drawing.fit(ax, sensors.positions, limit)
-    drawing.sensors(ax, sensors, 0.7, solid=True)
+    fig, ax = axes.canvas(title or f"{frame.name}: {len(sensors.positions)} sensors", frame.name)
+    axes.fit(ax, sensors.positions, limit)
+    axes.sensors(ax, sensors, 0.7, solid=True)
     return fig, ax
 
 
@@ -129,20 +149,20 @@ def _forces(
     limit: float = np.inf,
     show_contacts: bool = False,
 ) -> tuple[Figure, Axes3D]:
-    sensed = parts.sensed(which, frame)
+    readings = parts.readings(which, frame)
     contacts = parts.contact_points(which if show_contacts else [], frame)
-    fig, ax = drawing.canvas(title, frame.name)
-    if sensed.outputs.shape[1] == 3:
-        tails = drawing.tails(sensed)
-        drawing.fit(ax, np.concatenate([sensed.positions, tails]), limit)
-        drawing.sensors(ax, sensed, 0.5, solid=False)
-        drawing.felt_arrows(ax, tails, sensed)
+    fig, ax = axes.canvas(title, frame.name)
+    if readings.outputs.shape[1] == 3:
+        tails = axes.tails(readings)
+        axes.fit(ax, np.concatenate([readings.positions, tails]), limit)
+        axes.sensors(ax, readings, 0.5, solid=False)
+        axes.draw_arrows(ax, tails, readings)
     else:
-        drawing.fit(ax, sensed.positions, limit)
-        drawing.sensors(ax, sensed, 0.5, solid=False)
-        drawing.felt_discs(ax, sensed, 0.6)
-    drawing.colour_bar(fig, sensed)
-    drawing.contact_points(ax, contacts)
+        axes.fit(ax, readings.positions, limit)
+        axes.sensors(ax, readings, 0.5, solid=False)
+        axes.draw_discs(ax, readings, 0.6)
+    axes.colour_bar(fig, readings)
+    axes.contact_points(ax, contacts)
     return fig, ax
 
 
@@ -151,5 +171,5 @@ def _shortened(text: str) -> str:
 
 
 def _body_limit(parts: Parts, body: int) -> float:
-    # The limits of a DiscreteTouch are those of its geoms.
+    # The plotting limits of a DiscreteTouch are per geom.
     return np.inf if parts.are_geoms else parts.limit(body)

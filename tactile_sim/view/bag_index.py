@@ -134,5 +134,5 @@ class BagIndex:
         poses = Poses()
         for message in self.staying:
             if message.topic.endswith("/tf_static"):
-                poses.hear(message)
+                poses.add(message)
         return poses

@@ -56,7 +56,7 @@ class BagMoments:
     def _take(self, message: Stored) -> None:
         topic = message.channel.topic
         if topic == "/tf":
-            self._poses.hear(self._index.decode(message))
+            self._poses.add(self._index.decode(message))
         elif topic in self._wanted:
             self._latest[topic] = message
 

@@ -1,4 +1,4 @@
-"""What tests of analysis share."""
+"""Fixtures for the tests of analysis."""
 
 from falling import fall, make_bag
 

@@ -1,4 +1,4 @@
-"""A bag whose contents are known: a cube of 1 kg falls, lands after 0.2 s and rests on a table."""
+"""A bag with known contents: a cube of 1 kg falls, lands after 0.2 s and rests on a table."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ TYPES = {
 MS = 1_000_000
 STEP, COUNT = 20 * MS, 51
 LANDING = 10
-"""The instant at which it lands, of those every 20 ms."""
+"""Index of the message at landing; messages are 20 ms apart."""
 WEIGHT, IMPACT = 9.81, 3 * 9.81
-"""[N]"""
+"""Forces [N]."""
 HALF = 0.1
-"""Of the cube's side [m]."""
+"""Half the length of the cube's edge [m]."""
 GRID = 5
-"""Taxels along a side; the first face is the lower one."""
+"""Taxels along an edge; the lower face has the first ones."""
 LAYOUT = 7
-HAIR = 0.05
+FEELER = 0.05
 """Length of a feeler [m]."""
 ASIDE = [0.3, 0.3, -0.2]
 RAMP = np.array([[0.2, 0, 0], [0.4, 0, 0], [0.4, 0.2, 0.1], [0.2, 0, 0], [0.4, 0.2, 0.1], [0.2, 0.2, 0.1]])
-"""Two triangles of the scene [m]."""
+"""Vertices of two triangles of the scene [m]."""
 
 
 def definition(name: str) -> str:
-    """The text of a type, with those of all types it uses behind it."""
+    """Return the definition of a type, followed by those of all types it uses."""
     found, waiting = {}, [name]
     while waiting:
         current = waiting.pop()
@@ -70,7 +70,7 @@ def definition(name: str) -> str:
 
 
 class Making:
-    """A bag being written with values instead of bytes."""
+    """Writes values to a bag instead of bytes."""
 
     def __init__(self, folder: Path) -> None:
         self.bag = BagWriter(folder)
@@ -88,15 +88,15 @@ class Making:
 
 @dataclass
 class Cube:
-    """What is written of one falling cube; without one of its parts where a test says so."""
+    """Data of a falling cube; ``without`` omits some of its topics."""
 
     namespace: str = ""
     without: Sequence[str] = ()
     bodies: Sequence[str] = ("cube",)
-    """With more than one, body k feels 1/(k + 1) of what the first does."""
+    """With several bodies, the load of body k is 1/(k + 1) of that of the first."""
     images: bool = False
     feelers: bool = False
-    """Whether the first body has one at each taxel."""
+    """Whether the first body has a feeler at each taxel."""
     count: int = COUNT
     positions: np.ndarray = field(init=False)
     normals: np.ndarray = field(init=False)
@@ -116,35 +116,35 @@ class Cube:
 
     @staticmethod
     def force(instant: int) -> float:
-        """What the table bears [N]."""
+        """Return the force of the table on the cube [N]."""
         return 0.0 if instant < LANDING else IMPACT if instant == LANDING else WEIGHT
 
     @staticmethod
     def height(instant: int) -> float:
-        """Of the cube's middle [m]."""
+        """Return the height of the cube's centre [m]."""
         return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (instant * STEP / 1e9) ** 2)
 
     @staticmethod
     def cover(instant: int) -> float:
-        """Of the feelers below, by the table."""
-        return max(0.0, 1 - (Cube.height(instant) - HALF) / HAIR)
+        """Return the covered share of the lower feelers."""
+        return max(0.0, 1 - (Cube.height(instant) - HALF) / FEELER)
 
     def forces(self, instant: int) -> np.ndarray:
-        """(bodies x taxels, 3) the lower face shares what the table bears."""
+        """Return the forces (bodies x taxels, 3); the lower face shares the force of the table."""
         one = np.zeros((len(self.positions), 3))
         one[: GRID**2, 2] = self.force(instant) / GRID**2
         return np.concatenate([one / (k + 1) for k in range(len(self.bodies))])
 
     def write(self, making: Making) -> None:
-        self._lasting(making)
+        self.write_static(making)
         for instant in range(self.count):
-            self._moment(making, instant)
+            self.write_snapshot(making, instant)
 
     def _put(self, making: Making, topic: str, type_name: str, time: int, value: dict[str, Any]) -> None:
         if not any(part in topic for part in self.without):
             making.put(f"{self.namespace}{topic}", type_name, time, value)
 
-    def _lasting(self, making: Making) -> None:
+    def write_static(self, making: Making) -> None:
         for body in self.bodies:
             layout = {
                 "header": {"stamp": 0, "frame_id": body}, "layout_id": LAYOUT, "body": body, "spacing": 0.04,
@@ -153,9 +153,9 @@ class Cube:
             }  # fmt: skip
             self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
         if self.feelers:
-            hairs = layout | {"lengths": np.full(len(self.positions), HAIR), "body": self.bodies[0]}
+            feelers = layout | {"lengths": np.full(len(self.positions), FEELER), "body": self.bodies[0]}
             topic = f"/tactile/{self.bodies[0]}/feelers_layout"
-            self._put(making, topic, "tactile_sim/TactileLayout", 0, hairs)
+            self._put(making, topic, "tactile_sim/TactileLayout", 0, feelers)
         kinds = {"cube": 1, "table": 1, "ball": 2, "leg": 3, "ramp": 11}
         sizes = {"cube": [0.2, 0.2, 0.2], "table": [1, 1, 0.02], "ramp": [1, 1, 1]}
         markers = [
@@ -170,7 +170,7 @@ class Cube:
         ]  # fmt: skip
         self._put(making, "/scene_markers", "visualization_msgs/MarkerArray", 0, {"markers": markers})
 
-    def _moment(self, making: Making, instant: int) -> None:
+    def write_snapshot(self, making: Making, instant: int) -> None:
         time, force = instant * STEP, self.force(instant)
         header = {"stamp": time, "frame_id": "world"}
         if "/tf" not in self.without:
@@ -199,11 +199,11 @@ class Cube:
             array = common | {"body": body, "taxel_count": n, "data": taxels[k * n : (k + 1) * n].ravel()}
             self._put(making, f"/tactile/{body}/array", "tactile_sim/TactileArray", time, array)
         if self.feelers:
-            free = np.full(n, HAIR)
+            free = np.full(n, FEELER)
             free[: GRID**2] *= 1 - self.cover(instant)
-            hairs = {"quantity": "feeler", "unit": "m", "channels": 1, "data": free, "taxel_count": n}
+            feelers = {"quantity": "feeler", "unit": "m", "channels": 1, "data": free, "taxel_count": n}
             topic = f"/tactile/{self.bodies[0]}/feelers"
-            value = common | {"body": self.bodies[0]} | hairs
+            value = common | {"body": self.bodies[0]} | feelers
             self._put(making, topic, "tactile_sim/TactileArray", time, value)
         corners = np.array([[x, y, 0.0] for x in (-HALF, HALF) for y in (-HALF, HALF)])
         contacts = [
@@ -225,17 +225,17 @@ class Cube:
 
 
 class Bags:
-    """Makes bags in folders of their own."""
+    """Creates bags, each in its own folder."""
 
     def __init__(self, folders: Callable[[str], Path]) -> None:
         self._folders = folders
 
     def folder(self, name: str) -> Path:
-        """A folder that is not there yet."""
+        """Return the path of a new folder."""
         return self._folders("bags") / name
 
     def __call__(self, *cubes: Cube) -> Path:
-        """The bag of these cubes, of a whole one by default."""
+        """Write a bag of these cubes, by default of one with all topics."""
         making = Making(self.folder("fall"))
         for cube in cubes or (Cube(),):
             cube.write(making)
@@ -245,11 +245,11 @@ class Bags:
 
 @pytest.fixture(scope="session")
 def make_bag(tmp_path_factory) -> Bags:
-    """Writes bags."""
+    """Return a factory of bags."""
     return Bags(tmp_path_factory.mktemp)
 
 
 @pytest.fixture(scope="session")
 def fall(make_bag) -> Path:
-    """The bag of one cube; not to be changed."""
+    """Return a shared bag of one cube; do not modify it."""
     return make_bag()

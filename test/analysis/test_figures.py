@@ -1,14 +1,15 @@
-"""What figures show is what the bag holds: a falling cube whose forces are known."""
+"""Figures show the contents of a bag: a falling cube with known forces."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from falling import GRID, HAIR, IMPACT, LANDING, LAYOUT, STEP, WEIGHT, Cube, Making
+from falling import FEELER, GRID, IMPACT, LANDING, LAYOUT, STEP, WEIGHT, Cube, Making
+from support.errors import raises
 
 from tactile_sim import BagError
-from tactile_sim.analysis import paper
-from tactile_sim.analysis.figures import FIGURES, Lacking
+from tactile_sim.analysis import style
+from tactile_sim.analysis.figures import FIGURES, MissingTopics
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.robots import choose
 from tactile_sim.analysis.span import Span
@@ -22,11 +23,11 @@ def recorded(bag, span=None, namespace=None) -> Recording:
 
 
 def figure(name, recording, patterns=()):
-    with paper.style():
+    with style.figure_style():
         return FIGURES[name](recording, recording.bodies(patterns))
 
 
-def test_the_line_of_a_body_is_its_weight_once_it_rests(fall):
+def test_force_of_a_resting_body_is_its_weight(fall):
     ax = figure("forces", recorded(fall)).axes[0]
     [line] = ax.lines
     times, force = line.get_data()
@@ -38,7 +39,7 @@ def test_the_line_of_a_body_is_its_weight_once_it_rests(fall):
     assert "cube" in line.get_label() and "29.4" in line.get_label()
 
 
-def test_arrays_of_bodies_tell_the_same_as_the_frame_of_all(fall, make_bag):
+def test_body_arrays_give_the_same_history_as_the_frame(fall, make_bag):
     bodies = ("a", "b", "c")
     whole = recorded(make_bag(Cube(bodies=bodies))).touch
     parts = recorded(make_bag(Cube(bodies=bodies, without=["/frame"]))).touch
@@ -47,12 +48,12 @@ def test_arrays_of_bodies_tell_the_same_as_the_frame_of_all(fall, make_bag):
     np.testing.assert_array_equal(parts.offsets, whole.offsets)
 
 
-def test_of_many_bodies_the_strongest_are_named_and_the_rest_is_one_line(make_bag):
+def test_strongest_bodies_have_lines_and_the_rest_is_summed(make_bag):
     bodies = [f"body_{k}" for k in range(38)]
     recording = recorded(make_bag(Cube(bodies=bodies)))
     ax = figure("forces", recording).axes[0]
     labels = [line.get_label() for line in ax.lines]
-    assert len(labels) == 8 and labels[0].startswith("body_0 ") and labels[-1] == "31 more together"
+    assert len(labels) == 8 and labels[0].startswith("body_0 ") and "31" in labels[-1]
     share = sum(1 / (k + 1) for k in range(7, 38))
     assert ax.lines[-1].get_ydata()[-1] == pytest.approx(share * WEIGHT, rel=1e-5)
     two = figure("forces", recording, ["body_3", "body_1?"]).axes[0]
@@ -62,7 +63,7 @@ def test_of_many_bodies_the_strongest_are_named_and_the_rest_is_one_line(make_ba
     assert "body_0" in {name.get_text() for name in names} and len(names) <= 34
 
 
-def test_the_raster_has_a_row_for_each_taxel_that_feels(fall):
+def test_raster_has_a_row_for_each_loaded_taxel(fall):
     fig = figure("raster", recorded(fall))
     [image] = fig.axes[0].images
     rows = np.ma.filled(image.get_array(), 0.0)
@@ -70,10 +71,10 @@ def test_the_raster_has_a_row_for_each_taxel_that_feels(fall):
     assert not rows[:, :LANDING].any()
     np.testing.assert_allclose(rows[:, LANDING], IMPACT / GRID**2, rtol=1e-6)
     np.testing.assert_allclose(rows[:, -1], WEIGHT / GRID**2, rtol=1e-6)
-    assert "25 of 150 felt" in fig.axes[0].get_title(loc="left") and "[N]" in fig.axes[1].get_ylabel()
+    assert "25 of 150" in fig.axes[0].get_title(loc="left") and "[N]" in fig.axes[1].get_ylabel()
 
 
-def test_a_long_raster_keeps_the_peak_of_each_interval():
+def test_long_raster_keeps_the_peak_of_each_interval():
     raster = Raster()
     for k in range(10 * BINS):
         raster.add(k * 0.01, np.array([float(k), 5.0 if k == 1234 else 0.0]))
@@ -84,7 +85,7 @@ def test_a_long_raster_keeps_the_peak_of_each_interval():
     assert raster.starts[place] <= 12.34 < raster.starts[place + 1]
 
 
-def test_the_timeline_shows_who_touches_from_the_landing_on(fall):
+def test_timeline_shows_contacts_from_landing_on(fall):
     ax, bar = figure("contacts", recorded(fall)).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["cube – table"]
     force = ax.images[0].get_array()[0]
@@ -94,66 +95,66 @@ def test_the_timeline_shows_who_touches_from_the_landing_on(fall):
     assert bar.get_ylabel() == "contact force [N]"
 
 
-def test_what_is_felt_faintly_is_brighter_than_where_nothing_is(fall):
+def test_light_touch_is_brighter_than_background(fall):
     def brightness(colors):
         return np.asarray(colors)[..., :3] @ [0.2126, 0.7152, 0.0722]
 
     recording = recorded(fall)
-    faintest = brightness(paper.shades(np.array([1e-9]), paper.scale(np.array([1.0]))))
+    faintest = brightness(style.shades(np.array([1e-9]), style.scale(np.array([1.0]))))
     for name in ("contacts", "raster"):
         assert brightness(figure(name, recording).axes[0].get_facecolor()) < 0.6 * faintest
-    above = figure("peak", recording).axes[0].collections[0].get_facecolor()  # nothing is felt there
+    above = figure("peak", recording).axes[0].collections[0].get_facecolor()  # unloaded taxels
     assert (brightness(above) < faintest).all()
 
 
-def test_the_peak_is_the_landing_where_the_cube_then_was(fall):
+def test_peak_is_at_landing_with_the_poses_of_that_time(fall):
     recording = recorded(fall)
     assert recording.touch.peak.stamp == LANDING * STEP
     fig = figure("peak", recording)
     assert "0.200 s" in fig.get_suptitle() and "29.4 N" in fig.get_suptitle()
     below = fig.axes[1].collections[0]
     _, _, z = below._offsets3d
-    assert z.min() == pytest.approx(0.0, abs=1e-7), "the cube stands on the table"
+    assert z.min() == pytest.approx(0.0, abs=1e-7), "the cube is on the table"
     colors = below.get_facecolor()[:, :3]
-    bright = np.ptp(colors, axis=1) > 0.2  # what sleeps is grey
+    bright = np.ptp(colors, axis=1) > 0.2  # unloaded taxels are grey
     assert bright.sum() == GRID**2
     above = fig.axes[0].collections[0].get_facecolor()[:, :3]
     assert not (np.ptp(above, axis=1) > 0.2).any()
     assert [fig.axes[0].get_xlabel(), fig.axes[0].get_zlabel()] == ["x [m]", "z [m]"]
 
 
-def test_a_part_in_time_is_all_that_is_drawn(fall):
+def test_span_limits_what_is_drawn(fall):
     recording = recorded(fall, Span(0.5, 0.7))
     assert recording.times[[0, -1]] == pytest.approx([0.5, 0.7]) and len(recording.times) == 11
     assert recording.touch.peak.total == pytest.approx(WEIGHT, rel=1e-6)
-    with pytest.raises(BagError, match="nothing was felt or touched from 5 s on"):
+    with raises(BagError, "5 s"):
         recorded(fall, Span(5.0))
 
 
-def test_what_a_figure_needs_and_the_bag_lacks_is_told(make_bag):
+def test_missing_topics_are_named(make_bag):
     without = recorded(make_bag(Cube(without=["/layout"])))
-    with pytest.raises(Lacking, match="no layout"):
+    with raises(MissingTopics, "tactile/BODY/layout"):
         figure("peak", without)
     contacts_only = recorded(make_bag(Cube(without=["/tactile/"])))
     assert contacts_only.bodies([]) == ["cube", "table"]
     assert figure("contacts", contacts_only).axes
-    with pytest.raises(Lacking, match="neither tactile/frame"):
+    with raises(MissingTopics, "tactile/frame"):
         figure("forces", contacts_only)
     unposed = figure("peak", recorded(make_bag(Cube(without=["/tf"]))))
     assert any("frame: cube" in text.get_text() for text in unposed.texts)
 
 
-def test_each_robot_is_chosen_by_its_namespace(make_bag):
+def test_robots_are_selected_by_namespace(make_bag):
     bag = make_bag(Cube("/left"), Cube("/right", bodies=("pad",)))
-    with pytest.raises(BagError, match="several robots; choose one: --namespace /left or /right"):
+    with raises(BagError, "--namespace", "/left", "/right"):
         recorded(bag)
     assert recorded(bag, namespace="right").touch.bodies == ("pad",)
     assert recorded(bag, namespace="/left").touch.bodies == ("cube",)
-    with pytest.raises(BagError, match="no namespace 'lef'; did you mean '/left'"):
+    with raises(BagError, "'lef'", "'/left'"):
         recorded(bag, namespace="lef")
 
 
-def test_feelers_are_told_beside_the_force_before_anything_is_touched(make_bag):
+def test_feelers_are_covered_before_contact(make_bag):
     recording = recorded(make_bag(Cube(feelers=True)))
     force, feelers = figure("forces", recording).axes
     times, cover = feelers.lines[0].get_data()
@@ -166,38 +167,38 @@ def test_feelers_are_told_beside_the_force_before_anything_is_touched(make_bag):
     assert (force.get_xlim(), feelers.get_xlabel()) == (feelers.get_xlim(), "simulation time [s]")
 
 
-def test_the_raster_has_a_row_for_each_feeler_that_is_covered(make_bag):
+def test_raster_has_a_row_for_each_covered_feeler(make_bag):
     taxels, feelers, _, bar = figure("raster", recorded(make_bag(Cube(feelers=True)))).axes
     rows = np.ma.filled(feelers.images[0].get_array(), 0.0)
     assert rows.shape == (GRID**2, 51)
     cover = [Cube.cover(k) for k in range(51)]
     np.testing.assert_allclose(rows, np.broadcast_to(cover, rows.shape), atol=1e-6)
-    assert "25 of 150 were covered" in feelers.get_title(loc="left")
+    assert "25 of 150" in feelers.get_title(loc="left")
     assert bar.get_ylim() == (0.0, 1.0) and feelers.get_xlim() == taxels.get_xlim()
 
 
-def test_the_peak_shows_covered_feelers_as_lines_from_root_to_tip(make_bag):
+def test_peak_shows_covered_feelers_from_root_to_tip(make_bag):
     fig = figure("peak", recorded(make_bag(Cube(feelers=True))))
     [lines] = [artist for artist in fig.axes[1].collections if hasattr(artist, "_segments3d")]
     ends = np.array(lines._segments3d)
-    assert ends.shape == (GRID**2, 2, 3), "those below, seen from below"
+    assert ends.shape == (GRID**2, 2, 3), "the lower feelers, seen from below"
     np.testing.assert_allclose(ends[:, 0, 2], 0.0, atol=1e-6)
-    np.testing.assert_allclose(ends[:, 1, 2], -HAIR, atol=1e-6)
+    np.testing.assert_allclose(ends[:, 1, 2], -FEELER, atol=1e-6)
     assert not [artist for artist in fig.axes[0].collections if hasattr(artist, "_segments3d")]
 
 
-def test_feelers_alone_make_all_figures(make_bag):
+def test_figures_of_a_bag_with_only_feelers(make_bag):
     recording = recorded(make_bag(Cube(feelers=True, without=["/frame", "/array", "/layout", "/contacts"])))
     assert recording.bodies([]) == ["cube"]
     [ax] = figure("forces", recording).axes
     assert ax.lines[0].get_ydata()[-1] == pytest.approx(1 / 6, rel=1e-5)
     assert "25 of 150" in figure("raster", recording).axes[0].get_title(loc="left")
-    assert "25 of 150 are covered" in figure("peak", recording).get_suptitle()
-    with pytest.raises(Lacking, match="no contacts"):
+    assert "25 of 150" in figure("peak", recording).get_suptitle()
+    with raises(MissingTopics, "contacts"):
         figure("contacts", recording)
 
 
-def test_bodies_of_feelers_and_of_taxels_are_each_drawn_where_they_are(make_bag):
+def test_bodies_with_taxels_and_with_feelers_have_separate_panels(make_bag):
     recording = recorded(make_bag(Cube(bodies=("palm", "thumb"), feelers=True)))
     force, feelers = figure("forces", recording).axes
     assert len(force.lines) == 2 and len(feelers.lines) == 1
@@ -205,20 +206,20 @@ def test_bodies_of_feelers_and_of_taxels_are_each_drawn_where_they_are(make_bag)
     assert thumb.lines[0].get_label().startswith("thumb")
 
 
-def test_feelers_before_their_layout_are_left_out_and_counted(make_bag):
+def test_feelers_before_their_layout_are_skipped_and_counted(make_bag):
     making = Making(make_bag.folder("late"))
     cube = Cube(feelers=True)
     for instant in range(cube.count):
         if instant == 3:
-            cube._lasting(making)
-        cube._moment(making, instant)
+            cube.write_static(making)
+        cube.write_snapshot(making, instant)
     making.bag.close()
     recording = recorded(making.bag.folder)
     assert recording.covers.unknown == 3 and len(recording.feelers.times) == cube.count - 3
     assert len(recording.touch.times) == cube.count
 
 
-def test_a_message_that_contradicts_itself_is_left_out(make_bag):
+def test_inconsistent_message_is_skipped(make_bag):
     making = Making(make_bag.folder("wrong"))
     frame = {"bodies": ["a"], "frame_ids": ["a"], "taxel_counts": [2], "unit": "N"}
     for time, channels in enumerate((3, 0, 4, 3)):
@@ -229,16 +230,16 @@ def test_a_message_that_contradicts_itself_is_left_out(make_bag):
     assert (len(touch.times), touch.left_out) == (2, 2)
 
 
-def test_what_is_no_number_is_not_drawn(make_bag):
+def test_nan_and_infinity_are_drawn_as_zero(make_bag):
     making = Making(make_bag.folder("nan"))
     cube = Cube(count=LANDING + 5)
     cube.write(making)
     time = cube.count * STEP
     header = {"header": {"stamp": time, "frame_id": "world"}}
     frame = {"bodies": ["cube"], "frame_ids": ["cube"], "taxel_counts": [6 * GRID**2], "channels": 3}
-    told = {"layout_id": LAYOUT, "quantity": "force_vector", "unit": "N"}
+    common = {"layout_id": LAYOUT, "quantity": "force_vector", "unit": "N"}
     data = np.tile([np.nan, np.inf, 1.0], 6 * GRID**2)
-    value = header | frame | told | {"data": data}
+    value = header | frame | common | {"data": data}
     making.put("/tactile/frame", "tactile_sim/TactileFrame", time, value)
     contact = {"body1": "table", "body2": "cube", "wrench": {"force": [np.nan] * 3}}
     value = header | {"contacts": [contact]}

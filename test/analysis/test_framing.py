@@ -1,4 +1,4 @@
-"""The camera of a video sees the skin and what moves near it, and not what is far or huge."""
+"""The camera of a video shows the skin and moving objects near it, but not distant or large ones."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ LOW, HIGH = np.full(3, -1.0), np.full(3, 1.0)
 
 
 def box_with(*way: tuple[float, float, float], radius: float) -> tuple[list[float], list[float]]:
-    """A box of 2 m with a sphere on its way."""
+    """Return the region around a box of 2 m and a sphere on its path."""
     low, high = around(LOW, HIGH, np.array(way)[:, None], np.array([radius]))
     return low.tolist(), high.tolist()
 
 
-def test_a_ball_beside_it_is_seen_over_its_whole_way():
+def test_ball_near_the_skin_is_shown_over_its_whole_path():
     low, high = box_with((0, 0, 0), (1.5, 0, 0), (0, -2, 0), radius=0.2)
     assert (low, high) == ([-1, -2.2, -1], [1.7, 1, 1])
 
 
-def test_a_ball_that_rolls_away_is_seen_as_long_as_it_is_near():
+def test_ball_that_rolls_away_is_shown_while_near():
     low, high = box_with((1.5, 0, 0), (50, 0, 0), radius=0.2)
     assert (low, high) == ([-1, -1, -1], [1.7, 1, 1])
 
 
-def test_what_is_larger_than_the_skin_does_not_count():
+def test_shapes_larger_than_the_skin_are_ignored():
     assert box_with((0, 0, -2), radius=1.8) == (LOW.tolist(), HIGH.tolist())
 
 
-def test_a_skin_alone_is_what_is_seen():
+def test_region_without_shapes_is_that_of_the_skin():
     low, high = around(LOW, HIGH, np.zeros((4, 0, 3)), np.zeros(0))
     assert (low.tolist(), high.tolist()) == (LOW.tolist(), HIGH.tolist())
 
 
-def test_spheres_hold_their_shapes_where_the_frames_are():
+def test_spheres_enclose_shapes_in_their_frames():
     corners = np.array([[0, 0, 0], [3.0, 4.0, 0], [0, 1.0, 0]])
     markers = SimpleNamespace(
         header=SimpleNamespace(frame_id=["hand", "ball", "world"]),
@@ -48,7 +48,7 @@ def test_spheres_hold_their_shapes_where_the_frames_are():
         points=[np.zeros((0, 3)), np.zeros((0, 3)), corners],
     )
     poses = Poses()
-    quarter = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # about z: x becomes y
+    quarter = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # about z: x to y
     moved = SimpleNamespace(
         header=SimpleNamespace(frame_id=["world", "world"]),
         child_frame_id=["hand", "ball"],
@@ -56,8 +56,8 @@ def test_spheres_hold_their_shapes_where_the_frames_are():
             translation=np.array([[5.0, 0, 0], [0, 0, 7.0]]), rotation=np.array([quarter, [0, 0, 0, 1.0]])
         ),
     )
-    poses.hear(SimpleNamespace(value=SimpleNamespace(transforms=moved)))
+    poses.add(SimpleNamespace(value=SimpleNamespace(transforms=moved)))
     spheres = Spheres(markers)
     np.testing.assert_allclose(spheres.centers(poses), [[5, 1, 0], [0, 0, 7], [0, 0, 1]], atol=1e-12)
-    assert spheres.radii[0] == 3.5, "half the diagonal of 2, 3 and 6"
+    assert spheres.radii[0] == 3.5, "half the diagonal of a box of 2, 3 and 6 m"
     assert spheres.radii[1] >= 0.1 and spheres.radii[2] == 10.0

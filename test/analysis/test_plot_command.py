@@ -1,4 +1,4 @@
-"""``tactile_sim plot`` as a process: its files, its refusals, and what is left when it is ended."""
+"""``tactile_sim plot`` as a process: its files, its errors, and cleanup when it is interrupted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def plot(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
 
 
-def test_four_figures_are_written_once_and_only_force_replaces_them(fall, tmp_path, capsys):
+def test_four_figures_are_written_and_replaced_only_with_force(fall, tmp_path, capsys):
     done = plot(fall, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     names = ["contacts.png", "forces.png", "peak.png", "raster.png"]
@@ -35,13 +35,13 @@ def test_four_figures_are_written_once_and_only_force_replaces_them(fall, tmp_pa
     before = (tmp_path / "out/forces.png").stat().st_mtime_ns
     assert main(["plot", str(fall), "forces", "-o", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
-    assert "forces.png is already there" in error and len(error.splitlines()) == 1
+    assert "forces.png" in error and "--force" in error and len(error.splitlines()) == 1
     assert (tmp_path / "out/forces.png").stat().st_mtime_ns == before
     assert main(["plot", str(fall), "forces", "-o", str(tmp_path / "out"), "--force"]) == 0
     assert (tmp_path / "out/forces.png").stat().st_mtime_ns > before
 
 
-def test_an_svg_has_its_labels_as_text_and_is_the_same_each_time(fall, tmp_path, capsys):
+def test_svg_has_text_labels_and_is_reproducible(fall, tmp_path, capsys):
     texts = []
     for folder in ("a", "b"):
         assert main(["plot", str(fall), "--format", "svg", "-o", str(tmp_path / folder)]) == 0
@@ -49,26 +49,26 @@ def test_an_svg_has_its_labels_as_text_and_is_the_same_each_time(fall, tmp_path,
     assert texts[0] == texts[1]
     labels = {
         "forces.svg": ["net force [N]", "simulation time [s]", "cube"],
-        "raster.svg": ["simulation time [s]", "force at a taxel [N]", "25 of 150 felt something"],
+        "raster.svg": ["simulation time [s]", "force per taxel [N]", "25 of 150"],
         "contacts.svg": ["cube – table", "contact force [N]", "bodies in contact"],
-        "peak.svg": ["x [m]", "y [m]", "z [m]", "force at a taxel [N]"],
+        "peak.svg": ["x [m]", "y [m]", "z [m]", "force per taxel [N]"],
     }
     for name, wanted in labels.items():
         for label in wanted:
             assert label in texts[0][name], (name, label)
 
 
-def test_figures_and_options_stand_in_any_order(fall, tmp_path, capsys):
+def test_figures_and_options_are_accepted_in_any_order(fall, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["plot", "--format", "svg", str(fall), "--force", "forces", "-o", str(out), "raster"]) == 0
     assert sorted(path.name for path in out.iterdir()) == ["forces.svg", "raster.svg"]
     with pytest.raises(SystemExit, match="2"):
         main(["plot", "--format", "svg"])
-    assert "required: BAG" in capsys.readouterr().err
+    assert "BAG" in capsys.readouterr().err
 
 
-def refusals(make_bag):
-    """Arguments, and what is told of them."""
+def invalid_arguments(make_bag):
+    """Return lists of arguments, each with facts that its error must name."""
     words = Making(make_bag.folder("words"))
     words.put("/chatter", "std_msgs/String", 0, {"data": "hello"})
     words.bag.close()
@@ -76,41 +76,41 @@ def refusals(make_bag):
     empty.close()
     fall, two = make_bag(), make_bag(Cube("/left"), Cube("/right"))
     return [
-        ([words.bag.folder], "no tactile topic", "there are: /chatter"),
-        ([empty.folder], "no tactile topic", "no topics at all"),
-        ([fall.parent / "absent"], "there is no bag", ""),
-        ([fall, "--body", "cub"], "no body is called 'cub'", "did you mean 'cube'"),
-        ([fall, "force"], "there is no figure 'force'", "forces, raster, peak, contacts"),
-        ([fall, "--from", "2"], "nothing was felt or touched from 2 s on", ""),
-        ([fall, "--from", "2", "--to", "1"], "--from 2 is not before --to 1", ""),
-        ([two], "several robots", "--namespace /left or /right"),
-        ([two, "--namespace", "up"], "no namespace 'up'", "/left, /right"),
-        ([fall, "--video", "x.txt"], "--video writes MP4: x.txt has to end in .mp4", ""),
-        ([fall, "-o", fall / "metadata.yaml"], "cannot make the folder", "File exists"),
-        ([make_bag(Cube(without=["/layout"])), "peak"], "no peak: the bag has no layout", ""),
-        ([make_bag(Cube(without=["/layout"])), "--video", "x.mp4"], "--video needs tactile/BODY/layout", ""),
+        ([words.bag.folder], "tactile/frame", "/chatter"),
+        ([empty.folder], str(empty.folder), "tactile/frame"),
+        ([fall.parent / "absent"], "absent"),
+        ([fall, "--body", "cub"], "'cub'", "'cube'"),
+        ([fall, "force"], "'force'", "forces, raster, peak, contacts"),
+        ([fall, "--from", "2"], str(fall), "2 s"),
+        ([fall, "--from", "2", "--to", "1"], "--from", "2", "--to", "1"),
+        ([two], "--namespace", "/left", "/right"),
+        ([two, "--namespace", "up"], "'up'", "/left, /right"),
+        ([fall, "--video", "x.txt"], "--video", "x.txt", ".mp4"),
+        ([fall, "-o", fall / "metadata.yaml"], "metadata.yaml"),
+        ([make_bag(Cube(without=["/layout"])), "peak"], "peak", "tactile/BODY/layout"),
+        ([make_bag(Cube(without=["/layout"])), "--video", "x.mp4"], "--video", "tactile/BODY/layout"),
     ]
 
 
-def test_what_cannot_be_drawn_is_refused_in_one_line(make_bag, tmp_path, monkeypatch, capsys):
+def test_invalid_arguments_give_one_line_and_no_files(make_bag, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for arguments, *told in refusals(make_bag):
+    for arguments, *facts in invalid_arguments(make_bag):
         default = [] if "-o" in arguments else ["-o", "out"]
         assert main(["plot", *map(str, arguments), *default]) == 2, arguments
         error = capsys.readouterr().err
-        assert all(part in error for part in told), (error, told)
+        assert all(fact in error for fact in facts), (error, facts)
         assert len(error.splitlines()) == 1
         assert not list(tmp_path.iterdir())
 
 
-def test_a_bag_without_layouts_gives_the_other_figures_and_a_line(make_bag, tmp_path, capsys):
+def test_bag_without_layouts_gives_the_other_figures_and_one_line(make_bag, tmp_path, capsys):
     assert main(["plot", str(make_bag(Cube(without=["/layout"]))), "-o", str(tmp_path / "out")]) == 0
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["contacts", "forces", "raster"]
-    error = capsys.readouterr().err
-    assert error.splitlines() == ["left out peak: the bag has no layout (tactile/BODY/layout) of this skin"]
+    [line] = capsys.readouterr().err.splitlines()
+    assert "peak" in line and "tactile/BODY/layout" in line
 
 
-def test_a_damaged_bag_is_drawn_as_far_as_it_goes_and_said_to_be_damaged(
+def test_damaged_bag_is_drawn_as_far_as_readable_and_damage_is_reported(
     make_bag, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
@@ -120,11 +120,11 @@ def test_a_damaged_bag_is_drawn_as_far_as_it_goes_and_said_to_be_damaged(
     [file] = folder.glob("*.mcap")
     os.truncate(file, file.stat().st_size * 2 // 3)
     assert main(["plot", str(folder), "forces", "-o", str(tmp_path / "out")]) == 0
-    assert "damaged: fall_0.mcap" in capsys.readouterr().err
+    assert "fall_0.mcap" in capsys.readouterr().err
     assert (tmp_path / "out/forces.png").stat().st_size > 1000
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(fall, tmp_path):
+def test_full_disk_gives_one_line_and_no_files(fall, tmp_path):
     def small():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
@@ -137,12 +137,12 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(fall, tmp_path):
         env=os.environ | {"MPLCONFIGDIR": str(tmp_path)},
     )
     assert done.returncode == 2, done.stderr
-    assert "peak.png: File too large" in done.stderr and "Traceback" not in done.stderr
+    assert "peak.png" in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_leaves_no_half_of_a_video(make_bag, tmp_path, number, code):
+def test_signal_leaves_no_partial_video(make_bag, tmp_path, number, code):
     bag = make_bag(Cube(count=80))
     out = tmp_path / "long.mp4"
     command = [sys.executable, "-m", "tactile_sim", "plot", str(bag), "--video", str(out), "--fps", "240"]
@@ -155,7 +155,7 @@ def test_a_signal_leaves_no_half_of_a_video(make_bag, tmp_path, number, code):
         error = process.communicate(timeout=PATIENCE)[1]
     finally:
         process.kill()
-    if "finds none" in error:
+    if "libegl1" in error:
         pytest.skip("no OpenGL: apt install libegl1 libgl1-mesa-dri")
     assert process.returncode == code, error
     assert "Traceback" not in error and list(tmp_path.iterdir()) == []

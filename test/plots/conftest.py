@@ -1,4 +1,4 @@
-"""What tests of plots share."""
+"""Fixtures for the tests of plots."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import mujoco
 import pytest
 from plotting import SCENE
 
-import matplotlib.pyplot as plt  # isort: skip  # after plotting has chosen the backend
+import matplotlib.pyplot as plt  # isort: skip  # after plotting has selected the backend
 
 
 @pytest.fixture(autouse=True)
-def no_figures_left():
+def close_figures():
     yield
     plt.close("all")
 

@@ -1,4 +1,4 @@
-"""A small scene, what its bodies feel, and what is drawn of it."""
+"""A small scene, touch objects with given readings, and access to what a plot shows."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SCENE = """
   </worldbody>
 </mujoco>"""
 SCALES = {"arm": 0.02, "tip": 0.02, "block": 0.02}
-# Of the scene above, by hand. post: half a turn about z. arm: a quarter turn about x on top of it.
+# Poses in the scene above, by hand. post: half a turn about z. arm: followed by a quarter turn about x.
 POST, ARM, TIP = np.array([1, 2, 3.0]), np.array([1, 2, 3.5]), np.array([0.7, 2, 3.5])
 HALF_TURN = np.diag([-1.0, -1, 1])
 ARM_IN_POST = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 ARM_IN_WORLD = HALF_TURN @ ARM_IN_POST
 FORCES = {3: [0, 0, -2.0], 10: [1.0, 0, 0], 17: [0, 3.0, 0]}
-"""[N] on some sensors."""
+"""Forces [N] on some sensors."""
 
 
 def made(env, kind=TrimeshTouch, touch="force_vector", **bodies):
-    """A touch object whose named parts feel FORCES, or what is given, and all others nothing."""
+    """Return a touch object with the given readings by part name; all other readings are zero."""
     made = kind(env, {"scales": SCALES, "touch_function": touch, "response_function": "nearest"})
     outputs = {part: np.zeros_like(output) for part, output in made.sensor_outputs.items()}
     for name, forces in bodies.items():
@@ -47,7 +47,7 @@ def made(env, kind=TrimeshTouch, touch="force_vector", **bodies):
 
 
 def drawn(ax, label):
-    """What of a figure bears a label: an artist, of which there is one at most."""
+    """Return the artist with a label, or None."""
     found = [artist for artist in ax.collections if artist.get_label() == label]
     assert len(found) <= 1
     return found[0] if found else None
@@ -58,14 +58,14 @@ def points(ax, label):
 
 
 def same_points(a, b):
-    """Whether two sets of points (n, 3) are the same, in whatever order."""
+    """Return whether two sets of points (n, 3) are equal in any order."""
     a, b = (np.array(sorted(np.round(p, 9).tolist())) for p in (a, b))
     return a.shape == b.shape and np.allclose(a, b, atol=1e-8)
 
 
 def assert_arrows(ax, positions, forces):
-    """Arrows show these forces: tips at the sensors, lengths in one proportion, colours in newtons."""
-    arrows = drawn(ax, "felt")
+    """Assert that arrows show these forces: tips at the sensors, lengths to scale, colours in newtons."""
+    arrows = drawn(ax, "readings")
     tails, tips = (np.array([line[i] for line in arrows._segments3d]) for i in (0, 1))
     sizes = np.linalg.norm(forces, axis=1)
     order = np.argsort(sizes)

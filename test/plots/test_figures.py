@@ -1,4 +1,4 @@
-"""Plots show the sensors where they are, what they feel as it is, in the frame that they tell."""
+"""Plots show sensors and readings at the right positions, in the stated frame."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def test_axes_are_equal(env):
     _, ax = plots.plot_sensors_body(made(env), body_name="arm")
     ranges = np.ptp([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()], axis=1)
     np.testing.assert_allclose(ax.get_box_aspect() / ranges, ax.get_box_aspect()[0] / ranges[0])
-    # The arm reaches from x = -0.05 to 0.13.
+    # The arm extends from x = -0.05 to 0.13.
     assert 0.18 < ranges[0] < 0.21
 
 
-def test_a_lower_plotting_limit_narrows_the_axes(env):
+def test_plotting_limit_narrows_the_axes(env):
     touch = made(env)
     touch.plotting_limits[env.model.body("arm").id] = 0.06
     _, ax = plots.plot_sensors_body(touch, body_name="arm")
     assert ax.get_xlim()[1] < 0.07
 
 
-def test_forces_on_a_body_are_arrows_that_end_at_their_sensors(env):
+def test_forces_on_a_body_are_arrows_ending_at_their_sensors(env):
     touch = made(env, arm=FORCES)
     arm = env.model.body("arm").id
     fig, ax = plots.plot_force_body(touch, body_id=arm, title="an arm")
@@ -71,7 +71,7 @@ def test_forces_on_a_geom_are_arrows_in_its_frame(env):
     assert_arrows(ax, touch.sensor_positions[geom][list(FORCES)], list(FORCES.values()))
 
 
-def test_a_body_of_geoms_is_drawn_whole_in_the_frame_of_the_body(env):
+def test_all_geoms_of_a_body_are_drawn_in_the_body_frame(env):
     touch = made(env, DiscreteTouch, lower=FORCES)
     upper, lower = env.model.geom("upper").id, env.model.geom("lower").id
     _, ax = plots.plot_force_body(touch, body_name="arm")
@@ -80,7 +80,7 @@ def test_a_body_of_geoms_is_drawn_whole_in_the_frame_of_the_body(env):
     assert_arrows(ax, moved[list(FORCES)], list(FORCES.values()))
 
 
-def test_forces_given_in_the_world_are_turned_into_the_frame_of_the_body(env):
+def test_world_frame_forces_are_rotated_into_the_body_frame(env):
     touch = made(env, touch="force_vector_global", arm=FORCES)
     _, ax = plots.plot_force_body(touch, body_name="arm")
     positions = touch.sensor_positions[env.model.body("arm").id][list(FORCES)]
@@ -91,7 +91,7 @@ def test_forces_given_in_the_world_are_turned_into_the_frame_of_the_body(env):
     "focus, origin, turn",
     [("world", np.zeros(3), np.eye(3)), ("first", TIP, ARM_IN_WORLD)],
 )
-def test_several_bodies_are_drawn_where_they_are_now(env, focus, origin, turn):
+def test_several_bodies_are_drawn_in_their_current_poses(env, focus, origin, turn):
     touch = made(env, arm=FORCES, tip={0: [0, 0, 1.5]})
     arm, tip = env.model.body("arm").id, env.model.body("tip").id
     _, ax = plots.plot_force_bodies(touch, body_names=["tip", "arm"], focus=focus)
@@ -106,7 +106,7 @@ def test_several_bodies_are_drawn_where_they_are_now(env, focus, origin, turn):
     assert_arrows(ax, (felt - origin) @ turn, forces @ turn)
 
 
-def test_a_subtree_is_drawn_in_the_frame_of_its_root(env):
+def test_subtree_is_drawn_in_the_frame_of_its_root(env):
     touch = made(env, arm=FORCES)
     arm, tip = env.model.body("arm").id, env.model.body("tip").id
     _, ax = plots.plot_force_body_subtree(touch, body_name="post")
@@ -121,39 +121,39 @@ def test_contact_points_are_drawn_on_the_surface(env, kind):
     touch = made(env, kind)
     _, ax = plots.plot_force_bodies(touch, body_names=["block"])
     found = points(ax, "contact points")
-    # A block rests on its four corners, which lie in the floor by less than a millimetre.
+    # The block rests on its four corners, which penetrate the floor by less than 1 mm.
     np.testing.assert_allclose(np.abs(found), [[0.05, 0.05, 0]] * 4, atol=1e-3)
     _, ax = plots.plot_force_bodies(touch, body_names=["block"], show_contact_points=False)
     assert drawn(ax, "contact points") is None
 
 
-def test_a_scalar_is_drawn_as_discs_by_colour_and_size(env):
+def test_scalar_readings_are_discs_by_colour_and_size(env):
     touch = made(env, touch="normal", arm={3: 0.5, 10: 2.0, 17: 1.0})
     fig, ax = plots.plot_force_body(touch, body_name="arm")
-    discs = drawn(ax, "felt")
+    discs = drawn(ax, "readings")
     positions = touch.sensor_positions[env.model.body("arm").id]
-    np.testing.assert_allclose(points(ax, "felt"), positions[[3, 17, 10]], atol=1e-9)
+    np.testing.assert_allclose(points(ax, "readings"), positions[[3, 17, 10]], atol=1e-9)
     np.testing.assert_allclose(discs.get_array(), [0.5, 1.0, 2.0])
     assert (np.diff(discs.get_sizes()) > 0).all()
     assert (discs.norm.vmin, discs.norm.vmax) == (0, 2)
     assert labels(fig, ax)[3] == ["normal [N] at each sensor"]
 
 
-def test_the_colours_of_slip_are_told_in_metres_a_second(env):
+def test_colour_bar_of_slip_is_in_metres_per_second(env):
     touch = made(env, touch="slip", arm=FORCES)
     fig, ax = plots.plot_force_body(touch, body_name="arm")
     assert labels(fig, ax)[3] == ["slip [m/s] at each sensor"]
 
 
 @pytest.mark.parametrize("touch", ["force_vector", "normal"])
-def test_a_body_that_feels_nothing_is_drawn_all_the_same(env, touch):
+def test_unloaded_body_is_drawn(env, touch):
     fig, ax = plots.plot_force_body(made(env, touch=touch), body_name="arm")
     fig.canvas.draw()
-    assert drawn(ax, "felt") is None or len(drawn(ax, "felt").get_array()) == 0
+    assert drawn(ax, "readings") is None or len(drawn(ax, "readings").get_array()) == 0
     assert len(points(ax, "sensors")) > 0
 
 
-def test_many_sensors_are_few_artists(env):
+def test_many_sensors_need_few_artists(env):
     touch = TrimeshTouch(
         env, {"scales": {"arm": 0.001}, "touch_function": "force_vector", "response_function": "nearest"}
     )
@@ -164,8 +164,8 @@ def test_many_sensors_are_few_artists(env):
     assert len(ax.collections) + len(ax.lines) + len(ax.patches) <= 3
 
 
-def test_methods_of_touch_objects_are_these_functions(env):
+def test_methods_of_touch_objects_draw_the_same(env):
     touch = made(env, arm=FORCES)
     _, ax = touch.plot_force_body(body_name="arm")
     _, same = plots.plot_force_body(touch, body_name="arm")
-    np.testing.assert_array_equal(drawn(ax, "felt")._segments3d, drawn(same, "felt")._segments3d)
+    np.testing.assert_array_equal(drawn(ax, "readings")._segments3d, drawn(same, "readings")._segments3d)
