@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the pictures of docs/feelers.md: MUJOCO_GL=egl python tools/feelers_figures.py (no display)."""
+"""Generate the figures of docs/feelers.md: MUJOCO_GL=egl python tools/feelers_figures.py (no display)."""
 
 from __future__ import annotations
 
