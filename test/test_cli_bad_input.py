@@ -129,7 +129,7 @@ CASES = {
     ),
     "a plane": (
         parameters(scales="{ground: 0.02}"),
-        "'ground' cannot bear a skin: its geom 'ground/geom0' is a plane",
+        "geom 'ground/geom0' is a plane",
     ),
     "a height field": (parameters(scales="{field: 0.02}"), "its geom 'field/geom0' is a height field"),
     "clashing topics": (

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the pictures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, no display.
+"""Generate the figures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, no display.
 
 Records bags of the infant and, for feelers, of the worm, and saves the output of `tactile_sim plot` in
 docs/images.
@@ -19,7 +19,7 @@ from PIL import Image
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 FIGURES = ("forces", "raster", "peak", "contacts")
 DURATION, STILL = 4.0, 1.6
-"""Length of the bag, and time of the picture from its video [s]."""
+"""Length of the bag, and time of the frame from its video [s]."""
 FALL = 1.0
 """Length of the worm's bag [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")

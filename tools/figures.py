@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the pictures of docs/plots.md and docs/skin.md: python tools/figures.py. Requires no display.
+"""Generate the figures of docs/plots.md and docs/skin.md: python tools/figures.py. Requires no display.
 
 For docs/plots.md, each code block of the page is executed, and its figure is saved as the image that follows.
 """

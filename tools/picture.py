@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate docs/images/skins.png, the picture of the README: three scenes with readings of their skins.
+"""Generate docs/images/skins.png, the figure of the README: three scenes with readings of their skins.
 
     MUJOCO_GL=egl python tools/picture.py
 

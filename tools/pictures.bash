@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerate all pictures of README.md and docs/ with their scripts.
+# Regenerate all figures of README.md and docs/ with their scripts.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 source tools/env.bash

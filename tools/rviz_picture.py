@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Generate the picture of RViz in docs/start.md: python tools/rviz_picture.py. Requires xvfb and imagemagick.
+"""Generate the figure of RViz in docs/start.md: python tools/rviz_picture.py. Requires xvfb and imagemagick.
 
-Without RViz the existing picture is kept.
+Without RViz the existing figure is kept.
 """
 
 from __future__ import annotations

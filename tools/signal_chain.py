@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the picture of docs/signal_chain.md: python tools/signal_chain.py. Requires no display.
+"""Generate the figure of docs/signal_chain.md: python tools/signal_chain.py. Requires no display.
 
 It shows the response of each stage to one press on one taxel.
 """
@@ -41,7 +41,7 @@ INPUT, OUTPUT = "#9aa3ad", "#0fa697"
 
 
 def main() -> None:
-    """Draw and save the picture."""
+    """Draw and save the figure."""
     model = mujoco.MjModel.from_xml_string(SCENE)
     skin = Skin(model, {1: 0.01})
     time = np.arange(0.0, 1.2, TIMESTEP)

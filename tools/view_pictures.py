@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the pictures of docs/view.md: python tools/view_pictures.py. Requires Chromium, no display."""
+"""Generate the figures of docs/view.md: python tools/view_pictures.py. Requires Chromium, no display."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.child import Child
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 HINTS = ".mantine-Notifications-root { display: none }"
-"""Hides the notification that there is no GPU."""
+"""Hides the notification about the missing GPU."""
 SIZE = {"width": 1200, "height": 760}
 PATIENCE = 60.0
 """Timeout [s]."""

@@ -40,7 +40,7 @@ class Robot:
 
     @property
     def feels(self) -> bool:
-        """Whether the robot has tactile data or contacts."""
+        """True if the robot has tactile data or contacts."""
         return bool(self.frame or self.arrays or self.feelers or self.contacts)
 
 

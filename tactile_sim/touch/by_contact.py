@@ -210,7 +210,7 @@ class ContactTouch(Touch, ABC):
 
     def _check_contact(self, contact_id: int) -> None:
         if not arguments.is_index(contact_id, self.m_data.ncon):
-            raise SceneError(f"contact_id: must be 0 to {self.m_data.ncon - 1}, got {contact_id!r}")
+            raise SceneError(f"contact_id: out of range for {self.m_data.ncon} contacts, got {contact_id!r}")
 
 
 def plain(value: np.ndarray) -> Any:

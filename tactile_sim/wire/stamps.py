@@ -26,7 +26,7 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
         data: The encoded message.
 
     Returns:
-        The stamp [ns], or None if there is none.
+        The stamp [ns]; None for a message without stamp.
     """
     counts = counts_before_stamp(kind)
     if counts is None:

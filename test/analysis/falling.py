@@ -96,7 +96,7 @@ class Cube:
     """With several bodies, the load of body k is 1/(k + 1) of that of the first."""
     images: bool = False
     feelers: bool = False
-    """Whether the first body has a feeler at each taxel."""
+    """If true, the first body has a feeler at each taxel."""
     count: int = COUNT
     positions: np.ndarray = field(init=False)
     normals: np.ndarray = field(init=False)

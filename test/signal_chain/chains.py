@@ -1,4 +1,4 @@
-"""A skin of two bodies, and sensors on the first of them."""
+"""A skin of two bodies, and signal chains for the first of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALL = {
     "delay": {"time": 0.015},
     "tare": {"at": 0.05},
 }
-"""Every stage with memory and without."""
+"""One block per stage, with and without memory."""
 
 
 def sensor(seed=0, **stages):
@@ -38,12 +38,12 @@ def sensor(seed=0, **stages):
 
 
 def held(value, channels=3):
-    """A reading that is the same on all taxels: in the direction (2, 3, 6) / 7, or of one channel."""
+    """Return equal readings of all taxels along (2, 3, 6) / 7, or of one channel."""
     direction = np.array([2.0, 3.0, 6.0]) / 7.0 if channels == 3 else np.ones(1)
     return np.full((TAXELS, 1), value) * direction
 
 
-def told(made, value, step, channels=3):
-    """What the first taxel tells of such a reading, along its direction."""
+def first_reading(made, value, step, channels=3):
+    """Return the first taxel's output for such readings, along their direction."""
     reading = held(value, channels)
     return float(made.read(step, reading)[0] @ held(1.0, channels)[0])

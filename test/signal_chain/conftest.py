@@ -1,4 +1,4 @@
-"""What tests of sensors read."""
+"""Fixtures for the tests of the signal chain."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from chains import TAXELS
 
 @pytest.fixture
 def readings():
-    """Thirty readings at random."""
+    """Return 30 random readings."""
     return np.random.default_rng(1).normal(size=(30, TAXELS, 3))

@@ -1,4 +1,4 @@
-"""The stages of a sensor together: their order, what they remember, what is refused."""
+"""Combination of stages: order, memory and invalid configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim import CommandError, ConfigError
 from tactile_sim.signal_chain import STAGES, SignalChain
 
 
-def test_without_stages_a_reading_is_passed_through_as_it_is(readings):
+def test_chain_without_stages_returns_its_input(readings):
     made = SignalChain(SKIN, {}, TIMESTEP)
     reading = readings[0]
     assert made.read(0, reading) is reading
@@ -19,12 +19,12 @@ def test_without_stages_a_reading_is_passed_through_as_it_is(readings):
     assert not made.staged.any()
 
 
-def test_only_what_depends_on_the_past_remembers():
+def test_only_stages_that_depend_on_the_past_have_memory():
     memory = {"hysteresis", "slow_adaptation", "fast_adaptation", "delay", "tare"}
     assert {stage for stage, block in ALL.items() if sensor(**{stage: block}).has_memory} == memory
 
 
-def test_a_body_without_stages_reads_as_it_feels(readings):
+def test_body_without_stages_is_unchanged(readings):
     made = sensor(**ALL)
     for step, reading in enumerate(readings):
         before = reading.copy()
@@ -33,7 +33,7 @@ def test_a_body_without_stages_reads_as_it_feels(readings):
     np.testing.assert_array_equal(made.staged, [True, False])
 
 
-def test_stages_act_in_one_order_however_they_are_written(readings):
+def test_order_of_stages_does_not_depend_on_the_configuration(readings):
     forward, backward = sensor(**ALL), sensor(**dict(reversed(ALL.items())))
     one_by_one = [sensor(**{stage: ALL[stage]}) for stage in STAGES]
     for step, reading in enumerate(readings):
@@ -44,7 +44,7 @@ def test_stages_act_in_one_order_however_they_are_written(readings):
         np.testing.assert_array_equal(out, reading)
 
 
-def test_looks_change_nothing_and_the_same_reading_again_gives_the_same(readings):
+def test_peek_and_repeated_reads_do_not_change_the_state(readings):
     watched, alone = sensor(**ALL), sensor(**ALL)
     for k, reading in enumerate(readings):
         step = 5 * k
@@ -55,7 +55,7 @@ def test_looks_change_nothing_and_the_same_reading_again_gives_the_same(readings
         watched.peek(step + 2, readings[0])
 
 
-def test_a_restart_repeats_all_but_the_tare(readings):
+def test_restart_repeats_all_but_the_tare(readings):
     stages = {name: block for name, block in ALL.items() if name != "tare"}
     made = sensor(**stages)
     first = [made.read(step, reading) for step, reading in enumerate(readings)]
@@ -63,7 +63,7 @@ def test_a_restart_repeats_all_but_the_tare(readings):
     np.testing.assert_array_equal([made.read(step, reading) for step, reading in enumerate(readings)], first)
 
 
-def test_readings_may_be_of_another_kind_after_all_is_forgotten(readings):
+def test_number_of_channels_can_change_after_forget(readings):
     made = sensor(**ALL)
     made.read(100, readings[0])
     made.forget()
@@ -84,7 +84,7 @@ def test_invalid_seed_is_rejected(seed):
         SignalChain(SKIN, {"palm": {"noise": {"std": 1}}}, TIMESTEP, seed, "my.yaml")
 
 
-def test_time_does_not_go_back():
+def test_step_must_not_decrease():
     made = sensor(**ALL)
     made.read(7, held(1.0))
     with raises(CommandError, "6", "7"):
@@ -120,7 +120,7 @@ def test_key_of_a_stage_is_its_name_in_snake_case():
     assert list(STAGES) == list(ALL)
 
 
-def test_an_exact_name_speaks_alone_for_its_body():
+def test_exact_name_takes_precedence_over_pattern():
     stages = {"*": {"saturation": {"level": 1.0}}, "tip": {"threshold": {"level": 0.5}}}
     made = SignalChain(SKIN, stages, TIMESTEP)
     out = made.read(0, held(3.0))

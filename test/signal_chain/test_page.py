@@ -14,7 +14,7 @@ from tactile_sim.signal_chain import STAGES
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "signal_chain.md").read_text(encoding="utf-8")
 
 
-def test_the_table_has_all_stages_in_their_order_with_all_their_parameters():
+def test_table_lists_all_stages_in_order_with_their_parameters():
     blocks = [yaml.safe_load(block) for block in re.findall(r"\| `(\w+: \{[^`]*\})` \|", PAGE)]
     assert [stage for block in blocks for stage in block] == list(STAGES)
     for block in blocks:
@@ -24,7 +24,7 @@ def test_the_table_has_all_stages_in_their_order_with_all_their_parameters():
             assert " ".join(STAGES[stage].__doc__.split())[:25] in PAGE
 
 
-def test_its_examples_run(tmp_path):
+def test_examples_run(tmp_path):
     (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     file = tmp_path / "example.yaml"
     file.write_text(example)

@@ -1,6 +1,6 @@
-"""Where taxels lie: over a geom as it collides, and over a body of several geoms.
+"""Placement of taxels on single geoms and on bodies of several geoms.
 
-`shapes` is a geom, `surface` what covers it. `even` and `mimo` lay taxels over a geom, `merge` makes a body's
-skin of its geoms: with `even` by `union`, as one closed mesh, for which `polyhedra`, `seams`, `mesh` and
-`thin` are the steps.
+`shapes` describes a geom's collision shape, `surface` the taxels on it. `even` and `mimo` place taxels on a
+geom. `merge` builds a body's skin from its geoms; with `even` it uses `union` to build one closed mesh, in
+the steps `polyhedra`, `seams`, `mesh` and `thin`.
 """

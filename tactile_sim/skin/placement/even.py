@@ -1,12 +1,12 @@
-"""Placement `even`: about one taxel per spacing² of a geom's surface, each exactly on it.
+"""Placement `even`: about one taxel per spacing² of a geom's surface, each exactly on the surface.
 
-Measured over random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its
-nearest neighbour, over the spacing, lies within 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on
-ellipsoids, 0.8 to 1.15 on boxes, 0.68 to 1.25 on cylinders; on hulls 0.7 to 1.09 for 998 of 1,000, down to
+For random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its nearest
+neighbour, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
+1.15 on boxes and 0.68 to 1.25 on cylinders; on hulls it is 0.7 to 1.09 for 99.8 % of the taxels, and down to
 0.2 at acute corners.
-What is thinner than the spacing has taxels on both sides, as near to each other as it is thin; what is
-smaller than the spacing has six to eight. The number of taxels is that of spacings² in the area, within 3 %
-where that is over 500 and nothing is thinner than the spacing. The same geom always gets the same taxels.
+Parts thinner than the spacing have taxels on both sides, as close to each other as the part is thin. Geoms
+smaller than the spacing have six to eight taxels. The number of taxels equals area / spacing² within 3 % if
+that is above 500 and no part is thinner than the spacing. Placement is deterministic.
 """
 
 from __future__ import annotations
@@ -23,18 +23,23 @@ from tactile_sim.skin.placement.surface import Surface
 from tactile_sim.skin.placement.triangulate import triangulate, zip_rings
 
 GOLDEN = (np.sqrt(5) - 1) / 2
-"""Turns from one point of a spiral to the next; the most irrational number keeps any two of them apart."""
+"""Turns from one point of a spiral to the next; the golden ratio keeps points farthest apart."""
 FEWEST = 6
-"""Taxels on a geom smaller than the spacing, so that one faces each way."""
+"""Minimum number of taxels on a geom smaller than the spacing, to cover all directions."""
 
 
 def cover(shape: Shape, spacing: float) -> Surface:
-    """Taxels over a geom, in its body's frame; spacing [m]."""
+    """Place taxels on a geom; return them in its body's frame.
+
+    Args:
+        shape: The geom.
+        spacing: Distance between taxels [m].
+    """
     return PLACE[shape.kind](shape, spacing).moved(shape.rotation, shape.position)
 
 
 def _box(shape: Shape, spacing: float) -> Surface:
-    """A grid on each face that shares the taxels of edges and corners with its neighbours."""
+    """Place a grid on each face; adjacent faces share the taxels on edges and corners."""
     n = _box_intervals(2 * shape.size / spacing)
     stride = np.array([(n[1] + 1) * (n[2] + 1), n[2] + 1, 1])
     keys, normals, areas, quads = [], [], [], []
@@ -46,7 +51,7 @@ def _box(shape: Shape, spacing: float) -> Surface:
         key = ijk @ stride
         keys.append(key.ravel())
         normals.append(np.tile((2 * side - 1) * np.eye(3)[axis], (key.size, 1)))
-        # A taxel has a quarter of each quad that it is a corner of.
+        # A quad's area is divided equally between its four corners.
         share_u, share_v = (np.r_[1, np.full(n[w] - 1, 2), 1] / (2 * n[w]) for w in (u, v))
         areas.append(4 * shape.size[u] * shape.size[v] * np.outer(share_u, share_v).ravel())
         a, b, c, d = key[:-1, :-1].ravel(), key[1:, :-1].ravel(), key[1:, 1:].ravel(), key[:-1, 1:].ravel()
@@ -65,10 +70,13 @@ def _box(shape: Shape, spacing: float) -> Surface:
 
 
 def _box_intervals(lengths: np.ndarray) -> np.ndarray:
-    """Intervals along each axis of a box with edges of these lengths, in spacings.
+    """Return the number of intervals along each axis of a box.
 
-    A little more or less along an axis than rounding gives brings their number nearer to one taxel per
-    spacing²; where both cannot be had, number counts more than shape.
+    Rounding up or down is chosen so that the number of taxels is close to one per spacing². The number of
+    taxels has priority over equal spacing along the axes.
+
+    Args:
+        lengths: Lengths (3,) of the edges in spacings.
     """
     choices = [
         np.unique(np.maximum(1, np.round(np.r_[length + [-1, 0, 1], length * np.linspace(0.8, 1.25, 19)])))
@@ -83,7 +91,7 @@ def _box_intervals(lengths: np.ndarray) -> np.ndarray:
 
 
 def _cylinder(shape: Shape, spacing: float) -> Surface:
-    """Rings: concentric ones on the caps, staggered ones on the side, the rims shared."""
+    """Place rings: concentric ones on the caps and staggered ones on the side, with shared rims."""
     radius, half = shape.size[:2]
     discs = max(1, round(radius / spacing))
     rim = max(3, round(2 * np.pi * radius / spacing))
@@ -91,7 +99,7 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
     cap = radius * np.arange(discs) / discs
     width = radius / discs
     per_ring = 2 * np.pi * width / spacing**2
-    # What the rims, where two faces share their taxels, have too many is saved within them.
+    # Fewer taxels inside the faces compensate for the surplus on the shared rims.
     wanted = (shape.area / spacing**2 - rim * (bands + 1)) / 2 - 1
     share = np.clip(wanted / max(cap.sum(), 1e-9), 0.85 * per_ring, 1.15 * per_ring)
     in_ring = np.maximum(np.round(cap * share), 3).astype(np.int64)
@@ -101,7 +109,7 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
     side = 4 * np.pi * radius * half / bands
     rim_area = np.pi * (radius**2 - (radius - width / 2) ** 2) + side / 2
 
-    # Along the outline from the middle of the lower cap to that of the upper one.
+    # Rings along the outline, from the centre of the lower cap to that of the upper cap.
     count = np.r_[in_ring, np.full(bands + 1, rim), in_ring[::-1]]
     r = np.r_[cap, np.full(bands + 1, radius), cap[::-1]]
     z = np.r_[np.full(discs, -half), np.linspace(-half, half, bands + 1), np.full(discs, half)]
@@ -128,16 +136,16 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
 
 
 def _capsule(shape: Shape, spacing: float) -> Surface:
-    """A golden spiral from tip to tip; a sphere is a capsule without a pipe.
+    """Place a golden spiral from tip to tip; a sphere is a capsule without a cylinder.
 
-    On a sphere as on the pipe, area is 2π · radius · height (Archimedes), so equal steps along the axis are
-    equal areas. The golden turn keeps neighbours at least 0.87 of the root of that area apart (a lattice of
-    the golden ratio is badly approximable).
+    On the sphere and the cylinder, area is 2π · radius · height (Archimedes), so equal steps along the axis
+    have equal areas. The golden angle keeps neighbours at least 0.87 of the root of that area apart, since a
+    lattice of the golden ratio is badly approximable.
     """
     radius = shape.size[0]
     half = shape.size[1] if shape.kind == "capsule" else 0.0
     n = max(FEWEST, round(shape.area / spacing**2), round(2 * (half + radius) / spacing))
-    # The first and last taxel a little nearer to the tips than half a step leaves no hole there.
+    # Moving the first and last taxel toward the tips avoids a hole there.
     height = np.linspace(1, -1, n) * (1 - 0.74 / n)
     z = height * (half + radius)
     azimuth = 2 * np.pi * ((GOLDEN * np.arange(n)) % 1.0)
@@ -151,12 +159,12 @@ def _capsule(shape: Shape, spacing: float) -> Surface:
 
 
 def _ellipsoid(shape: Shape, spacing: float) -> Surface:
-    """Evenly drawn points, pushed apart."""
+    """Place evenly sampled points and relax them."""
     n = max(FEWEST, round(shape.area / spacing**2))
     along = (np.argmax(shape.size) + np.arange(1, 4)) % 3
     radii = shape.size[along]
-    # Equal shares of area along the height, and golden steps through the share of area along the azimuth
-    # about the longest axis.
+    # Equal shares of area along the height; golden steps through the share of area along the azimuth about
+    # the longest axis.
     height, azimuth = sphere_grid()
     element = ellipsoid_element(radii, height, azimuth)
     up_to = np.r_[0, np.cumsum(element.sum(axis=1))]
@@ -169,7 +177,7 @@ def _ellipsoid(shape: Shape, spacing: float) -> Surface:
     start = radii * np.stack([ring * np.cos(turn), ring * np.sin(turn), level], axis=1)
 
     def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Straight to the surface, to first order, then exactly onto it along the ray from inside.
+        # Straight to the surface, to first order, then exactly onto it along the ray from the centre.
         unit = points / radii
         stretch = np.linalg.norm(unit, axis=1, keepdims=True)
         slope = unit / radii
@@ -182,12 +190,12 @@ def _ellipsoid(shape: Shape, spacing: float) -> Surface:
 
 
 def _mesh(shape: Shape, spacing: float) -> Surface:
-    """Evenly drawn points on the hull, pushed apart."""
+    """Place evenly sampled points on the hull and relax them."""
     hull = shape.hull
-    assert hull is not None, "a mesh comes with its hull"
+    assert hull is not None, "meshes have a hull"
     n = max(FEWEST, round(shape.area / spacing**2))
-    # Faces in the order of their height and equal shares of area along it; golden steps within a face
-    # (the two-dimensional golden ratio is the root of x³ = x + 1).
+    # Faces sorted by height with equal shares of area along it; golden steps within a face (the
+    # two-dimensional golden ratio is the root of x³ = x + 1).
     order = np.argsort(hull.vertices[hull.faces, np.argmax(shape.size)].mean(axis=1), kind="stable")
     up_to = np.cumsum(hull.face_areas[order])
     face = hull.faces[order[np.searchsorted(up_to, (np.arange(n) + 0.5) / n * up_to[-1])]]
@@ -224,12 +232,12 @@ def _relaxed(start: np.ndarray, area: float, project: Callable) -> Surface:
     a, b, c = np.moveaxis(positions[triangles], 1, 0)
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
     areas = np.bincount(triangles.ravel(), np.repeat(third, 3), minlength=len(positions))
-    # The flat triangles cut off some of the curved surface; each taxel gets its share of that.
+    # Flat triangles cut off part of the curved surface; the missing area is distributed over all taxels.
     return Surface(positions, normals, areas * (area / areas.sum()), triangles)
 
 
 def _interp_rows(x: np.ndarray, tables: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Where (n,) x lies in increasing tables (rows, m), each in its own row, in steps of the table."""
+    """Return the positions (n,) of values x (n,) in increasing tables (rows, m), as fractional indices."""
     out = np.empty(len(x))
     for r in np.unique(row):
         out[row == r] = np.interp(x[row == r], tables[r], np.arange(tables.shape[1]))
@@ -238,16 +246,24 @@ def _interp_rows(x: np.ndarray, tables: np.ndarray, row: np.ndarray) -> np.ndarr
 
 @kernel
 def _to_hull(points, at, normals, offsets, first, beside):
-    """Places (n, 3) on a polytope around the origin near points (n, 3), and its outward normals there (n, 3).
+    """Project points onto a polytope around the origin.
 
-    at (n,): the plane that each point lay on, corrected in place. normals (h, 3) and offsets (h,) [m] of the
-    planes; those beside plane h are beside[first[h] : first[h + 1]].
+    Args:
+        points: Points (n, 3) near the polytope [m].
+        at: Plane (n,) of each point at the previous call, updated in place.
+        normals: Outward unit normals (h, 3) of the planes.
+        offsets: Offsets (h,) of the planes [m].
+        first: Start (h + 1,) of each plane's list in ``beside``.
+        beside: Adjacent planes.
+
+    Returns:
+        Points (n, 3) on the polytope and outward unit normals (n, 3).
     """
     places, outward = np.empty_like(points), np.empty_like(points)
     for i in range(len(points)):
         x, y, z = points[i]
         plane = at[i]
-        # Straight to the plane that its ray crosses first; beyond an edge, repeatedly; then along the ray.
+        # Project to the first plane that the ray crosses, repeatedly across edges; then along the ray.
         for _ in range(8):
             plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
             height = (best - 1.0) * offsets[plane]
@@ -259,7 +275,7 @@ def _to_hull(points, at, normals, offsets, first, beside):
         plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
         at[i] = plane
         places[i] = x / best, y / best, z / best
-        # On an edge or a corner, the mean of the planes that meet.
+        # On an edge or a corner, use the mean normal of the adjacent planes.
         outward[i] = normals[plane]
         for e in range(first[plane], first[plane + 1]):
             h = beside[e]
@@ -271,10 +287,13 @@ def _to_hull(points, at, normals, offsets, first, beside):
 
 @kernel
 def _uphill(x, y, z, plane, normals, offsets, first, beside):
-    """The plane of a polytope that the ray from the origin to a point crosses first, and how far out it is.
+    """Find the plane of a polytope that the ray from the origin through a point crosses first.
 
-    The latter is the greatest (normal · point) / offset: 1 on the surface. It is a linear function on the
-    corners of the dual polytope, so going uphill from neighbour to neighbour ends at the greatest of all.
+    That plane has the largest (normal · point) / offset, which is a linear function on the corners of the
+    dual polytope, so hill climbing over adjacent planes finds the maximum.
+
+    Returns:
+        The plane, and its (normal · point) / offset: 1 on the surface.
     """
     best = (normals[plane, 0] * x + normals[plane, 1] * y + normals[plane, 2] * z) / offsets[plane]
     climbing = True

@@ -1,4 +1,4 @@
-"""The skin of one body, made of its geoms' surfaces."""
+"""The skin of one body, built from the surfaces of its geoms."""
 
 from __future__ import annotations
 
@@ -15,57 +15,65 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 Cover = Callable[[Shape, float], Surface]
-"""Taxels over a geom, in its body's frame; the second argument is the spacing [m]."""
+"""Places taxels on a geom, in its body's frame. Arguments: the shape and the spacing [m]."""
 Join = Callable[[np.ndarray, Sequence[Shape], Sequence[Surface], float], BodySurface]
-"""Makes a body's skin of its k geoms: their ids (k,), shapes and covers, and the spacing [m]."""
+"""Builds a body's skin from k geoms. Arguments: ids (k,), shapes, surfaces, and the spacing [m]."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the taxels of a body lie. One's own is ``Placement(cover)``."""
+    """A method to place the taxels of a body; a custom one needs only ``Placement(cover)``."""
 
     cover: Cover
-    """For a geom as a part of its body."""
+    """Places taxels on a geom that is part of a body."""
     join: Join = union.join
     alone: Cover | None = None
-    """For a geom that bears a skin of its own; as `cover` where there is none."""
+    """Places taxels on a geom with its own skin; defaults to `cover`."""
 
 
 def merge(
     model: mujoco.MjModel, body: int, spacing: float, placement: Placement, names: Names
 ) -> BodySurface:
-    """The skin of a body over all its geoms.
+    """Build the skin of a body over all its geoms.
 
-    Raises SceneError where the body has no colliding geom, or one that cannot bear a skin.
+    Args:
+        model: The model.
+        body: Id of the body.
+        spacing: Distance between taxels [m].
+        placement: The placement.
+        names: Names of bodies and geoms.
+
+    Raises:
+        SceneError: If the body has no colliding geom, or one that cannot have a skin.
     """
-    geoms, shapes = _bearing(model, body, names)
+    geoms, shapes = _skin_geoms(model, body, names)
     return placement.join(geoms, shapes, [placement.cover(shape, spacing) for shape in shapes], spacing)
 
 
 def separate(
     model: mujoco.MjModel, body: int, spacing: float, placement: Placement, names: Names
 ) -> BodySurface:
-    """A skin over each colliding geom of a body, whole and not joined to the others; errors as in `merge`."""
-    geoms, shapes = _bearing(model, body, names)
+    """Build a separate skin on each colliding geom of a body; arguments and errors as in `merge`."""
+    geoms, shapes = _skin_geoms(model, body, names)
     cover = placement.alone or placement.cover
     return BodySurface.of_parts(geoms, [cover(shape, spacing) for shape in shapes])
 
 
 def colliding_geoms(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """(k,) int32 ids of a body's geoms that can be in a contact: by their masks or by an explicit pair."""
+    """Return the ids (k,) int32 of a body's geoms that can collide, through masks or explicit pairs."""
     geoms = model.body_geomadr[body] + np.arange(model.body_geomnum[body])
     masked = (model.geom_contype[geoms] != 0) | (model.geom_conaffinity[geoms] != 0)
     paired = np.isin(geoms, np.r_[model.pair_geom1, model.pair_geom2])
     return geoms[masked | paired].astype(np.int32)
 
 
-def _bearing(model: mujoco.MjModel, body: int, names: Names) -> tuple[np.ndarray, list[Shape]]:
-    """The ids (k,) and shapes of the geoms that bear a body's skin."""
+def _skin_geoms(model: mujoco.MjModel, body: int, names: Names) -> tuple[np.ndarray, list[Shape]]:
+    """Return the ids (k,) and shapes of the geoms that carry a body's skin."""
     geoms = colliding_geoms(model, body)
     if len(geoms) == 0:
         lacks = "its geoms do not collide" if model.body_geomnum[body] else "it has no geom"
         raise SceneError(
-            f"body {names.bodies[body]!r} cannot bear a skin: {lacks}; give it a geom with a contype or "
-            "conaffinity other than 0, or take it out of skin.scales"
+            f"body {names.bodies[body]!r}: cannot have a skin, since {lacks}; give it a geom with a nonzero "
+            "contype or conaffinity, or remove it from skin.scales"
         )
     return geoms, [Shape.of_geom(model, geom) for geom in geoms]

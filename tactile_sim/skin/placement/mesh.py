@@ -1,8 +1,8 @@
-"""A closed triangle mesh, and vertices taken out of it one by one; it stays closed.
+"""A closed triangle mesh whose vertices can be removed one by one while it stays closed.
 
-A vertex goes by moving onto one of its neighbours, so the two triangles between them vanish. The link
-condition (Dey et al. 1999: the two share just the two corners opposite to their edge) keeps the mesh's
-topology: no hole, no edge of more than two triangles.
+A vertex is removed by moving it onto a neighbour, so the two triangles between them vanish. The link
+condition (Dey et al. 1999: the two vertices share only the two corners opposite to their edge) preserves the
+topology: no holes, and no edge with more than two triangles.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 TAXEL, SEAM, SPARE, LOST = 0, 1, 2, 3
-"""What a vertex is: a taxel; a place where the surfaces of geoms meet; one on the surface that need not stay;
-one that is not on the surface."""
+"""Role of a vertex: a taxel; a vertex of a seam between geoms; a vertex on the surface that can be removed; a
+vertex off the surface."""
 FAIR = 0.11
-"""A triangle as good as this is good enough, and so is one that got no worse; see `quality_after`."""
+"""Quality of an acceptable triangle, also used if a triangle does not get worse; see `quality_after`."""
 FORBIDDEN = -2.0
 
 
 class Mesh(NamedTuple):
-    """A closed mesh, wound outward; kernels change it in place."""
+    """A closed mesh, wound outward; kernels modify it in place."""
 
     positions: np.ndarray
-    """(n, 3) [m]."""
+    """Positions (n, 3) [m]."""
     role: np.ndarray
-    """(n,) TAXEL, SEAM, SPARE or LOST."""
+    """Role (n,): TAXEL, SEAM, SPARE or LOST."""
     triangles: np.ndarray
-    """(t, 3)."""
+    """Vertices (t, 3) of each triangle."""
     across: np.ndarray
-    """(t, 3) the triangle over the edge opposite to each corner."""
+    """Triangle (t, 3) across the edge opposite to each corner."""
     label: np.ndarray
-    """(t,) the geom that a triangle lies on."""
+    """Geom (t,) of each triangle."""
     facing: np.ndarray
-    """(t, 3) unit normal of the geom there."""
+    """Unit normal (t, 3) of the geom at each triangle."""
     alive: np.ndarray
-    """(t,) whether a triangle is still there."""
+    """Whether each triangle (t,) still exists."""
     at: np.ndarray
-    """(n,) a triangle of each vertex; -1 where it is gone."""
+    """A triangle (n,) of each vertex; -1 for removed vertices."""
     longest: float
-    """No edge is made longer than this with care for the shape [m]."""
+    """Maximum length of new edges [m], exceeded only if shape is ignored."""
 
     @staticmethod
     def of(
@@ -52,7 +52,7 @@ class Mesh(NamedTuple):
         facing: np.ndarray,
         longest: float,
     ) -> Mesh:
-        """From a closed mesh (t, 3) in which every vertex has a triangle."""
+        """Build the mesh from closed triangles (t, 3) in which every vertex has a triangle."""
         start, stop = triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
         there, back = start * len(positions) + stop, stop * len(positions) + start
         order = np.argsort(there)
@@ -65,12 +65,12 @@ class Mesh(NamedTuple):
 
 @kernel
 def collapse(mesh, u, v):
-    """Moves vertex u onto its neighbour v."""
+    """Remove vertex u by moving it onto its neighbour v."""
     triangles, across = mesh.triangles, mesh.across
     t = mesh.at[u]
     while triangles[t, (corner(triangles, t, u) + 1) % 3] != v:
         t = across[t, (corner(triangles, t, u) + 1) % 3]
-    # t is (u, v, a); s, over its edge from u to v, is (u, b, v).
+    # t is (u, v, a); s, across the edge from u to v, is (u, b, v).
     k = corner(triangles, t, u)
     a, s = triangles[t, (k + 2) % 3], across[t, (k + 2) % 3]
     j = corner(triangles, s, u)
@@ -96,10 +96,10 @@ def collapse(mesh, u, v):
 
 @kernel
 def quality_after(mesh, u, v):
-    """How good the worst triangle is once vertex u has moved onto v; FORBIDDEN where that opens the mesh.
+    """Return the quality of the worst triangle after moving vertex u onto v.
 
-    A triangle is as good as twice its area over the square of its longest edge, times the cubed cosine of the
-    angle between its normal and what it is to face.
+    The quality of a triangle is twice its area over the square of its longest edge, times the cubed cosine of
+    the angle between its normal and the geom's normal. FORBIDDEN if the mesh would not stay closed.
     """
     shared = count = 0
     worst = 1.0
@@ -119,7 +119,7 @@ def quality_after(mesh, u, v):
         t = mesh.across[t, (k + 1) % 3]
         if t == mesh.at[u]:
             break
-    # Where u has three triangles and so has v, they are a tetrahedron's.
+    # If u and v both have three triangles, these form a tetrahedron.
     if shared != 2 or (count == 3 and _count(mesh, v) == 3):
         return FORBIDDEN
     return worst
@@ -127,7 +127,7 @@ def quality_after(mesh, u, v):
 
 @kernel
 def seam_edges(mesh, u):
-    """How many edges of a vertex lie between two geoms."""
+    """Return the number of a vertex's edges between two geoms."""
     count = 0
     t = mesh.at[u]
     while True:
@@ -140,7 +140,7 @@ def seam_edges(mesh, u):
 
 @kernel
 def _joined(mesh, u, v):
-    """Whether an edge joins two vertices."""
+    """Return whether an edge joins two vertices."""
     t = mesh.at[u]
     while True:
         k = corner(mesh.triangles, t, u)
@@ -153,7 +153,7 @@ def _joined(mesh, u, v):
 
 @kernel
 def _count(mesh, u):
-    """How many triangles a vertex has."""
+    """Return the number of triangles of a vertex."""
     count = 0
     t = mesh.at[u]
     while True:
@@ -165,7 +165,7 @@ def _count(mesh, u):
 
 @kernel
 def corner(triangles, t, u):
-    """Where a triangle has vertex u."""
+    """Return the corner of a triangle at vertex u."""
     if triangles[t, 0] == u:
         return 0
     return 1 if triangles[t, 1] == u else 2
@@ -186,7 +186,7 @@ def _shape(positions, a, b, c, facing):
 
 @kernel
 def _replace(across, t, old, new):
-    """Sets the neighbour of a triangle that was `old`."""
+    """Replace neighbour `old` of a triangle by `new`."""
     for k in range(3):
         if across[t, k] == old:
             across[t, k] = new
@@ -195,7 +195,7 @@ def _replace(across, t, old, new):
 
 @kernel
 def distance(mesh, u, v):
-    """Between two vertices [m]."""
+    """Return the distance between two vertices [m]."""
     x = mesh.positions[u, 0] - mesh.positions[v, 0]
     y = mesh.positions[u, 1] - mesh.positions[v, 1]
     z = mesh.positions[u, 2] - mesh.positions[v, 2]

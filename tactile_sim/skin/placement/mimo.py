@@ -1,12 +1,12 @@
-"""Placement `mimo`: taxels where MIMo's touch library has its sensors, in the same order.
+"""Placement `mimo`: taxels at the sensor positions of MIMo's touch library, in the same order.
 
-On a body they are the vertices of `mimo_meshes` over each geom that lie neither in nor on the convex hull of
-a sibling's vertices; on a geom by itself, all its `mimo_points`. The distance to the nearest neighbour is 0.2
-to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which stands for its
-whole surface and, facing no way, has the normal 0.
+On a body, taxels are the vertices of `mimo_meshes` on each geom that are outside the convex hulls of all
+other geoms' vertices; on a separate geom, all of its `mimo_points`. The distance to the nearest neighbour is
+0.2 to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which represents
+its whole surface and has the normal 0.
 
-Where MIMo fails, this goes on: meshes are covered evenly (see `even`) as they collide, and a body whose geoms
-all hide each other keeps its least deep taxel.
+In two cases where MIMo fails, this placement works: meshes have `even` taxels on their collision shape, and a
+body whose geoms all hide each other keeps its least deep taxel.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from tactile_sim.skin.placement.surface import BodySurface, Surface
 from tactile_sim.skin.placement.triangulate import triangulate
 
 ON = 1e-8
-"""What is nearer to a hull than this lies on it, in spacings."""
+"""Points closer to a hull than this are on it, in spacings."""
 LINK = 2.0
-"""Taxels of two geoms nearer to each other than this are neighbours, in spacings."""
+"""Taxels of two geoms closer to each other than this are neighbours, in spacings."""
 NO_TRIANGLES = np.empty((0, 3), np.int64)
 
 
 def cover(shape: Shape, spacing: float) -> Surface:
-    """Taxels over a geom as a part of its body, in the body's frame; spacing [m]."""
+    """Place taxels with a spacing [m] on a geom that is part of a body; return them in the body's frame."""
     if shape.kind == "mesh":
         return even.cover(shape, spacing)
     return _surface(shape, *getattr(mimo_meshes, shape.kind)(spacing, *_sizes(shape)))
 
 
 def alone(shape: Shape, spacing: float) -> Surface:
-    """Taxels over a geom by itself, in its body's frame; spacing [m]."""
+    """Place taxels with a spacing [m] on a geom with its own skin; return them in its body's frame."""
     if shape.kind == "mesh":
         return even.cover(shape, spacing)
     positions, normals = getattr(mimo_points, shape.kind)(spacing, *_sizes(shape))
@@ -50,7 +50,7 @@ def alone(shape: Shape, spacing: float) -> Surface:
 def join(
     geom_ids: np.ndarray, shapes: Sequence[Shape], surfaces: Sequence[Surface], spacing: float
 ) -> BodySurface:
-    """The skin of a body of its geoms' surfaces."""
+    """Build the skin of a body from its geoms' surfaces; arguments as in `merge.Join`."""
     parts = BodySurface.of_parts(geom_ids, surfaces, _visible(shapes, surfaces, ON * spacing))
     if len(surfaces) == 1:
         return parts
@@ -63,7 +63,7 @@ PLACEMENT = Placement(cover, join, alone)
 
 
 def _sizes(shape: Shape) -> tuple:
-    """As the functions of `mimo_points` and `mimo_meshes` that are named for its kind take them."""
+    """Return the size arguments of the functions in `mimo_points` and `mimo_meshes` for a shape."""
     a, b, _ = shape.size
     match shape.kind:
         case "sphere":
@@ -75,7 +75,7 @@ def _sizes(shape: Shape) -> tuple:
 
 
 def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> Surface:
-    """A taxel has a third of each triangle that it is a corner of; together they have the whole surface."""
+    """Return the surface; a triangle's area is divided between its corners, scaled to the geom's area."""
     if len(positions) == 1:
         surface = Surface(positions, np.zeros((1, 3)), np.array([shape.area]), triangles)
     else:
@@ -87,7 +87,7 @@ def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles
 
 
 def _visible(shapes: Sequence[Shape], surfaces: Sequence[Surface], on: float) -> np.ndarray:
-    """Whether each taxel (n,) lies beyond the hulls of all sibling geoms."""
+    """Return whether each taxel (n,) is outside the hulls of all other geoms."""
     hidden, depths = [], []
     for surface in surfaces:
         inside = np.zeros(len(surface), bool)
@@ -108,7 +108,7 @@ def _visible(shapes: Sequence[Shape], surfaces: Sequence[Surface], on: float) ->
 
 
 def _in_hull(shape: Shape, surface: Surface, points: np.ndarray, on: float) -> np.ndarray:
-    """Whether points (m, 3) in or on a shape lie in or on the hull of its taxels."""
+    """Return whether points (m, 3) in or on a shape are in or on the hull of its taxels."""
     if shape.kind in ("box", "mesh"):
         return np.ones(len(points), bool)
     a, b, c = np.moveaxis(surface.positions[surface.triangles], 1, 0)

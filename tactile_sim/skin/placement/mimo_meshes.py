@@ -1,8 +1,8 @@
-"""Closed triangle meshes over primitives with the vertices of MIMo's ``sensormeshes``, in its order.
+"""Triangle meshes of primitives with the vertices of MIMo's ``sensormeshes``, in the same order.
 
-Those of its TrimeshTouch. Every function takes the distance between vertices [m] first; the meshes lie
-around the origin, axes along z, and but for the pipe's they are convex hulls of their vertices. A primitive
-too small for the distance is one vertex at its centre without a triangle.
+These are the sensors of MIMo's TrimeshTouch. Each function takes the distance between vertices [m] first.
+Meshes are centred on the origin with axes along z. All except the pipe's are convex hulls of their vertices.
+A primitive too small for the distance has one vertex at its centre and no triangles.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from tactile_sim.skin.placement import mimo_points as points
 
 
 class Mesh(NamedTuple):
-    """Vertices and what joins them."""
+    """A triangle mesh with normals."""
 
     vertices: np.ndarray
-    """(n, 3) [m]."""
+    """Positions (n, 3) [m]."""
     normals: np.ndarray
-    """(n, 3) of the primitive there, outward, unit; where two faces meet, the mean of theirs."""
+    """Outward unit normals (n, 3) of the primitive; at an edge, the mean of the adjacent faces."""
     triangles: np.ndarray
-    """(t, 3) indices of vertices, wound outward."""
+    """Vertex indices (t, 3), wound outward."""
 
 
 def box(spacing: float, half: np.ndarray) -> Mesh:
-    """Half edges (3,) [m]."""
+    """Mesh a box with half lengths (3,) [m]."""
     if 0.75 * spacing > half.max():
         return _centre()
     ijk, vertices, normals = points.box_grid(spacing, half)
@@ -47,12 +47,12 @@ def box(spacing: float, half: np.ndarray) -> Mesh:
 
 
 def sphere(spacing: float, radius: float) -> Mesh:
-    """Over the points of `mimo_points.sphere`."""
+    """Mesh the points of `mimo_points.sphere`."""
     return ellipsoid(spacing, np.full(3, radius))
 
 
 def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
-    """Over the points of `mimo_points.ellipsoid`; radii (3,) [m]."""
+    """Mesh the points of `mimo_points.ellipsoid`; radii (3,) [m]."""
     vertices, normals = points.ellipsoid(spacing, radii)
     if len(vertices) == 1:
         return _centre()
@@ -61,7 +61,7 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
 
 
 def pipe(spacing: float, length: float, radius: float) -> Mesh:
-    """Over the points of `mimo_points.pipe`, open at both ends."""
+    """Mesh the points of `mimo_points.pipe`, open at both ends."""
     vertices, normals = points.pipe(spacing, length, radius)
     around = points.round_pipe(spacing, radius)
     if around == 0:
@@ -71,7 +71,7 @@ def pipe(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def cylinder(spacing: float, length: float, radius: float) -> Mesh:
-    """A pipe, rings on the upper cap from its middle outward, then the same on the lower one."""
+    """Mesh a pipe and its caps, with rings from the centre outward, the upper cap first."""
     around = points.round_pipe(spacing, radius)
     radii = points.cap_radii(spacing, radius)[:-1]
     if around < 3 or math.ceil(length / spacing) < 2 or len(radii) == 0:
@@ -85,9 +85,9 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def capsule(spacing: float, length: float, radius: float) -> Mesh:
-    """A pipe, rings on the upper hemisphere from its pole down, then the same on the lower one.
+    """Mesh a pipe and its hemispheres, with rings from the pole, the upper hemisphere first.
 
-    length: of the pipe between the hemispheres [m].
+    ``length`` is that of the cylinder between the hemispheres [m].
     """
     around = points.round_pipe(spacing, radius)
     if around < 3:
@@ -102,13 +102,13 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
-    """A pipe of so many rings with caps at both ends; those on the upper one are given, from its middle."""
+    """Mesh a pipe of several rings with caps at both ends, given the upper cap from its centre."""
     mirror = [1.0, 1.0, -1.0]
     vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
     on_side = np.full(levels, len(side[0]) // levels)
     upper = len(side[0]) + _starts(on_cap)
     lower = upper + len(cap[0])
-    # Along the outline, from the middle of the lower cap to that of the upper one.
+    # Rings along the outline, from the centre of the lower cap to that of the upper cap.
     first = np.concatenate([lower, _starts(on_side), upper[::-1]])
     return Mesh(vertices, normals, _zip(first, np.concatenate([on_cap, on_side, on_cap[::-1]])))
 
@@ -122,7 +122,7 @@ def _starts(count: np.ndarray) -> np.ndarray:
 
 
 def _zip(first: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Triangles (t, 3) of a closed mesh over rings of points, from the lowest ring to the highest."""
+    """Return triangles (t, 3) of a closed mesh over rings of points, from the lowest ring to the highest."""
     fan = np.arange(1, count[0] - 1)
     bottom = first[0] + np.stack([0 * fan, fan + 1, fan], axis=1)
     fan = np.arange(1, count[-1] - 1)
@@ -131,11 +131,14 @@ def _zip(first: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Triangles (t, 3) between rings that follow each other upward on a convex surface around the z axis.
+    """Return triangles (t, 3) between consecutive rings, upward on a convex surface around the z axis.
 
-    first (k,) index of each ring's points, which begin at azimuth 0, and count (k,) of them; a ring of one is
-    a tip. Between two regular polygons in parallel planes the faces of the convex hull come in the order of
-    the directions that the edges face, edge i of n at (2i + 1) / 2n turns.
+    Between two regular polygons in parallel planes, the faces of the convex hull are ordered by the
+    directions of their edges; edge i of n is at (2i + 1) / 2n turns.
+
+    Args:
+        first: First point (k,) of each ring, at azimuth 0.
+        count: Number of points (k,) of each ring; a ring of one point is a tip.
     """
     lower = _edge_triangles(first[:-1], count[:-1], first[1:], count[1:], ties=0)
     upper = _edge_triangles(first[1:], count[1:], first[:-1], count[:-1], ties=1)
@@ -145,15 +148,15 @@ def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
 def _edge_triangles(
     first: np.ndarray, count: np.ndarray, first_other: np.ndarray, count_other: np.ndarray, ties: int
 ) -> np.ndarray:
-    """Of each edge of k rings, and the point of the other ring that it looks at.
+    """Return the triangles of each edge of k rings and the opposite point of the other ring.
 
-    ties: whether of two edges that face the same way the other ring's comes first.
+    ``ties``: whether the other ring's edge comes first if two edges have the same direction.
     """
     edges = np.where(count > 1, count, 0)
     ring = np.repeat(np.arange(len(count)), edges)
     edge = np.arange(len(ring)) - np.repeat(_starts(edges), edges)
     n, m = count[ring], count_other[ring]
-    # As many edges of the other ring come before: those with (2j + 1) n < (2i + 1) m.
+    # Number of preceding edges of the other ring: those with (2j + 1) n < (2i + 1) m.
     before = (((2 * edge + 1) * m - 1 + ties) // n + 1) // 2
     return np.stack(
         [first[ring] + edge, first[ring] + (edge + 1) % n, first_other[ring] + before % m], axis=1

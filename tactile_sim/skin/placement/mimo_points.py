@@ -1,8 +1,9 @@
-"""Points over primitives as MIMo's ``sensorpoints`` lays them, in its order: those of its DiscreteTouch.
+"""Points on primitives at the positions of MIMo's ``sensorpoints``, in the same order.
 
-Every function takes the distance between points [m] first, and returns positions (n, 3) [m] around the
-origin, axes along z, and outward unit normals (n, 3); where two faces meet, the mean of theirs. A primitive
-too small for the distance has one point at its centre, with the normal (0, 0, 1).
+These are the sensors of MIMo's DiscreteTouch. Each function takes the distance between points [m] first. It
+returns positions (n, 3) [m] around the origin, with axes along z, and outward unit normals (n, 3), at edges
+the mean of the adjacent faces. A primitive too small for the distance has one point at its centre, with the
+normal (0, 0, 1).
 """
 
 from __future__ import annotations
@@ -18,14 +19,22 @@ from tactile_sim.errors import TactileSimError
 Points = tuple[np.ndarray, np.ndarray]
 
 FINEST = 1e4
-"""A primitive this many times larger than the distance between its points has a mistake in the units."""
+"""Maximum ratio of a primitive's size to its resolution; larger ratios indicate wrong units."""
 
 
 def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
-    """Arguments of a public function as floats; ``sizes`` and ``radii`` as arrays (3,).
+    """Check and convert the arguments of a public function.
 
-    Raises TactileSimError unless the resolution is above 0 (infinite is allowed), a ``length`` is 0 or more
-    and any other size above 0.
+    Args:
+        function: Name of the function, for errors.
+        resolution: A length > 0 [m]; may be infinite.
+        sizes: Further lengths [m]: ``sizes`` and ``radii`` (3,), ``length`` >= 0, all others > 0.
+
+    Returns:
+        The arguments as floats and arrays (3,).
+
+    Raises:
+        TactileSimError: If an argument is invalid.
     """
     values: list[Any] = []
     for name, given in {"resolution": resolution, **sizes}.items():
@@ -36,35 +45,35 @@ def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
             value = np.array(np.nan)
         if not shape and value.size == 1:
             value = value.reshape(())
-        least = "of 0 or more" if name == "length" else "above 0"
+        least = ">= 0" if name == "length" else "> 0"
         enough = (value >= 0 if name == "length" else value > 0) & (
             np.isfinite(value) | (name == "resolution")
         )
         if value.shape != shape or not enough.all():
             shown = " ".join(repr(given).split())[:60]
-            raise TactileSimError(f"{function}: {name} needs {wanted} {least} [m], but is {shown}")
+            raise TactileSimError(f"{function}: {name}: must be {wanted} {least} m, got {shown}")
         values.append(value if shape else float(value))
     largest = max(float(np.max(value)) for value in values[1:])
     if largest / values[0] > FINEST:
         raise TactileSimError(
-            f"{function}: a resolution of {values[0]:g} m makes too many points on what is {largest:g} m "
-            f"large; give {largest / FINEST:g} or more"
+            f"{function}: resolution: too many points for a size of {largest:g} m, got {values[0]:g} m; "
+            f"use {largest / FINEST:g} m or more"
         )
     return values
 
 
 def box(spacing: float, half: np.ndarray) -> Points:
-    """Half edges (3,) [m]."""
+    """Return points on a box with half lengths (3,) [m]."""
     return centre() if spacing > half.max() else box_grid(spacing, half)[1:]
 
 
 def sphere(spacing: float, radius: float) -> Points:
-    """Rings of latitude, none at the poles."""
+    """Return points on rings of latitude of a sphere, without the poles."""
     return ellipsoid(spacing, np.full(3, radius))
 
 
 def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
-    """A sphere of the largest of the radii (3,), then drawn in along the axes."""
+    """Return the points of a sphere of the largest radius, scaled to the radii (3,) [m]."""
     largest = float(radii.max())
     if spacing > largest:
         return centre()
@@ -74,7 +83,7 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
 
 
 def pipe(spacing: float, length: float, radius: float) -> Points:
-    """Rings along the side; the only one of a pipe without length is in the middle."""
+    """Return points on rings along a pipe; a pipe of length 0 has one ring in the middle."""
     around = round_pipe(spacing, radius)
     if around == 0:
         return centre()
@@ -83,13 +92,13 @@ def pipe(spacing: float, length: float, radius: float) -> Points:
 
 
 def cylinder(spacing: float, length: float, radius: float) -> Points:
-    """A pipe, then rings on both caps from the middle outward, point by point below and above."""
+    """Return points on a pipe and on rings of both caps, outward, alternating below and above."""
     if round_pipe(spacing, radius) < 3 or math.ceil(length / spacing) < 2:
         return centre()
     side, radial = pipe(spacing, length, radius)
     radial[: round_pipe(spacing, radius), 2] = -1
     radial[-round_pipe(spacing, radius) :, 2] = 1
-    # The outermost ring is the pipe's.
+    # The outermost ring belongs to the pipe.
     radii = cap_radii(spacing, radius)[:-1]
     count = [1 if r == 0 else math.floor(2 * math.pi * r / spacing) for r in radii]
     above = rings(count, radii, length / 2, 0.0, 1.0, phase=0.5)
@@ -98,9 +107,9 @@ def cylinder(spacing: float, length: float, radius: float) -> Points:
 
 
 def capsule(spacing: float, length: float, radius: float) -> Points:
-    """A pipe, then rings on both hemispheres from the pole down to it, point by point above and below.
+    """Return points on a pipe and on rings of both hemispheres, from the pole, alternating above and below.
 
-    length: of the pipe between the hemispheres.
+    ``length`` is that of the cylinder between the hemispheres [m].
     """
     if round_pipe(spacing, radius) < 3:
         return centre()
@@ -115,14 +124,14 @@ def capsule(spacing: float, length: float, radius: float) -> Points:
 
 
 def centre() -> Points:
-    """What is too small has this."""
+    """Return the point and normal of a primitive that is too small."""
     return np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]])
 
 
 def box_grid(spacing: float, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The place (n, 3) of each point in the grid of a box, its position and its normal.
+    """Return grid index, position and normal (n, 3) of each point of a box.
 
-    The faces along x come first, then what they leave of those along y, then of those along z.
+    The faces along x come first, then the remaining points of those along y, then of those along z.
     """
     last = np.maximum(2, np.ceil(2 * half / spacing).astype(np.int64)) - 1
     faces = []
@@ -138,26 +147,26 @@ def box_grid(spacing: float, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def sphere_rings(spacing: float, radius: float) -> tuple[np.ndarray, list[int]]:
-    """Angles of the rings from the upper pole, and their numbers of points."""
-    # Numbers of points are made of Python's floats, one by one: a last bit decides how they are rounded.
+    """Return the polar angles of the rings and their numbers of points."""
+    # Computed with Python floats as in MIMo, since the last bit affects rounding.
     number = math.ceil(math.pi * radius / spacing)
     theta = [(i + 0.5) * math.pi / number for i in range(number)]
     return np.array(theta), [round(2 * math.pi * math.sin(t) * radius / spacing) for t in theta]
 
 
 def round_pipe(spacing: float, radius: float) -> int:
-    """Points around a pipe."""
+    """Return the number of points around a pipe."""
     return math.ceil(2 * math.pi * radius / spacing)
 
 
 def pipe_heights(spacing: float, length: float) -> np.ndarray:
-    """Of the rings of a pipe, from below [m]."""
+    """Return the heights of a pipe's rings, lowest first [m]."""
     steps = math.ceil(length / spacing)
     return np.arange(steps + 1) * length / steps - length / 2 if steps else np.zeros(1)
 
 
 def cap_radii(spacing: float, radius: float) -> np.ndarray:
-    """Of the rings of a disc, from its middle to its rim [m]."""
+    """Return the radii of the rings of a disc, from its centre to its rim [m]."""
     return np.linspace(0, radius, round(radius / spacing) + 1)
 
 
@@ -169,10 +178,15 @@ def rings(
     up: np.ndarray | float,
     phase: float = 0.0,
 ) -> Points:
-    """Points on k rings around the z axis, ring after ring.
+    """Return points on k rings around the z axis, ring after ring.
 
-    count (k,) of the points; radius and height [m], and the components of the normals outward and along z:
-    (k,) or one for all. phase: azimuth of the first point of each ring, in steps from point to point.
+    Args:
+        count: Number of points (k,) of each ring.
+        radius: Radius, (k,) or a scalar [m].
+        height: Height, (k,) or a scalar [m].
+        out: Radial component of the normals, (k,) or a scalar.
+        up: Component of the normals along z, (k,) or a scalar.
+        phase: Azimuth of each ring's first point, in steps between points.
     """
     count = np.asarray(count, np.int64)
     radius, height, out, up = (np.broadcast_to(value, count.shape) for value in (radius, height, out, up))
@@ -187,7 +201,7 @@ def rings(
 
 
 def _both_ends(upper: Points, first: int) -> Points:
-    """Each point and its mirror image below, in turn; first: 1 where the upper one is, -1 the lower."""
+    """Return points alternating with their mirror images; ``first``: 1 for upper first, -1 for lower."""
     flips = np.array([[1.0, 1.0, first], [1.0, 1.0, -first]])
     positions, normals = ((values[:, None] * flips).reshape(-1, 3) for values in upper)
     return positions, normals

@@ -1,4 +1,4 @@
-"""Which way is out of a geom, and the way back onto its surface."""
+"""Outward normals of geoms, and projection onto their surfaces."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from tactile_sim.skin.placement.shapes import Shape
 
 
 def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
-    """Unit normals (n, 3) of the surface nearest to points (n, 3) in or close to a geom, in its body's frame.
+    """Return the outward unit normals of a geom's surface nearest to points in or close to the geom.
 
-    Where other faces are farther by no more than `blur` [m], as at an edge, it is the mean of all these.
+    Args:
+        shape: The geom.
+        points: Points (n, 3) in its body's frame [m].
+        blur: Faces farther than the nearest one by at most this are averaged, as at an edge [m].
+
+    Returns:
+        Normals (n, 3) in the body's frame.
     """
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
@@ -34,16 +40,16 @@ def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
         case "ellipsoid":
             normals = p / shape.size**2
         case _:
-            assert shape.hull is not None, "a mesh comes with its hull"
+            assert shape.hull is not None, "meshes have a hull"
             normals = _hull_normals(p, shape.hull.normals, shape.hull.offsets, blur)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
-    # Right in the middle, all ways are as good.
+    # At the centre all directions are equivalent.
     normals = np.where(length > 0, normals / np.where(length > 0, length, 1.0), [0.0, 0.0, 1.0])
     return normals @ shape.rotation.T
 
 
 def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Places (n, 3) on a geom's surface by points (n, 3) that are close to it, in its body's frame [m]."""
+    """Project points (n, 3) close to a geom onto its surface, in its body's frame [m]."""
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
     match shape.kind:
@@ -66,14 +72,14 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
         case "ellipsoid":
             p /= np.linalg.norm(p / shape.size, axis=1, keepdims=True)
         case _:
-            assert shape.hull is not None, "a mesh comes with its hull"
+            assert shape.hull is not None, "meshes have a hull"
             p = _onto_hull(p, shape.hull.normals, shape.hull.offsets, shape.hull.vertices.mean(axis=0))
     return p @ shape.rotation.T + shape.position
 
 
 @kernel
 def _hull_normals(points, normals, offsets, blur):
-    """The sum (n, 3) of the normals of those planes that are nearest from inside, within blur."""
+    """Return the sums (n, 3) of the normals of the nearest planes from inside, within ``blur`` [m]."""
     out = np.zeros_like(points)
     depths = np.empty(len(offsets))
     for i in range(len(points)):
@@ -85,7 +91,7 @@ def _hull_normals(points, normals, offsets, blur):
         for h in range(len(offsets)):
             if depths[h] <= depths[nearest] + blur:
                 out[i] += normals[h]
-        # What is thinner than the blur has planes on its other side, too: more of them, perhaps.
+        # For a geom thinner than the blur, the planes of the other side are included and can dominate.
         if (out[i] * normals[nearest]).sum() <= 0.0:
             out[i] = normals[nearest]
     return out
@@ -93,10 +99,10 @@ def _hull_normals(points, normals, offsets, blur):
 
 @kernel
 def _onto_hull(points, normals, offsets, middle):
-    """Places (n, 3) on a hull around `middle` by points (n, 3)."""
+    """Project points (n, 3) onto a hull around ``middle``."""
     out = points.copy()
     for i in range(len(points)):
-        # A few steps onto the plane that is nearest or farthest exceeded; then exactly along the ray.
+        # A few steps onto the nearest or most exceeded plane; then exactly along the ray.
         for _ in range(4):
             least, plane = np.inf, 0
             for h in range(len(offsets)):

@@ -1,7 +1,7 @@
-"""Geoms as polyhedra, and the union of these.
+"""Geoms as polyhedra, and the union of polyhedra.
 
-The union is manifold3d's: closed and oriented for any input, since what touches or coincides is decided once
-and consistently.
+The union is computed by manifold3d. It is closed and oriented for any input, since contact and coincidence
+are decided consistently.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from tactile_sim.skin.placement.surface import Surface
 from tactile_sim.skin.placement.triangulate import triangulate
 
 FLATNESS = 0.03
-"""How far a polyhedron may lie below the surface of its geom, in spacings."""
+"""Maximum distance of a polyhedron below the geom's surface, in spacings."""
 OUTLINE = 0.35
-"""From one vertex to the next along the edges of a cylinder or mesh, in spacings."""
+"""Distance between vertices along the edges of a cylinder or mesh, in spacings."""
 MOST_ADDED = 4000
-"""Vertices that a polyhedron has besides the taxels, at most about; edges aside."""
+"""Approximate maximum number of vertices in addition to taxels and edges."""
 
 
 @dataclass(frozen=True)
 class Polyhedron:
-    """A closed mesh over a geom: its taxels, and other vertices where these are too far apart."""
+    """A closed mesh over a geom: its taxels, and additional vertices where these are too far apart."""
 
     positions: np.ndarray
-    """(n, 3) [m], the taxels first."""
+    """Positions (n, 3) [m], taxels first."""
     normals: np.ndarray
-    """(n, 3) outward, unit."""
+    """Outward unit normals (n, 3)."""
     triangles: np.ndarray
-    """(t, 3) wound outward."""
+    """Vertex indices (t, 3), wound outward."""
     is_taxel: np.ndarray
-    """(n,) bool."""
+    """Whether each vertex (n,) is a taxel."""
 
     @staticmethod
     def plain(surface: Surface) -> Polyhedron:
-        """The taxels' own mesh."""
+        """Return the mesh of the taxels alone."""
         is_taxel = np.ones(len(surface), bool)
         return Polyhedron(surface.positions, surface.normals, surface.triangles, is_taxel)
 
     @staticmethod
     def fine(shape: Shape, surface: Surface, spacing: float) -> Polyhedron:
-        """One that comes as near to the geom's surface as `FLATNESS` says."""
+        """Return a mesh whose distance from the geom's surface is at most `FLATNESS` spacings."""
         step = _step(shape, spacing)
         if step > 0.85 * spacing:
             return Polyhedron.plain(surface)
@@ -66,10 +66,17 @@ class Polyhedron:
 def unite(
     positions: Sequence[np.ndarray], triangles: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The union of polyhedra: positions (n, 3) [m] and triangles (t, 3) of each, wound outward.
+    """Compute the union of polyhedra.
 
-    Returns those of the union, and where they come from, counted through all polyhedra: (n,) the vertex that
-    each vertex is, or -1 where surfaces meet, and (t,) the triangle that each triangle is a part of.
+    Vertices and triangles of the input are numbered consecutively over all polyhedra.
+
+    Args:
+        positions: Vertices (n, 3) of each polyhedron [m].
+        triangles: Triangles (t, 3) of each polyhedron, wound outward.
+
+    Returns:
+        Vertices (n, 3) and triangles (t, 3) of the union, the input vertex (n,) of each vertex or -1 where
+        surfaces meet, and the input triangle (t,) that contains each triangle.
     """
     first = np.cumsum([0, *map(len, triangles)])
     solids = [
@@ -90,7 +97,7 @@ def unite(
 
 
 def _step(shape: Shape, spacing: float) -> float:
-    """How far apart the vertices of a polyhedron are to be so that it is flat enough [m]."""
+    """Return the distance between vertices at which a polyhedron is flat enough [m]."""
     a, b, c = shape.size
     match shape.kind:
         case "box":
@@ -101,18 +108,18 @@ def _step(shape: Shape, spacing: float) -> float:
             radius = min(a, b, c) ** 2 / max(a, b, c)
         case _:
             radius = a
-    # The middle of a triangle of sides s lies s² / 6r below a sphere of radius r.
+    # The centre of a triangle with sides s is s² / 6r below a sphere of radius r.
     step = min(np.sqrt(6 * FLATNESS * spacing * radius), 0.8 * shape.thickness)
     return max(step, np.sqrt(shape.area / MOST_ADDED))
 
 
 def _with(positions: np.ndarray, more: np.ndarray, least: float) -> np.ndarray:
-    """Points (n, 3) and those of more (m, 3) that are farther than `least` [m] from all of them."""
+    """Add those points of ``more`` (m, 3) that are farther than ``least`` [m] from all positions (n, 3)."""
     return np.concatenate([positions, more[cKDTree(positions).query(more)[0] > least]])
 
 
 def _outline(shape: Shape, step: float) -> np.ndarray:
-    """Points along the edges of a geom, corners among them, no farther apart than a step [m] (n, 3)."""
+    """Return points (n, 3) along the edges of a geom with its corners, at most ``step`` [m] apart."""
     if shape.kind == "cylinder":
         radius, half = shape.size[:2]
         count = int(np.ceil(2 * np.pi * radius / step))
@@ -120,7 +127,7 @@ def _outline(shape: Shape, step: float) -> np.ndarray:
         rim = np.stack([radius * np.cos(azimuth), radius * np.sin(azimuth), np.full(count, half)], axis=1)
         points = np.concatenate([rim, rim * [1, 1, -1]])
     elif shape.kind == "mesh":
-        assert shape.hull is not None, "a mesh comes with its hull"
+        assert shape.hull is not None, "meshes have a hull"
         hull = shape.hull
         a, b, c = hull.faces.T
         edges = np.unique(np.sort(np.stack([np.r_[a, b, c], np.r_[b, c, a]], axis=1)), axis=0)

@@ -1,4 +1,4 @@
-"""Points on a surface pushed apart until they lie evenly."""
+"""Relaxation of points on a surface to even spacing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 ROUNDS = 80
 REACH = 2.0
-"""How far points push each other, in spacings."""
+"""Range of the repulsion between points, in spacings."""
 STEP = 0.35
-"""How far a round moves a point along the push on it, in spacings."""
+"""Displacement per round and unit of repulsion, in spacings."""
 
 Project = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""From points (n, 3) near a surface to places (n, 3) on it [m] and its outward normals there (n, 3)."""
+"""Projects points (n, 3) [m] onto a surface; returns points on it (n, 3) [m] and outward normals (n, 3)."""
 
 
 def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndarray, np.ndarray]:
-    """Places (n, 3) and outward normals (n, 3) of points (n, 3) once they have moved apart on a surface.
+    """Move points apart on a surface.
 
-    spacing: the distance that they end at, about [m].
+    Args:
+        points: Points (n, 3) near the surface [m].
+        spacing: Approximate final distance between points [m].
+        project: Projection onto the surface.
+
+    Returns:
+        Positions (n, 3) [m] and outward normals (n, 3).
     """
     places, normals = project(points)
     for _ in range(ROUNDS):
@@ -32,10 +38,10 @@ def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndar
 
 @kernel
 def _push(places, normals, reach):
-    """The push (n, 3) on each point from those within reach that are not on the other side of the body."""
+    """Return the repulsion (n, 3) of each point from those in range on the same side of the body."""
     cell = cell_size(places, reach)
     corner, shape, first, order = sort_into_cells(places, cell)
-    # Neighbours lie next to each other in memory, too, and each pair is met once.
+    # Neighbours are adjacent in memory, and each pair is visited once.
     near, out_of, push_on = places[order], normals[order], np.zeros_like(places)
     for p in range(len(near)):
         x, y, z = near[p, 0], near[p, 1], near[p, 2]

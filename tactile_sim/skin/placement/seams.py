@@ -1,4 +1,4 @@
-"""Where the surfaces of a body's geoms meet: taxels on both, and not too near to each other over a groove."""
+"""Seams between the surfaces of a body's geoms, and minimum distance of taxels across a groove."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.thin import drop
 
 COINCIDENT = 1e-3
-"""Surfaces nearer to each other than this lie on each other, in spacings."""
-HAIR = 1e-6
-"""A step this short from an edge, however acute, does not lead through the geom, in spacings."""
+"""Surfaces closer to each other than this coincide, in spacings."""
+TINY = 1e-6
+"""A step from an edge that is too short to cross the geom, however acute the edge, in spacings."""
 CROWDED = 0.5
-"""Taxels of two geoms that face each other over a groove are farther apart than this, in spacings."""
+"""Minimum distance of taxels of two geoms that face each other across a groove, in spacings."""
 
 
 def meet(
@@ -28,10 +28,18 @@ def meet(
     near: np.ndarray,
     spacing: float,
 ) -> None:
-    """Moves the vertices where polyhedra meet to where the surfaces of their geoms do.
+    """Move the vertices where polyhedra meet to where the surfaces of their geoms meet.
 
-    Each becomes a taxel of one of these geoms, the one that has the fewest; there its place and normal are.
-    In place: normals (n, 3), and geom (n,), -1 for those vertices; near (k, k): which geoms may touch.
+    Each of them becomes a taxel of one of these geoms, the one with the fewest taxels, with its position and
+    normal on that geom.
+
+    Args:
+        mesh: The mesh, modified in place.
+        normals: Normals (n, 3), modified in place.
+        geom: Geom (n,) of each vertex, -1 for the vertices to move; modified in place.
+        shapes: Shapes of the k geoms.
+        near: Whether two geoms may touch (k, k).
+        spacing: Distance between taxels [m].
     """
     members, vertex = _members(mesh, geom, len(shapes))
     start = mesh.positions[vertex]
@@ -39,7 +47,7 @@ def meet(
     astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
     place[astray] = start[astray]
     settled = np.zeros(len(place), bool)
-    # What fits none is to go; should the mesh not let go of it, it lies on the first.
+    # Vertices that fit no geom are marked for removal and put on the first geom, in case they must stay.
     for k, role in ((0, SEAM), (1, SEAM), (2, SEAM), (0, LOST)):
         for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
             row = np.flatnonzero(~settled & (members[:, k] == g))
@@ -52,11 +60,11 @@ def meet(
             at = vertex[row]
             mesh.positions[at], geom[at], mesh.role[at] = exact, g, role
             normals[at] = outward(shapes[g], exact, COINCIDENT * spacing)
-    _turn_to_seen(mesh, normals, geom, vertex, shapes, HAIR * spacing)
+    _turn_to_visible(mesh, normals, geom, vertex, shapes, TINY * spacing)
 
 
 def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:
-    """Takes out taxels that face one of another geom over a groove, too near."""
+    """Remove taxels that are too close to one of another geom across a groove."""
     there = np.flatnonzero(mesh.at >= 0)
     pairs = there[cKDTree(mesh.positions[there]).query_pairs(CROWDED * spacing, output_type="ndarray")]
     pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]
@@ -72,7 +80,7 @@ def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> 
 
 
 def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Up to three geoms (m, 3) that meet at each new vertex, -1 for none, and these vertices (m,)."""
+    """Return up to three geoms (m, 3) that meet at each new vertex, -1 for none, and these vertices (m,)."""
     pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
     pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
     taxels = np.bincount(geom[mesh.role == TAXEL], minlength=count)
@@ -85,7 +93,7 @@ def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.n
 
 
 def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], stride: float) -> np.ndarray:
-    """Places (m, 3) near start (m, 3) where surfaces of geoms (m, 3) cross; steps are at most a stride."""
+    """Return positions (m, 3) near ``start`` where geoms' surfaces cross; ``stride``: largest step [m]."""
     place = start.copy()
     for _ in range(10):
         slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))
@@ -93,7 +101,7 @@ def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], s
             row, slot = np.nonzero(members == g)
             slope[row, slot] = outward(shapes[g], place[row])
             height[row, slot] = -shapes[g].depth(place[row])
-        # The shortest way to where all heights vanish, to first order; damped where surfaces graze.
+        # The shortest step to zero height over all surfaces, to first order; damped at grazing surfaces.
         gram = slope @ slope.transpose(0, 2, 1) + 1e-4 * np.eye(3)
         way = -np.einsum("nki,nk->ni", slope, np.linalg.solve(gram, height[..., None])[..., 0])
         length = np.linalg.norm(way, axis=1, keepdims=True)
@@ -101,7 +109,7 @@ def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], s
     return place
 
 
-def _turn_to_seen(
+def _turn_to_visible(
     mesh: Mesh,
     normals: np.ndarray,
     geom: np.ndarray,
@@ -109,7 +117,7 @@ def _turn_to_seen(
     shapes: Sequence[Shape],
     ahead: float,
 ) -> None:
-    """Turns normals at an edge of their geom to the faces that can be seen, where others are hidden."""
+    """Turn normals at edges of a geom toward its visible faces if other faces are hidden."""
     angles = _angles(mesh.positions, mesh.triangles) * (mesh.label[:, None] == geom[mesh.triangles])
     weighted = angles[..., None] * mesh.facing[:, None, :]
     seen = np.zeros_like(mesh.positions)
@@ -125,7 +133,7 @@ def _turn_to_seen(
 
 
 def _angles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """(t, 3) of the corners of triangles [rad]."""
+    """Return the angles (t, 3) at the corners of triangles [rad]."""
     corners = positions[triangles]
     one, other = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
     across = np.linalg.norm(np.cross(one, other), axis=2)

@@ -1,4 +1,4 @@
-"""The shape of a geom as it collides: its surface area, and how deep a point lies in it."""
+"""Collision shapes of geoms: surface area, and depth of points below the surface."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ UNFIT = {
 
 @dataclass(frozen=True)
 class Hull:
-    """A convex polytope: the shape a mesh collides with."""
+    """A convex polytope, the collision shape of a mesh."""
 
     vertices: np.ndarray
-    """(v, 3) [m]."""
+    """Vertices (v, 3) [m]."""
     faces: np.ndarray
-    """(f, 3) indices into the vertices, wound outward."""
+    """Vertex indices (f, 3), wound outward."""
     normals: np.ndarray
-    """(h, 3) outward unit normals of the distinct planes of its faces."""
+    """Outward unit normals (h, 3) of the distinct planes of the faces."""
     offsets: np.ndarray
-    """(h,) [m]: the inside is where ``normals @ x <= offsets``."""
+    """Offsets (h,) of the planes [m]: inside is ``normals @ x <= offsets``."""
     first: np.ndarray
-    """(h + 1,) where in `beside` the list of each plane begins."""
+    """Start (h + 1,) of each plane's list in ``beside``."""
     beside: np.ndarray
-    """Planes that share an edge with a plane, list after list."""
+    """Planes that share an edge with each plane, concatenated."""
 
     @staticmethod
     def of(points: np.ndarray) -> Hull:
-        """The convex hull of points (n, 3). Raises QhullError where they lie in one plane."""
-        # Qhull works about the origin and in units of one, however small and far away the mesh is.
+        """Return the convex hull of points (n, 3) [m]; raise QhullError if they are coplanar."""
+        # Normalise position and size, since Qhull's tolerances are absolute.
         centre = (points.min(axis=0) + points.max(axis=0)) / 2
         scale = np.abs(points - centre).max() or 1.0
         hull = ConvexHull((points - centre) / scale)
@@ -56,7 +56,7 @@ class Hull:
         across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         inward = np.einsum("ij,ij->i", across, hull.equations[:, :3]) < 0
         faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
-        # Triangles of one facet share its equation to the last bit.
+        # All triangles of a facet have exactly the same equation.
         planes, plane = np.unique(hull.equations, axis=0, return_inverse=True)
         normals = np.ascontiguousarray(planes[:, :3])
         offsets = -planes[:, 3] * scale + normals @ centre
@@ -68,40 +68,40 @@ class Hull:
 
     @property
     def face_areas(self) -> np.ndarray:
-        """(f,) [m2]."""
+        """Areas (f,) of the faces [m2]."""
         a, b, c = np.moveaxis(self.vertices[self.faces], 1, 0)
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
 
     def depth(self, points: np.ndarray) -> np.ndarray:
-        """How deep points (n, 3) lie below the nearest plane (n,) [m]; negative beyond one."""
+        """Return the depth (n,) of points (n, 3) below the nearest plane [m]; negative outside."""
         return _below_planes(points, self.normals, self.offsets)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A colliding geom in its body."""
+    """A colliding geom in its body's frame."""
 
     kind: str
-    """sphere, capsule, cylinder, ellipsoid, box or mesh."""
+    """Kind: sphere, capsule, cylinder, ellipsoid, box or mesh."""
     size: np.ndarray
-    """(3,) MuJoCo's half sizes and radii [m]; half of the extents for a mesh."""
+    """MuJoCo's half sizes and radii (3,) [m]; half of the extents of a mesh."""
     position: np.ndarray
-    """(3,) of the geom's frame in the body's [m]."""
+    """Position (3,) of the geom's frame in the body's frame [m]."""
     rotation: np.ndarray
-    """(3, 3) from the geom's frame to the body's."""
+    """Rotation (3, 3) from the geom's frame to the body's frame."""
     hull: Hull | None = field(default=None, repr=False)
-    """What a mesh collides with, in the geom's frame."""
+    """Collision hull of a mesh in the geom's frame."""
 
     @staticmethod
     def of_geom(model: mujoco.MjModel, geom: int) -> Shape:
-        """Raises SceneError where the geom cannot bear a skin."""
+        """Return the shape of a geom; raise SceneError if the geom cannot have a skin."""
         kind = int(model.geom_type[geom])
         if kind not in KINDS:
             names = Names(model)
             raise SceneError(
-                f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: its geom "
+                f"body {names.bodies[model.geom_bodyid[geom]]!r}: cannot have a skin, since its geom "
                 f"{names.geoms[geom]!r} is {UNFIT.get(GEOM(kind), 'of an unknown type')}; move this geom to "
-                f"a body of its own, or give the skin to a body of other geoms ({', '.join(KINDS.values())})"
+                f"another body, or use a body with supported geoms ({', '.join(KINDS.values())})"
             )
         hull = None
         size = model.geom_size[geom].copy()
@@ -111,9 +111,8 @@ class Shape:
             except QhullError:
                 names = Names(model)
                 raise SceneError(
-                    f"body {names.bodies[model.geom_bodyid[geom]]!r} cannot bear a skin: the mesh of its "
-                    f"geom {names.geoms[geom]!r} is flat, so it has no convex hull; give it a thickness, or "
-                    "use a thin box"
+                    f"body {names.bodies[model.geom_bodyid[geom]]!r}: cannot have a skin, since the mesh of "
+                    f"its geom {names.geoms[geom]!r} is flat; give the mesh a thickness, or use a thin box"
                 ) from None
             size = np.ptp(hull.vertices, axis=0) / 2
         rotation = np.empty(9)
@@ -122,7 +121,7 @@ class Shape:
 
     @property
     def area(self) -> float:
-        """Of the whole surface [m2]."""
+        """Area of the whole surface [m2]."""
         a, b, c = self.size
         match self.kind:
             case "sphere":
@@ -136,12 +135,12 @@ class Shape:
             case "ellipsoid":
                 return float(ellipsoid_element(self.size, *sphere_grid()).mean() * 4 * np.pi)
             case _:
-                assert self.hull is not None, "a mesh comes with its hull"
+                assert self.hull is not None, "meshes have a hull"
                 return float(self.hull.face_areas.sum())
 
     @property
     def bounds(self) -> np.ndarray:
-        """(2, 3) least and greatest coordinates in the body's frame [m]."""
+        """Minimum and maximum coordinates (2, 3) in the body's frame [m]."""
         a, b, _ = self.size
         along = np.abs(self.rotation[:, 2])
         match self.kind:
@@ -156,14 +155,14 @@ class Shape:
             case "ellipsoid":
                 reach = np.sqrt(self.rotation**2 @ self.size**2)
             case _:
-                assert self.hull is not None, "a mesh comes with its hull"
+                assert self.hull is not None, "meshes have a hull"
                 corners = self.hull.vertices @ self.rotation.T + self.position
                 return np.stack([corners.min(axis=0), corners.max(axis=0)])
         return self.position + np.outer([-1, 1], reach)
 
     @property
     def thickness(self) -> float:
-        """How deep its middle lies [m]."""
+        """Depth of the centre below the surface [m]."""
         a, b, c = self.size
         match self.kind:
             case "sphere" | "capsule":
@@ -173,13 +172,19 @@ class Shape:
             case "box" | "ellipsoid":
                 return min(a, b, c)
             case _:
-                assert self.hull is not None, "a mesh comes with its hull"
+                assert self.hull is not None, "meshes have a hull"
                 return float(self.hull.depth(self.hull.vertices.mean(axis=0)[None])[0])
 
     def depth(self, points: np.ndarray) -> np.ndarray:
-        """How deep points (n, 3) of the body's frame lie below the surface (n,) [m]; negative outside.
+        """Return the depth of points below the surface.
 
-        Exact where it is positive, but for ellipsoids, where it is of first order; a bound outside.
+        It is exact inside, except for ellipsoids (first order), and a bound outside.
+
+        Args:
+            points: Points (n, 3) in the body's frame [m].
+
+        Returns:
+            Depths (n,) [m]; negative outside.
         """
         p = (points - self.position) @ self.rotation
         a, b, _ = self.size
@@ -194,26 +199,31 @@ class Shape:
             case "box":
                 return (self.size - np.abs(p)).min(axis=1)
             case "ellipsoid":
-                # At the centre there is no slope; a hair beside it, the smallest radius is about the depth.
+                # The gradient vanishes at the centre; near it, the depth is about the smallest radius.
                 p[np.abs(p).max(axis=1) == 0, np.argmin(self.size)] = 1e-9 * self.size.min()
                 scaled = np.linalg.norm(p / self.size, axis=1)
                 return (1 - scaled) * scaled / np.linalg.norm(p / self.size**2, axis=1)
             case _:
-                assert self.hull is not None, "a mesh comes with its hull"
+                assert self.hull is not None, "meshes have a hull"
                 return self.hull.depth(p)
 
 
 def sphere_grid(rings: int = 256, around: int = 512) -> tuple[np.ndarray, np.ndarray]:
-    """Heights (rings, 1) and azimuths (1, around) of cells of equal area on the unit sphere."""
+    """Return heights (rings, 1) and azimuths (1, around) of cells of equal area on the unit sphere."""
     height = (2 * np.arange(rings) + 1) / rings - 1
     azimuth = 2 * np.pi * (np.arange(around) + 0.5) / around
     return height[:, None], azimuth[None, :]
 
 
 def ellipsoid_element(radii: np.ndarray, height: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
-    """Area of an ellipsoid's surface over that of the unit sphere it is stretched from [m2].
+    """Return the area element of an ellipsoid relative to that of the unit sphere [m2].
 
-    For the stretch diag(a, b, c) of a surface with unit normal n it is abc |n / (a, b, c)|.
+    For the scaling diag(a, b, c) of a surface with unit normal n it is abc |n / (a, b, c)|.
+
+    Args:
+        radii: Radii (3,) of the ellipsoid [m].
+        height: Heights on the unit sphere.
+        azimuth: Azimuths on the unit sphere [rad]; broadcast with the heights.
     """
     ring = np.sqrt(1 - height**2)
     a, b, c = radii
@@ -222,14 +232,14 @@ def ellipsoid_element(radii: np.ndarray, height: np.ndarray, azimuth: np.ndarray
 
 
 def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(n, 3) vertices of a mesh that its collisions use, in the geom's frame [m]."""
+    """Return the vertices (n, 3) of a mesh that are used for collisions, in the geom's frame [m]."""
     start = model.mesh_vertadr[mesh]
     vertices = model.mesh_vert[start : start + model.mesh_vertnum[mesh]].astype(float)
     graph = model.mesh_graphadr[mesh]
     if graph < 0:
         return vertices
-    # MuJoCo's own hull can have fewer corners than the mesh's (maxhullvert). Its layout: numbers of vertices
-    # and faces, then the edge address of each vertex, then the vertices' indices in the mesh.
+    # MuJoCo's hull can have fewer vertices than the mesh's (maxhullvert). Its layout: numbers of vertices and
+    # faces, the edge address of each vertex, the vertices' indices in the mesh.
     count = model.mesh_graph[graph]
     return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
 

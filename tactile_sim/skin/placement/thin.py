@@ -1,4 +1,4 @@
-"""Which vertices of a body's mesh go: those that are no taxels, and those too near to each other at seams."""
+"""Removal of vertices of a body's mesh that are not taxels or are too close to each other at seams."""
 
 from __future__ import annotations
 
@@ -19,25 +19,29 @@ from tactile_sim.skin.placement.mesh import (
 )
 
 NEAR = 0.6
-"""A taxel nearer to a seam's vertex than this goes, in spacings."""
+"""Taxels closer than this to a seam vertex are removed, in spacings."""
 SEAM_STEP = 0.6
-"""Vertices of a seam nearer to each other than this are thinned out, in spacings."""
+"""Minimum distance between vertices of a seam, in spacings."""
 JUNCTION = 0.8
-"""Junctions of seams nearer to each other than this become one, in the distance that a seam is thinned to."""
+"""Junctions of seams closer to each other than this are merged, relative to the seam's minimum distance."""
 ALIKE = 0.3
-"""Two normals whose cosine is above this are of the same side of a geom."""
+"""Minimum cosine between two normals on the same side of a geom."""
 
 
 @kernel
 def thin(mesh, normals, spacing):
-    """Takes out what is not to stay, and what lies too near to another vertex at a seam.
+    """Remove vertices that are not taxels, and those too close to another vertex at a seam.
 
-    normals (n, 3): of the taxels, outward; spacing [m].
+    Args:
+        mesh: The mesh, modified in place.
+        normals: Outward normals (n, 3).
+        spacing: Distance between taxels [m].
     """
+    # Preserve the shape of triangles as far as possible.
     # With care for the shape as far as it goes, then without.
     for worst, role in ((0.1, SPARE), (0.0, SPARE), (-1.5, LOST)):
         drop(mesh, role, worst)
-    # Each makes room for the other.
+    # Each removal can enable the other.
     for worst, worst_cleared in ((0.1, 0.02), (0.0, 0.0), (0.0, -0.05)):
         _thin_seams(mesh, worst, SEAM_STEP * spacing)
         _clear_seams(mesh, worst_cleared, normals, NEAR * spacing)
@@ -45,7 +49,7 @@ def thin(mesh, normals, spacing):
 
 @kernel
 def drop(mesh, role, worst):
-    """Collapses the vertices of this role and higher, as long as no triangle gets worse than `worst`."""
+    """Collapse vertices of this role and higher while no triangle gets worse than ``worst``."""
     going = True
     while going:
         going = False
@@ -59,7 +63,7 @@ def drop(mesh, role, worst):
 
 @kernel
 def _thin_seams(mesh, worst, least):
-    """Collapses seams' vertices along their seams, nearest ones first, until they are `least` apart."""
+    """Collapse vertices along their seams, closest first, until they are ``least`` [m] apart."""
     going = True
     while going:
         going = False
@@ -80,7 +84,7 @@ def _thin_seams(mesh, worst, least):
             a, b = starts[e], stops[e]
             if a < 0 or touched[a] or touched[b]:
                 continue
-            # A junction of seams stays, but for one hard by another.
+            # Junctions of seams are kept unless they are very close to another one.
             close = lengths[e] < JUNCTION * least
             quality_a = quality_b = FORBIDDEN
             if mesh.role[a] == SEAM and (close or seam_edges(mesh, a) == 2):
@@ -98,7 +102,7 @@ def _thin_seams(mesh, worst, least):
 
 @kernel
 def _clear_seams(mesh, worst, normals, least):
-    """Collapses taxels that lie within `least` of a seam's vertex on the same side of their geom."""
+    """Collapse taxels within ``least`` [m] of a seam vertex on the same side of their geom."""
     for u in range(len(mesh.at)):
         if mesh.at[u] < 0 or (mesh.role[u] != TAXEL and seam_edges(mesh, u) > 0):
             continue
@@ -121,7 +125,7 @@ def _clear_seams(mesh, worst, normals, least):
 
 @kernel
 def _alike(mesh, q, geom, normal):
-    """Whether a geom's surface around vertex q faces about the same way as a normal."""
+    """Return whether a geom's surface around vertex q faces about the same way as a normal."""
     x = y = z = 0.0
     t = mesh.at[q]
     while True:
@@ -137,7 +141,7 @@ def _alike(mesh, q, geom, normal):
 
 @kernel
 def _best_neighbour(mesh, u, worst):
-    """The neighbour that vertex u best moves onto; -1 if each would leave a triangle worse than `worst`."""
+    """Return the best neighbour to collapse u onto; -1 if all leave a triangle worse than ``worst``."""
     best, best_quality = -1, worst
     on_seam = seam_edges(mesh, u) > 0
     t = mesh.at[u]
@@ -147,7 +151,7 @@ def _best_neighbour(mesh, u, worst):
         leaves_seam = on_seam and mesh.label[mesh.across[t, (k + 2) % 3]] == mesh.label[t]
         quality = quality_after(mesh, u, v)
         if quality > worst and (leaves_seam or mesh.role[v] >= SPARE):
-            # Rather along the seam, and onto what stays.
+            # Prefer vertices along the seam, and those that are kept.
             quality = worst + 1e-3 * (quality - worst)
         if quality > best_quality:
             best, best_quality = v, quality

@@ -1,4 +1,4 @@
-"""A closed triangle mesh over points on a convex surface."""
+"""Triangulation of points on a convex surface."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from scipy.spatial import ConvexHull, QhullError
 from tactile_sim.compilation import kernel
 
 FLAT = 1e-9
-"""Two angles that sum to π within this [rad] leave an edge as it is."""
+"""Edges are not flipped if the opposite angles sum to π within this tolerance [rad]."""
 
 
 def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Triangles (t, 3) over points (n, 3) that lie on a convex surface around their mean, wound outward.
+    """Triangulate points on a convex surface around their mean.
 
-    There are none where all the points lie in one plane.
+    Projected on a sphere around the mean, the convex hull of the points is a closed mesh of all of them. Its
+    edges are then flipped until the mesh is Delaunay on the surface itself (Lawson's algorithm).
 
-    Seen from inside, a convex surface is a sphere, and there the convex hull of the points is a closed mesh
-    of all of them. Edges are then flipped until that mesh is Delaunay on the surface itself (Lawson's
-    algorithm).
+    Args:
+        positions: Points (n, 3) [m].
+        normals: Outward normals (n, 3).
+
+    Returns:
+        Point indices (t, 3), wound outward; empty if all points are coplanar.
     """
     rays = positions - positions.mean(axis=0)
-    # A long or flat body is first stretched to a round one; straight lines stay straight.
+    # First scale a long or flat body to a round one; straight lines stay straight.
     spread, axes = np.linalg.eigh(rays.T @ rays)
     sphere = rays @ axes / np.sqrt(np.maximum(spread, 1e-12 * spread[2]))
     sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
@@ -41,10 +45,20 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
 
 @kernel
 def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
-    """Triangles (count_a + count_b, 3) between two rings of points; a lone point counts as a tip.
+    """Return the triangles between two rings of points; a ring of one point is a tip.
 
-    Ring a comes before ring b on the way along the outside that has increasing azimuth on its right. first_a
-    and first_b: the index of the first point of each; phase_a and phase_b: its azimuth in turns.
+    Seen from outside, walking from ring a to ring b, azimuth increases to the right.
+
+    Args:
+        first_a: Index of the first point of ring a.
+        count_a: Number of points of ring a.
+        phase_a: Azimuth of its first point in turns.
+        first_b: As for ring a.
+        count_b: As for ring a.
+        phase_b: As for ring a.
+
+    Returns:
+        Point indices (count_a + count_b, 3).
     """
     out = np.empty((count_a + count_b, 3), np.int64)
     i = count_a if count_a == 1 else 0
@@ -65,10 +79,15 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
 
 @kernel
 def flip_to_delaunay(triangles, across, positions, facing, label, alike):
-    """Flips edges of a closed mesh (t, 3) in place until none makes it better (Lawson's algorithm).
+    """Flip edges of a closed mesh in place until it is Delaunay (Lawson's algorithm).
 
-    across (t, 3): the triangle over the edge opposite to each corner; facing (t, 3): what a triangle faces.
-    Flipped are edges between triangles of one label (t,) where the product of what they face is above alike.
+    Args:
+        triangles: Vertex indices (t, 3).
+        across: Triangle (t, 3) across the edge opposite to each corner.
+        positions: Vertices (n, 3) [m].
+        facing: Normal (t, 3) of the surface at each triangle.
+        label: Label (t,); only edges between triangles of the same label are flipped.
+        alike: Only edges between triangles with a dot product of ``facing`` above this are flipped.
     """
     for _ in range(200):
         flips = 0
@@ -81,7 +100,7 @@ def flip_to_delaunay(triangles, across, positions, facing, label, alike):
 
 @kernel
 def _flip(triangles, across, positions, facing, label, alike, t, k):
-    """Flips the edge opposite to corner k of triangle t if that makes the mesh better; whether it did."""
+    """Flip the edge opposite to corner k of triangle t if that improves the mesh; return whether it did."""
     u = across[t, k]
     if label[t] != label[u]:
         return False
@@ -112,7 +131,7 @@ def _flip(triangles, across, positions, facing, label, alike, t, k):
 
 @kernel
 def _opposite(triangles, t, a, b):
-    """The corner of triangle t that is neither a nor b."""
+    """Return the corner of triangle t that is neither a nor b."""
     for k in range(3):
         if triangles[t, k] != a and triangles[t, k] != b:
             return k
@@ -121,14 +140,14 @@ def _opposite(triangles, t, a, b):
 
 @kernel
 def _angle(positions, at, b, c):
-    """Angle of the corner `at` of a triangle [rad]."""
+    """Return the angle at a corner of a triangle [rad]."""
     (x, y, z), dot = _products(positions, at, b, c)
     return np.arctan2(np.sqrt(x * x + y * y + z * z), dot)
 
 
 @kernel
 def _faces(positions, a, b, c, facing, t, u):
-    """Whether a triangle faces what triangles t and u face on the mean."""
+    """Return whether a triangle faces the mean direction of triangles t and u."""
     cross, _ = _products(positions, a, b, c)
     out = 0.0
     for axis in range(3):
@@ -138,7 +157,7 @@ def _faces(positions, a, b, c, facing, t, u):
 
 @kernel
 def _products(positions, a, b, c):
-    """Cross and dot product of the way from a to b and the way from a to c."""
+    """Return the cross and dot products of the vectors from a to b and from a to c."""
     x, y, z = positions[a]
     ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
     vx, vy, vz = positions[c, 0] - x, positions[c, 1] - y, positions[c, 2] - z
@@ -147,7 +166,7 @@ def _products(positions, a, b, c):
 
 @kernel
 def _joined(triangles, across, start, a, d):
-    """Whether an edge joins a, a corner of triangle start, and d."""
+    """Return whether an edge joins a, a corner of triangle ``start``, and d."""
     t = start
     while True:
         k = 0

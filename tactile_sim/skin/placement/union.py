@@ -1,13 +1,13 @@
-"""The geoms of a body as one: their surfaces as far as they are outside, closed where they meet.
+"""The outer surface of a body of several geoms as one closed mesh.
 
-Each geom is a polyhedron over its taxels, and the union of these is a closed mesh. Its vertices are the
-taxels that are outside, and new ones where surfaces meet; the latter go to where the true surfaces do. At
-last, vertices that lie too near to each other are taken out, which leaves the mesh closed (see `mesh`).
+Each geom is a polyhedron over its taxels. The union of these is a closed mesh, whose vertices are the taxels
+on the outside and new vertices where surfaces meet. The new vertices are moved to the exact intersections.
+Finally, vertices that are too close to each other are removed while the mesh stays closed (see `mesh`).
 
-Measured over 60 random bodies of two to six geoms of 1.5 to 8 spacings, with 70,000 taxels: the nearest taxel
-is 0.61 to 1.04 spacings away for 98 % of them and less than half a spacing for 0.16 %, at sharp ends and in
-corners of three geoms; no place of the skin is farther than a spacing from a taxel; and areas add up to what
-can be seen within 0.15 %.
+For 60 random bodies of two to six geoms of 1.5 to 8 spacings with 70,000 taxels, the nearest taxel is 0.61
+to 1.04 spacings away for 98 % of the taxels, and less than half a spacing for 0.16 %, at sharp ends and in
+corners of three geoms. No point of the skin is farther than a spacing from a taxel, and areas sum to the
+visible area within 0.15 %.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from tactile_sim.skin.placement.thin import thin
 from tactile_sim.skin.placement.triangulate import flip_to_delaunay
 
 SUNK = 0.1
-"""How deep hidden vertices go into what hides them, so that coinciding surfaces do not mix, in spacings."""
+"""Minimum depth of hidden vertices in the geom that hides them, in spacings; separates coinciding geoms."""
 LONGEST = 2.2
-"""Taking vertices out makes no edge longer than this where it can be helped, in spacings."""
+"""Maximum edge length after removing vertices, exceeded only if unavoidable, in spacings."""
 JOINED = 0.5
-"""Geoms of a body nearer to each other than this carry one skin over the gap, in spacings."""
+"""Geoms of a body closer to each other than this share one skin across the gap, in spacings."""
 GAP = 1.5
-"""Taxels on either side of such a gap nearer to each other than this are neighbours, in spacings."""
+"""Taxels on both sides of such a gap closer to each other than this are neighbours, in spacings."""
 
 
 @dataclass
 class _Taxels:
-    """Taxels of several geoms, with the triangles between them."""
+    """Taxels of several geoms and their triangles."""
 
     positions: np.ndarray
     normals: np.ndarray
@@ -53,18 +53,24 @@ class _Taxels:
 def join(
     geom_ids: np.ndarray, shapes: Sequence[Shape], surfaces: Sequence[Surface], spacing: float
 ) -> BodySurface:
-    """The skin of a body: k geoms, their shapes and the covers of these; spacing [m].
+    """Build the skin of a body from its geoms.
 
-    No taxel lies inside another geom of the body, none where two touch face to face, and where surfaces
-    coincide only the earlier geom has taxels. A cover that is no closed mesh gives its visible taxels as they
-    are. A body always keeps a taxel: if none would be left, the least deep.
+    No taxel is inside another geom of the body or where two geoms touch face to face. Where surfaces
+    coincide, only the first geom has taxels. The visible taxels of a surface that is not a closed mesh are
+    kept as they are. A body always keeps at least one taxel, the least deep.
+
+    Args:
+        geom_ids: Ids (k,) of the geoms.
+        shapes: Their shapes.
+        surfaces: Their surfaces.
+        spacing: Distance between taxels [m].
     """
     near = _near(shapes, JOINED * spacing)
     if not near.any():
         return BodySurface.of_parts(geom_ids, surfaces)
     views = [_View.of(i, shapes, surface, near[i], spacing) for i, surface in enumerate(surfaces)]
-    shut = [i for i, view in enumerate(views) if len(view.solid.triangles) and not view.hidden.all()]
-    parts = [_outside([views[i] for i in shut], shut, shapes, near, spacing)] if shut else []
+    closed = [i for i, view in enumerate(views) if len(view.solid.triangles) and not view.hidden.all()]
+    parts = [_outside([views[i] for i in closed], closed, shapes, near, spacing)] if closed else []
     parts += [
         _visible(surfaces[i], views[i].hidden, i)
         for i in range(len(shapes))
@@ -77,15 +83,15 @@ def join(
 
 @dataclass
 class _View:
-    """A geom as its siblings leave it."""
+    """A geom with its visibility beside the other geoms of the body."""
 
     solid: Polyhedron
     hidden: np.ndarray
-    """(n,) whether each vertex is not on the body's outside."""
+    """Whether each vertex (n,) is hidden by another geom."""
     depth: np.ndarray
-    """(n,) how deep it is in the sibling it is deepest in [m]; negative outside."""
+    """Depth (n,) of each vertex in the other geom it is deepest in [m]; negative outside."""
     sunk: np.ndarray
-    """(n, 3) the vertices, hidden ones moved to well inside that sibling [m]."""
+    """Vertices (n, 3), with hidden ones moved well inside that geom [m]."""
 
     @staticmethod
     def of(i: int, shapes: Sequence[Shape], surface: Surface, near: np.ndarray, spacing: float) -> _View:
@@ -112,13 +118,13 @@ class _View:
             enough = min(SUNK * spacing, 0.4 * shape.thickness, 0.4 * shapes[j].thickness)
             row = np.flatnonzero((by == j) & (deepest < enough))
             inward = -outward(shapes[j], sunk[row], 4 * coincident)
-            # Straight into a box's edge, a way is as deep as it is long over the root of two.
+            # Into a box's edge, the depth is the length of the step over the root of two.
             sunk[row] += np.sqrt(2) * (enough - deepest[row])[:, None] * inward
         return _View(solid, hidden, deepest, sunk)
 
 
 def _near(shapes: Sequence[Shape], gap: float) -> np.ndarray:
-    """Which geoms' bounds are nearer to each other than a gap [m] (k, k)."""
+    """Return whether the bounds of two geoms (k, k) are closer to each other than a gap [m]."""
     bounds = np.array([shape.bounds for shape in shapes])
     low, high = bounds[:, 0] - gap / 2, bounds[:, 1] + gap / 2
     near = np.asarray(((low[:, None] <= high) & (low <= high[:, None])).all(axis=2))
@@ -129,7 +135,7 @@ def _near(shapes: Sequence[Shape], gap: float) -> np.ndarray:
 def _outside(
     views: Sequence[_View], ids: Sequence[int], shapes: Sequence[Shape], near: np.ndarray, spacing: float
 ) -> _Taxels:
-    """The closed surface of the union of geoms `ids`, which are not hidden all over."""
+    """Return the closed surface of the union of geoms ``ids``, which are not entirely hidden."""
     solids = [view.solid for view in views]
     first = np.cumsum([0, *(len(solid.positions) for solid in solids)])
     vertex_geom = np.repeat(ids, np.diff(first))
@@ -162,13 +168,13 @@ def _outside(
 def _remaining(
     mesh: Mesh, normals: np.ndarray, geom: np.ndarray, source: np.ndarray, seen: np.ndarray
 ) -> _Taxels:
-    """What is left of a mesh; seen (k,): the area of each geom that can be seen [m2]."""
+    """Return the remaining vertices of a mesh as taxels; ``seen`` (k,): visible area of each geom [m2]."""
     alive = mesh.alive
     label, facing = mesh.label[alive], mesh.facing[alive]
     triangles, across = mesh.triangles[alive], (np.cumsum(alive) - 1)[mesh.across[alive]]
     flip_to_delaunay(triangles, across, mesh.positions, facing, label, 0.5)
     areas = _cross(mesh.positions, triangles)[1]
-    # A geom's flat triangles cut off some of its curved surface; each taxel gets its share of that.
+    # Flat triangles cut off part of the curved surface; the missing area is distributed over all taxels.
     areas *= (seen / np.maximum(np.bincount(label, areas, minlength=len(seen)), 1e-300))[label]
     areas *= seen.sum() / areas.sum()
     used = np.flatnonzero(mesh.at >= 0)
@@ -199,7 +205,7 @@ def _least_deep(surfaces: Sequence[Surface], views: Sequence[_View]) -> _Taxels:
 def _assemble(
     geom_ids: np.ndarray, parts: Sequence[_Taxels], shapes: Sequence[Shape], spacing: float
 ) -> BodySurface:
-    """All parts in the order of geoms; edges are the triangles' sides and the ways over narrow gaps."""
+    """Combine parts in the order of geoms; edges are triangle sides and connections across narrow gaps."""
     first = np.cumsum([0, *(len(part.geom) for part in parts)])
     geom = np.concatenate([part.geom for part in parts])
     order = np.argsort(geom, kind="stable")
@@ -223,7 +229,7 @@ def _assemble(
 
 
 def _cross(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of triangles (t, 3), the cross products of two sides (t, 3) and the areas (t,) [m2]."""
+    """Return the cross products of two sides (t, 3) and the areas (t,) [m2] of triangles (t, 3)."""
     a, b, c = np.moveaxis(positions[triangles], 1, 0)
     cross = np.cross(b - a, c - a)
     return cross, np.linalg.norm(cross, axis=1) / 2
@@ -237,7 +243,7 @@ def _gaps(
     shapes: Sequence[Shape],
     spacing: float,
 ) -> np.ndarray:
-    """(e, 2) pairs of taxels on either side of a narrow gap between geoms that nothing else joins."""
+    """Return pairs (e, 2) of taxels on both sides of narrow gaps between otherwise unconnected geoms."""
     graph = coo_array((np.ones(len(sides), bool), sides.T), shape=(len(positions), len(positions)))
     count, component = connected_components(graph, directed=False)
     if count == 1:
@@ -246,7 +252,7 @@ def _gaps(
     pairs = pairs[component[pairs[:, 0]] != component[pairs[:, 1]]]
     a, b = pairs.T
     way = positions[b] - positions[a]
-    # Not through a wall: neither lies behind the other.
+    # Neither taxel may be behind the other, which excludes connections through walls.
     aside = 0.3 * np.linalg.norm(way, axis=1)
     ahead = np.einsum("ij,ij->i", normals[a], way) > -aside
     ahead &= np.einsum("ij,ij->i", normals[b], way) < aside

@@ -1,4 +1,4 @@
-"""Even taxels over single geoms, against the geometry of each."""
+"""Even taxels on single geoms, compared with each geom's geometry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HULL = ConvexHull(PEBBLE)
 
 
 def ellipsoid_area(size):
-    """Knud Thomsen's formula, within 1.2 %."""
+    """Return the area by Knud Thomsen's formula, exact to 1.2 %."""
     a, b, c = size**1.6075
     return 4 * np.pi * ((a * b + b * c + c * a) / 3) ** (1 / 1.6075)
 
@@ -26,7 +26,7 @@ def capsule_gap(p, size):
     return np.hypot(np.hypot(p[:, 0], p[:, 1]), p[:, 2] - along) - size[0]
 
 
-# kind: distance outside the surface of points in the geom's frame, area, volume
+# kind: signed distance of points outside the surface in the geom's frame, area, volume
 GEOMETRY = {
     "sphere": (
         lambda p, s: np.linalg.norm(p, axis=1) - s[0],
@@ -63,7 +63,7 @@ KINDS = sorted(GEOMETRY)
 
 
 def one_geom(kind, size, pose=True):
-    """A model with one body with one geom, turned and moved in it."""
+    """Return a model of one body with one geom, rotated and translated in the body."""
     place = 'pos=".1 -.2 .3" euler="20 50 -70"' if pose else ""
     vertices = " ".join(map(str, PEBBLE.ravel()))
     asset = f'<asset><mesh name="pebble" vertex="{vertices}"/></asset>' if kind == "mesh" else ""
@@ -75,7 +75,7 @@ def one_geom(kind, size, pose=True):
 
 
 def in_geom(model, positions):
-    """Points of the body's frame in the frame the geometry above is told in."""
+    """Transform points from the body's frame to the frame of the geometry above."""
     rotation, position = np.empty(9), model.geom_pos[0]
     mujoco.mju_quat2Mat(rotation, model.geom_quat[0])
     points = (positions - position) @ rotation.reshape(3, 3)
@@ -94,22 +94,22 @@ CASES = [
 
 
 @pytest.mark.parametrize("kind, size, spacing", CASES)
-def test_every_taxel_is_on_the_surface_with_its_normal_outward(kind, size, spacing):
+def test_taxels_are_on_the_surface_with_outward_normals(kind, size, spacing):
     outside, _, _ = GEOMETRY[kind]
     model = one_geom(kind, size)
     skin = Skin(model, {1: spacing})
-    # A mesh's vertices are float32 in the model.
+    # Mesh vertices are float32 in the model.
     tolerance = 1e-8 if kind == "mesh" else 1e-9
     assert np.abs(outside(in_geom(model, skin.positions), size)).max() < tolerance
     np.testing.assert_allclose(np.linalg.norm(skin.normals, axis=1), 1)
     assert outside(in_geom(model, skin.positions + 1e-4 * skin.normals), size).min() > 1e-5
-    # A convex body lies behind the plane that a taxel's outward normal is normal to.
+    # A convex body is behind the tangent plane at each taxel.
     beyond = (skin.positions @ skin.normals.T) - np.einsum("ij,ij->i", skin.positions, skin.normals)
     assert beyond.max() < tolerance
 
 
 @pytest.mark.parametrize("kind, size, spacing", CASES)
-def test_taxels_are_one_per_spacing_squared_and_share_the_area(kind, size, spacing):
+def test_number_and_area_of_taxels_match_the_spacing(kind, size, spacing):
     area = GEOMETRY[kind][1](size)
     skin = Skin(one_geom(kind, size), {1: spacing})
     if area / spacing**2 > 500:
@@ -120,7 +120,7 @@ def test_taxels_are_one_per_spacing_squared_and_share_the_area(kind, size, spaci
 
 
 @pytest.mark.parametrize("kind, size, spacing", CASES)
-def test_neighbours_are_about_a_spacing_apart(kind, size, spacing):
+def test_neighbours_are_about_one_spacing_apart(kind, size, spacing):
     positions = Skin(one_geom(kind, size), {1: spacing}).positions
     distance = cKDTree(positions).query(positions, k=2)[0][:, 1] / spacing
     assert distance.min() > 0.65
@@ -129,12 +129,12 @@ def test_neighbours_are_about_a_spacing_apart(kind, size, spacing):
 
 
 @pytest.mark.parametrize("kind, size, spacing", CASES)
-def test_the_triangles_close_around_the_geom_and_face_outward(kind, size, spacing):
+def test_triangles_are_closed_and_wound_outward(kind, size, spacing):
     skin = Skin(one_geom(kind, size), {1: spacing})
     triangles = skin.bodies[0].triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))
-    # Closed: each side is there once in either direction. A sphere's topology: V - E + F = 2.
+    # Closed: each side occurs once in each direction. Topology of a sphere: V - E + F = 2.
     assert len(directed) == len(sides)
     assert all((b, a) in directed for a, b in directed)
     assert len(skin.positions) - len(sides) // 2 + len(triangles) == 2
@@ -144,7 +144,7 @@ def test_the_triangles_close_around_the_geom_and_face_outward(kind, size, spacin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_geom_smaller_than_the_spacing_has_a_few_taxels_on_its_surface(kind):
+def test_geom_smaller_than_spacing_has_a_few_taxels_on_its_surface(kind):
     size = np.array([0.03, 0.02, 0.04])
     model = one_geom(kind, size)
     skin = Skin(model, {1: 1.0})
@@ -155,13 +155,13 @@ def test_a_geom_smaller_than_the_spacing_has_a_few_taxels_on_its_surface(kind):
 
 @pytest.mark.parametrize("size", [(0.1, 0.08, 0.001), (0.3, 0.004, 0.003)])
 @pytest.mark.parametrize("kind", ["box", "cylinder", "ellipsoid", "capsule"])
-def test_a_geom_thinner_than_the_spacing_has_no_gaps(kind, size):
+def test_geom_thinner_than_spacing_has_no_gaps(kind, size):
     size = np.array(size[::-1] if kind in ("capsule", "cylinder") else size)
     if kind == "cylinder":
         size[0] = 0.003
     skin = Skin(one_geom(kind, size, pose=False), {1: 0.01})
     rng = np.random.default_rng(1)
-    # Points on the taxels' own closed mesh stand for the surface.
+    # Points on the closed mesh of the taxels approximate the surface.
     corners = skin.positions[skin.bodies[0].triangles.astype(int)]
     weights = rng.dirichlet(np.ones(3), 2000)
     points = np.einsum("nk,nki->ni", weights, corners[rng.integers(len(corners), size=2000)])
@@ -169,7 +169,7 @@ def test_a_geom_thinner_than_the_spacing_has_no_gaps(kind, size):
 
 
 @pytest.mark.parametrize("limit", ["", 'maxhullvert="12"'])
-def test_the_skin_of_a_mesh_is_what_mujoco_collides(limit):
+def test_skin_of_a_mesh_is_mujocos_collision_shape(limit):
     vertices = " ".join(map(str, PEBBLE.ravel()))
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><asset><mesh name="pebble" vertex="{vertices}" {limit}/></asset><worldbody>
@@ -183,18 +183,18 @@ def test_the_skin_of_a_mesh_is_what_mujoco_collides(limit):
         assert mujoco.mj_geomDistance(model, data, 0, 1, 1.0, None) == pytest.approx(0.009, abs=1e-6)
 
 
-def test_points_in_one_plane_make_no_closed_mesh_and_no_error():
+def test_coplanar_points_have_no_triangles():
     square = np.array([[1.0, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]])
     assert len(triangulate(square, np.tile([0.0, 0, 1], (4, 1)))) == 0
 
 
-def test_the_same_geom_gives_the_same_taxels():
+def test_placement_is_deterministic():
     for kind in KINDS:
         model = one_geom(kind, np.array([0.05, 0.06, 0.07]))
         np.testing.assert_array_equal(Skin(model, {1: 0.01}).positions, Skin(model, {1: 0.01}).positions)
 
 
-def test_taxels_sit_on_the_edges_and_corners_of_a_box():
+def test_box_has_taxels_on_edges_and_corners():
     size = np.array([0.05, 0.05, 0.05])
     skin = Skin(one_geom("box", size, pose=False), {1: 0.01})
     on_faces = (np.abs(np.abs(skin.positions) - size) < 1e-12).sum(axis=1)

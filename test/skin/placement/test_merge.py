@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim import SceneError
 from tactile_sim.names import Names
@@ -16,7 +17,7 @@ TETRAHEDRON = '<asset><mesh name="tetra" vertex="0 0 0  .2 0 0  0 .2 0  0 0 .2"/
 
 
 def body_of(geoms, asset="", extra=""):
-    """A model whose body 1 has these geoms."""
+    """Return a model whose body 1 has these geoms."""
     return mujoco.MjModel.from_xml_string(
         f'<mujoco>{asset}<worldbody><geom name="floor" type="plane" size="1 1 .1"/>'
         f'<body name="b"><freejoint/>{geoms}</body></worldbody>{extra}</mujoco>'
@@ -28,7 +29,7 @@ def in_box(points, half, centre=(0, 0, 0)):
 
 
 def neighbours(skin, taxel):
-    """Those within three spacings that a path on the surface leads to."""
+    """Return the taxels within three spacings, connected along the surface."""
     (around,) = skin.taxels_within(0, skin.positions[taxel], 3 * skin.spacings[0])
     return around[0]
 
@@ -56,7 +57,7 @@ SIBLINGS = {
 
 
 @pytest.mark.parametrize("kind", SIBLINGS)
-def test_no_taxel_lies_inside_a_sibling(kind):
+def test_no_taxel_is_inside_another_geom(kind):
     attributes, depth = SIBLINGS[kind]
     model = body_of(
         f'<geom {attributes}/><geom type="box" size=".15 .03 .03" pos=".05 .02 .01"/>', TETRAHEDRON
@@ -69,7 +70,7 @@ def test_no_taxel_lies_inside_a_sibling(kind):
     assert len(second) > 50
 
 
-def test_a_geom_inside_another_bears_nothing():
+def test_geom_inside_another_has_no_taxels():
     skin = Skin(body_of('<geom type="box" size=".1 .1 .1"/><geom type="sphere" size=".05"/>'), {1: 0.02})
     assert set(skin.geom_index) == {0}
     assert len(skin.positions) == len(
@@ -77,49 +78,49 @@ def test_a_geom_inside_another_bears_nothing():
     )
 
 
-def test_two_equal_boxes_bear_the_skin_of_one():
+def test_two_equal_boxes_have_the_skin_of_one():
     box = '<geom type="box" size=".1 .1 .1" euler="10 20 30"/>'
     twice, once = Skin(body_of(box + box), {1: 0.02}), Skin(body_of(box), {1: 0.02})
     np.testing.assert_array_equal(twice.positions, once.positions)
 
 
-def test_nothing_is_left_where_two_boxes_touch_face_to_face():
+def test_no_taxels_where_two_boxes_touch_face_to_face():
     boxes = '<geom type="box" size=".1 .1 .1"/><geom type="box" size=".05 .05 .05" pos="0 0 .15"/>'
     skin = Skin(body_of(boxes), {1: 0.01})
     in_plane = np.abs(skin.positions[:, 2] - 0.1) < 1e-9
     under_the_small_one = (np.abs(skin.positions[:, :2]) < 0.05 - 1e-6).all(axis=1)
     assert not (in_plane & under_the_small_one).any()
-    # The visible part of either: 6 faces less one covered patch, 5 faces.
+    # Visible area: 6 faces minus one covered patch, plus 5 faces.
     assert skin.areas.sum() == pytest.approx(6 * 0.04 - 0.01 + 5 * 0.01, rel=0.05)
 
 
-def test_the_skin_goes_on_from_one_geom_to_the_next():
+def test_skin_is_connected_across_geoms():
     capsule = '<geom type="capsule" size=".05" fromto="0 0 0 {} 0 0"/>'
     skin = Skin(body_of(capsule.format(0.2) + '<geom type="sphere" size=".07" pos=".2 0 0"/>'), {1: 0.01})
     crossing = [t for t in range(len(skin.positions)) if len(set(skin.geom_index[neighbours(skin, t)])) == 2]
-    # The seam is a circle of about 2 pi 0.05: with 3 spacings on either side.
+    # The seam is a circle of about 2 pi 0.05, with 3 spacings on each side.
     assert len(crossing) > 100
 
 
-def test_the_skin_does_not_jump_between_plates_a_spacing_apart():
+def test_skin_is_not_connected_between_plates_one_spacing_apart():
     plates = '<geom type="box" size=".1 .1 .001"/><geom type="box" size=".1 .1 .001" pos="0 0 .012"/>'
     skin = Skin(body_of(plates), {1: 0.01})
     for taxel in range(len(skin.positions)):
         assert len(set(skin.geom_index[neighbours(skin, taxel)])) == 1
 
 
-def test_a_body_whose_taxels_all_lie_inside_one_another_keeps_the_least_deep():
+def test_body_with_all_taxels_inside_geoms_keeps_the_least_deep():
     model = body_of('<geom type="sphere" size=".1"/><geom type="sphere" size=".08" pos=".02 0 0"/>')
 
     def centre_only(shape, spacing):
         return Surface(shape.position[None], np.eye(3)[:1], np.ones(1), np.empty((0, 3), np.int64))
 
     kept = merge(model, 1, 0.5, Placement(centre_only), Names(model))
-    # The first centre is 0.06 deep in the second sphere, the second 0.08 in the first.
+    # The first centre is 0.06 deep in the second sphere, the second one 0.08 in the first.
     np.testing.assert_allclose(kept.positions, [[0, 0, 0]])
 
 
-def test_geoms_that_do_not_collide_bear_nothing_unless_a_pair_names_them():
+def test_only_geoms_that_can_collide_have_taxels():
     geoms = (
         '<geom name="bone" type="sphere" size=".05"/>'
         '<geom name="picture" type="box" size=".2 .2 .2" contype="0" conaffinity="0"/>'
@@ -130,26 +131,25 @@ def test_geoms_that_do_not_collide_bear_nothing_unless_a_pair_names_them():
 
 
 @pytest.mark.parametrize(
-    "geoms, body, told",
+    "geoms, body, facts",
     [
-        ('<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>', 1, ["'b'", "it has no geom"]),
-        ('<geom size=".1" contype="0" conaffinity="0"/>', 1, ["'b'", "its geoms do not collide", "contype"]),
-        ('<geom size=".1"/>', 0, ["'world'", "'floor'", "a plane"]),
+        ('<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>', 1, ["'b'", "geom"]),
+        ('<geom size=".1" contype="0" conaffinity="0"/>', 1, ["'b'", "contype"]),
+        ('<geom size=".1"/>', 0, ["'world'", "'floor'", "plane"]),
     ],
 )
-def test_a_body_that_cannot_bear_a_skin_is_named_with_the_reason(geoms, body, told):
-    with pytest.raises(SceneError) as error:
+def test_body_that_cannot_have_a_skin_is_rejected(geoms, body, facts):
+    with raises(SceneError, *facts):
         Skin(body_of(geoms), {body: 0.02})
-    assert all(text in str(error.value) for text in told)
 
 
 @pytest.mark.parametrize("spacing", [0.0, -0.01, float("nan"), float("inf")])
-def test_a_spacing_that_is_no_length_is_refused(spacing):
-    with pytest.raises(SceneError, match=r"skin\.scales\.b"):
+def test_invalid_spacing_is_rejected(spacing):
+    with raises(SceneError, "skin.scales.b", str(spacing)):
         Skin(body_of('<geom size=".1"/>'), {1: spacing})
 
 
-def test_the_world_itself_can_bear_a_skin():
+def test_world_body_can_have_a_skin():
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><geom type="box" size=".1 .1 .1" pos="0 0 1"/></worldbody></mujoco>'
     )
@@ -158,7 +158,7 @@ def test_the_world_itself_can_bear_a_skin():
     assert skin.positions[:, 2].min() == pytest.approx(0.9)
 
 
-def test_bodies_follow_each_other_in_the_order_of_ids():
+def test_bodies_are_in_id_order():
     spec = mujoco.MjSpec.from_string("<mujoco><worldbody/></mujoco>")
     for name in "abc":
         spec.worldbody.add_body(name=name).add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.1])

@@ -1,4 +1,4 @@
-"""Placement `mimo`: taxels where the seed library has its sensors."""
+"""Placement `mimo`: taxels at the sensor positions of MIMo's library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def in_geom(points, model, geom=0):
 
 
 @pytest.mark.parametrize("kind", GEOMS)
-def test_the_taxels_of_a_body_are_the_vertices_of_its_geoms_meshes(kind):
+def test_taxels_of_a_body_are_the_vertices_of_its_geom_meshes(kind):
     attributes, sizes = GEOMS[kind]
     skin, model = skin_of(f"<geom {attributes}/>")
     vertices = getattr(sensormeshes, f"mesh_{kind}")(SPACING, *sizes).vertices
@@ -49,7 +49,7 @@ def test_the_taxels_of_a_body_are_the_vertices_of_its_geoms_meshes(kind):
 
 
 @pytest.mark.parametrize("kind", GEOMS)
-def test_the_taxels_of_a_geom_by_itself_are_its_points(kind):
+def test_taxels_of_a_separate_geom_are_its_points(kind):
     attributes, sizes = GEOMS[kind]
     skin, model = skin_of(
         '<geom type="sphere" size=".11" pos=".1 -.2 .3"/>', f"<geom {attributes}/>", kind="geom"
@@ -63,7 +63,7 @@ def test_the_taxels_of_a_geom_by_itself_are_its_points(kind):
 
 @pytest.mark.parametrize("skin_kind", ["mesh", "geom"])
 @pytest.mark.parametrize("kind", GEOMS)
-def test_areas_share_out_the_surface_and_triangles_and_normals_face_outward(kind, skin_kind):
+def test_areas_sum_to_the_surface_and_triangles_and_normals_are_outward(kind, skin_kind):
     skin, _ = skin_of(f"<geom {GEOMS[kind][0]}/>", kind=skin_kind)
     even = Skin(skin_of(f"<geom {GEOMS[kind][0]}/>")[1], {1: SPACING})
     assert skin.areas.sum() == pytest.approx(even.areas.sum(), rel=1e-3)
@@ -76,7 +76,7 @@ def test_areas_share_out_the_surface_and_triangles_and_normals_face_outward(kind
 
 
 @pytest.mark.parametrize("kind", GEOMS)
-def test_what_lies_in_or_on_the_hull_of_a_siblings_vertices_is_left_out(kind):
+def test_taxels_in_or_on_the_hull_of_another_geom_are_removed(kind):
     attributes, sizes = GEOMS[kind]
     other = '<geom type="box" size=".03 .2 .02" pos=".1 -.2 .3" euler="5 10 20"/>'
     skin, model = skin_of(f"<geom {attributes}/>", other)
@@ -88,34 +88,34 @@ def test_what_lies_in_or_on_the_hull_of_a_siblings_vertices_is_left_out(kind):
         np.testing.assert_array_equal(skin.positions[skin.geom_index == geom], alone[geom][outside])
 
 
-def test_faces_that_touch_are_left_out_on_both_sides():
+def test_taxels_on_touching_faces_are_removed_on_both_sides():
     box = '<geom type="box" size=".05 .05 .05" pos="{} 0 0"/>'
     skin, _ = skin_of(box.format(-0.05), box.format(0.05))
     assert len(skin.positions) == 2 * (5**3 - 3**3 - 5**2)
     assert np.abs(skin.positions[:, 0]).min() > 0.02
 
 
-def test_a_geom_too_small_has_one_taxel_at_its_centre_for_its_whole_surface():
+def test_small_geom_has_one_taxel_with_its_whole_area():
     skin, _ = skin_of('<geom type="box" size=".1 .1 .1"/>', CENTRE)
     np.testing.assert_allclose(skin.positions[-1], [0, 0, 0.2])
     assert skin.areas[-1] == pytest.approx(4 * np.pi * 0.004**2)
     np.testing.assert_array_equal(skin.normals[-1], 0)
 
 
-def test_a_centre_taxel_inside_a_sibling_is_left_out_and_hides_nothing_itself():
+def test_centre_taxel_inside_another_geom_is_removed_and_hides_nothing():
     box = '<geom type="box" size=".1 .1 .1"/>'
     skin, _ = skin_of(box, '<geom type="sphere" size=".004"/>')
     assert len(skin.positions) == 10**3 - 8**3
     assert set(skin.geom_index) == {0}
 
 
-def test_a_body_whose_geoms_all_hide_each_other_keeps_a_taxel():
+def test_body_whose_geoms_hide_each_other_keeps_one_taxel():
     box = '<geom type="box" size=".05 .05 .05"/>'
     skin, _ = skin_of(box, box)
     assert len(skin.positions) == 1
 
 
-def test_a_mesh_is_covered_evenly_as_it_collides():
+def test_mesh_has_even_taxels_on_its_collision_shape():
     asset = '<asset><mesh name="tetra" vertex="0 0 0  .2 0 0  0 .2 0  0 0 .2"/></asset>'
     for kind in ("mesh", "geom"):
         skin, model = skin_of('<geom type="mesh" mesh="tetra"/>', asset=asset, kind=kind)
@@ -123,17 +123,17 @@ def test_a_mesh_is_covered_evenly_as_it_collides():
 
 
 def felt(skin, point, normal, response):
-    """(n,) what taxels of the one patch have of 1 N at a point, along a normal into the body."""
+    """Return the readings (n,) of the only patch for 1 N at a point, along a normal into the body."""
     loads = Loads.empty(1)
     loads.point[:], loads.normal[:], loads.force[:] = point, normal, normal
     return skin.sense(loads, "normal", response)[:, 0]
 
 
-def test_a_load_is_shared_by_all_taxels_in_reach_also_those_of_a_sibling():
+def test_load_is_distributed_over_all_taxels_in_range_across_geoms():
     skin, _ = skin_of(
         '<geom type="capsule" size=".05 .1"/>', '<geom type="sphere" size=".06" pos="0 0 .12"/>', CENTRE
     )
-    # On the seam: where the sphere comes out of the capsule.
+    # On the seam, where the sphere emerges from the capsule.
     point = np.array([0.05, 0, 0.12 - np.sqrt(0.06**2 - 0.05**2)])
     distance = np.linalg.norm(skin.positions - point, axis=1)
     share = np.maximum(0, 1 - distance / (2 * SPACING))
@@ -143,13 +143,13 @@ def test_a_load_is_shared_by_all_taxels_in_reach_also_those_of_a_sibling():
     assert len(set(skin.geom_index[value > 0])) == 2
 
 
-def test_a_centre_taxel_takes_a_load_from_any_side():
+def test_centre_taxel_takes_loads_from_any_side():
     skin, _ = skin_of('<geom type="box" size=".1 .1 .185"/>', CENTRE)
     for axis in np.vstack([np.eye(3), -np.eye(3)]):
         assert felt(skin, np.array([0, 0, 0.2]) + 0.004 * axis, -axis, "nearest")[-1] == pytest.approx(1)
 
 
-def test_a_configuration_can_ask_for_it():
+def test_placement_mimo_can_be_configured():
     skin = {"placement": "mimo", "scales": {"cube": 0.02}}
     simulation = Simulation(config.from_mapping({"scene": "touch_cube.xml", "skin": skin}))
     half = simulation.engine.model.geom("cube").size
@@ -157,10 +157,10 @@ def test_a_configuration_can_ask_for_it():
     np.testing.assert_allclose(simulation.skin.positions, vertices, rtol=0, atol=1e-12)
 
 
-def test_twenty_five_thousand_taxels_are_there_within_two_seconds():
+def test_25000_taxels_are_built_within_two_seconds():
     capsules = [f'<geom type="capsule" size=".1 .3" pos="{x} 0 0"/>' for x in (0, 0.1, 0.2)]
     skin_of(*capsules)
-    begin = time.process_time()  # whatever else the machine does
+    begin = time.process_time()  # independent of other processes
     skin, _ = skin_of(*capsules, spacing=0.0059)
     assert time.process_time() - begin < 2
     assert len(skin.positions) > 25_000
@@ -170,7 +170,7 @@ def test_twenty_five_thousand_taxels_are_there_within_two_seconds():
     ("scene", "parameters"),
     [("benchmark_scene.xml", "DEFAULT_TOUCH_PARAMS"), ("benchmarkv2_scene.xml", "DEFAULT_TOUCH_PARAMS_V2")],
 )
-def test_mimos_own_bodies_have_its_sensors(scene, parameters, mimo):
+def test_sensors_of_mimos_own_bodies_are_equal(scene, parameters, mimo):
     env = mimo("mimoEnv.envs.mimo_env")
     model = mujoco.MjModel.from_xml_path(f"{env.SCENE_DIRECTORY}/{scene}")
     data = mujoco.MjData(model)

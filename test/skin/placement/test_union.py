@@ -1,4 +1,4 @@
-"""The closed skin of a body of several geoms, against geometry and over random bodies."""
+"""The closed skin of a body of several geoms, compared with geometry, and for random bodies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from support.errors import raises
 
 from tactile_sim import SceneError
 from tactile_sim.names import Names
@@ -33,7 +34,7 @@ def shapes_of(model):
 
 
 def random_body(seed, scale=1.0, move=0.0):
-    """Two to six geoms of any kind, turned or not, of 1.5 to 8 spacings, on a grid now and then."""
+    """Return a body of two to six random geoms of 1.5 to 8 spacings, some rotated, some on a grid."""
     rng = np.random.default_rng(seed)
     geoms, assets = [], []
     for k in range(rng.integers(2, 7)):
@@ -56,7 +57,7 @@ def text(values):
 
 
 def check_closed(skin, characteristic=None):
-    """Each side of a triangle is there once in either direction, and each taxel has a triangle."""
+    """Assert that each side of a triangle occurs once in each direction, and each taxel has a triangle."""
     triangles = skin.triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))
@@ -73,7 +74,7 @@ def volume(skin):
 
 
 def on_triangles(skin, each=8):
-    """Points on the triangles, and the outward normals of these."""
+    """Return points on the triangles and the triangles' outward normals."""
     corners = skin.positions[skin.triangles.astype(int)]
     weights = np.random.default_rng(0).dirichlet(np.ones(3), each)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -81,23 +82,23 @@ def on_triangles(skin, each=8):
     return np.einsum("wk,tki->twi", weights, corners).reshape(-1, 3), np.repeat(normals, each, axis=0)
 
 
-def test_two_spheres_show_two_caps():
+def test_area_of_two_spheres_is_that_of_two_caps():
     first, second, apart = 0.1, 0.08, 0.12
     skin = skin_of(body_of(f'<geom size="{first}"/><geom type="sphere" size="{second}" pos="0 0 {apart}"/>'))
-    # The plane of the circle where they meet is at this height over the first one's centre.
+    # Height of the plane of the intersection circle above the first centre.
     height = (apart**2 + first**2 - second**2) / (2 * apart)
     area = 2 * np.pi * (first * (first + height) + second * (second + apart - height))
     check_closed(skin, characteristic=2)
     assert skin.areas.sum() == pytest.approx(area, rel=2e-3)
     assert len(skin.positions) == pytest.approx(area / SPACING**2, rel=0.03)
-    # Taxels lie on that circle, about a spacing apart.
+    # Taxels are on that circle, about one spacing apart.
     on_both = np.abs(np.linalg.norm(skin.positions, axis=1) - first) < 1e-9
     on_both &= np.abs(np.linalg.norm(skin.positions - [0, 0, apart], axis=1) - second) < 1e-9
     assert on_both.sum() == pytest.approx(2 * np.pi * np.sqrt(first**2 - height**2) / SPACING, rel=0.2)
     assert np.abs(skin.positions[on_both, 2] - height).max() < 1e-9
 
 
-def test_arms_grow_out_of_a_sphere():
+def test_area_of_a_sphere_with_arms():
     sphere, arm, length = 0.1, 0.03, 0.2
     ends = [(length, 0, 0), (0, length, 0), (0, 0, length), (0, 0, -length)]
     arms = (f'<geom type="capsule" size="{arm}" fromto="0 0 0 {text(end)}"/>' for end in ends)
@@ -108,13 +109,13 @@ def test_arms_grow_out_of_a_sphere():
     assert skin.areas.sum() == pytest.approx(4 * np.pi * sphere**2 + 4 * per_arm, rel=2e-3)
 
 
-def test_two_boxes_that_touch_face_to_face_are_an_l():
+def test_two_boxes_touching_face_to_face_form_an_l():
     lying, standing = '<geom type="box" size=".1 .03 .03"/>', '<geom type="box" size=".03 .03 .05" {}/>'
     skin = skin_of(body_of(lying + standing.format('pos=".07 0 .08" euler="0 0 90"')))
     check_closed(skin, characteristic=2)
     assert skin.areas.sum() == pytest.approx(8 * (0.006 + 0.0009) + 4 * 0.06 * 0.1, rel=2e-3)
     assert volume(skin) == pytest.approx(8 * (9e-5 + 4.5e-5), rel=2e-3)
-    # A face's own normal, and at an edge the mean of faces, but not across the inner edge of the L.
+    # Normals are those of a face, or at an edge the mean, but not across the inner edge of the L.
     at_inner_edge = (np.abs(skin.positions[:, 0] - 0.04) < 1e-9) & (
         np.abs(skin.positions[:, 2] - 0.03) < 1e-9
     )
@@ -124,7 +125,7 @@ def test_two_boxes_that_touch_face_to_face_are_an_l():
     assert np.minimum(upright, sideways).max() < 1e-9
 
 
-def test_two_flush_boxes_are_one_bar():
+def test_two_flush_boxes_form_one_bar():
     boxes = '<geom type="box" size=".1 .05 .05"/><geom type="box" size=".1 .05 .05" pos="{} 0 0"/>'
     for shift, length in ((0.2, 0.4), (0.13, 0.33)):
         skin = skin_of(body_of(boxes.format(shift)))
@@ -143,7 +144,7 @@ def test_thin_plates_that_meet_have_taxels_on_both_sides():
     assert skin.areas.sum() == pytest.approx(8 * (0.01 + 2e-4) + 0.198 * 0.2 + 0.004 * 0.099, rel=3e-3)
 
 
-def test_geoms_that_do_not_meet_keep_each_its_own_skin():
+def test_separate_geoms_keep_their_own_skins():
     ball, box = '<geom size=".05"/>', '<geom type="box" size=".04 .05 .06" pos=".2 0 0"/>'
     both, one, other = (skin_of(body_of(geoms)) for geoms in (ball + box, ball, box))
     np.testing.assert_array_equal(both.positions, np.concatenate([one.positions, other.positions]))
@@ -152,7 +153,7 @@ def test_geoms_that_do_not_meet_keep_each_its_own_skin():
     assert (both.geom_index[both.edges[:, 0]] == both.geom_index[both.edges[:, 1]]).all()
 
 
-def test_a_hollow_of_six_plates_is_felt_inside_and_outside():
+def test_hollow_of_six_plates_has_taxels_inside_and_outside():
     plates = "".join(
         f'<geom type="box" size=".05 .05 .005" pos="{text(0.045 * sign * np.eye(3)[axis])}" '
         f'zaxis="{text(np.eye(3)[axis])}"/>'
@@ -165,7 +166,7 @@ def test_a_hollow_of_six_plates_is_felt_inside_and_outside():
     assert volume(skin) == pytest.approx(0.1**3 - 0.08**3, rel=5e-3)
 
 
-def test_geoms_over_a_narrow_gap_are_neighbours_though_no_triangle_joins_them():
+def test_geoms_across_a_narrow_gap_are_neighbours_without_triangles():
     boxes = '<geom type="box" size=".05 .05 .05"/><geom type="box" size=".05 .05 .05" pos=".103 0 0"/>'
     skin = skin_of(body_of(boxes))
     check_closed(skin, characteristic=4)
@@ -173,7 +174,7 @@ def test_geoms_over_a_narrow_gap_are_neighbours_though_no_triangle_joins_them():
 
 
 @pytest.mark.parametrize("seed", range(14))
-def test_any_body_has_one_even_closed_skin(seed):
+def test_random_body_has_one_even_closed_skin(seed):
     model = random_body(seed)
     skin, shapes = skin_of(model), shapes_of(model)
     check_closed(skin)
@@ -191,31 +192,31 @@ def test_any_body_has_one_even_closed_skin(seed):
     points, normals = on_triangles(skin)
     distance, taxel = cKDTree(skin.positions).query(points, k=12)
     assert distance[:, 0].max() < 1.1 * SPACING
-    # Wherever it is touched, a taxel that faces the touch is near.
+    # Near every point there is a taxel that faces the same way.
     facing = np.einsum("ni,nki->nk", normals, skin.normals[taxel]) > -0.3
     assert np.where(facing, distance, np.inf).min(axis=1).max() < 2 * SPACING
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_skin_encloses_what_the_geoms_fill(seed):
+def test_volume_of_the_skin_is_that_of_the_geoms(seed):
     model = random_body(seed)
     skin, shapes = skin_of(model, SPACING / 2), shapes_of(model)
     low, high = skin.positions.min(axis=0) - SPACING, skin.positions.max(axis=0) + SPACING
     points = np.random.default_rng(seed).uniform(low, high, (200_000, 3))
     filled = np.max([shape.depth(points) for shape in shapes], axis=0) > 0
-    # Flat triangles cut off about h²/6r of a curved surface; the draw itself is good to half a percent.
+    # Flat triangles cut off about h²/6r of a curved surface; sampling is accurate to 0.5 %.
     assert volume(skin) == pytest.approx(filled.mean() * np.prod(high - low), rel=0.03)
 
 
 @pytest.mark.parametrize("scale, move", [(1e-3, 0.0), (1e3, 0.0), (1.0, 100.0)])
-def test_neither_size_nor_place_matters(scale, move):
+def test_skin_is_independent_of_size_and_position(scale, move):
     plain, other = skin_of(random_body(2)), skin_of(random_body(2, scale, move), SPACING * scale)
     check_closed(other)
     assert len(other.positions) == pytest.approx(len(plain.positions), abs=5)
     assert other.areas.sum() / scale**2 == pytest.approx(plain.areas.sum(), rel=1e-4)
 
 
-def test_dozens_of_geoms_make_one_skin():
+def test_forty_geoms_form_one_skin():
     rng = np.random.default_rng(0)
     geoms = (
         f'<geom type="{rng.choice(KINDS[:5])}" size="{text(rng.uniform(0.01, 0.04, 3))}" '
@@ -228,7 +229,7 @@ def test_dozens_of_geoms_make_one_skin():
 
 
 @pytest.mark.parametrize("seed", range(20, 26))
-def test_geoms_smaller_than_the_spacing_meet_too(seed):
+def test_geoms_smaller_than_spacing_form_a_closed_skin(seed):
     model = random_body(seed)
     skin = skin_of(model, 0.2)
     check_closed(skin)
@@ -236,7 +237,7 @@ def test_geoms_smaller_than_the_spacing_meet_too(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_normals_lead_out_of_meshes_as_thin_as_a_leaf(seed):
+def test_normals_point_out_of_very_thin_meshes(seed):
     rng = np.random.default_rng(seed)
     size = [0.004 * SPACING, 0.5 * SPACING, 8 * SPACING]
     leaf = text(rng.normal(size=(30, 3)) * size)
@@ -252,13 +253,13 @@ def test_normals_lead_out_of_meshes_as_thin_as_a_leaf(seed):
     assert shape.depth(ahead).max() < 0
 
 
-def test_the_same_body_always_gets_the_same_skin():
+def test_skin_of_a_body_is_deterministic():
     first, second = skin_of(random_body(5)), skin_of(random_body(5))
     np.testing.assert_array_equal(first.positions, second.positions)
     np.testing.assert_array_equal(first.triangles, second.triangles)
 
 
-def test_geoms_by_themselves_keep_all_their_taxels():
+def test_separate_geoms_keep_all_their_taxels():
     model = body_of('<geom size=".05"/><geom size=".05" pos=".05 0 0"/>')
     both = separate(model, 1, SPACING, PLACEMENTS["even"], Names(model))
     check_closed(both, characteristic=4)
@@ -266,11 +267,11 @@ def test_geoms_by_themselves_keep_all_their_taxels():
     assert (both.geom_index[both.edges[:, 0]] == both.geom_index[both.edges[:, 1]]).all()
 
 
-def test_one_geom_that_cannot_bear_a_skin_is_named():
+def test_unsupported_geom_is_named():
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/></asset>'
         '<worldbody><geom name="rock" size=".1"/><geom name="land" type="hfield" hfield="hills"/></worldbody>'
         "</mujoco>"
     )
-    with pytest.raises(SceneError, match="'land' is a height field"):
+    with raises(SceneError, "'land'", "height field"):
         merge(model, 0, SPACING, PLACEMENTS["even"], Names(model))
