@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Output files that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from tactile_sim.errors import BagError
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise a BagError where there is something already that may not be replaced."""
+    """Check that an output does not exist yet.
+
+    Args:
+        out: The file or folder to be written.
+        force: Whether it may be replaced.
+
+    Raises:
+        BagError: It exists and may not be replaced.
+    """
     if out.exists() and not force:
         raise BagError(f"{out} is already there: name another with --out, or replace it with --force")
 
 
 def beside(bag: Path, ending: str) -> Path:
-    """What is made of a bag stands beside it: its name with another ending."""
+    """Return the default output path of a bag: beside it, with its name and another ending."""
     named = bag.resolve() if bag.name in ("", "..") else bag
     return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
 
@@ -31,10 +39,10 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Makes a folder for the block to write into; what it made and nothing came into goes again.
+    """Create a folder for the block to write into; remove the folders it created that are still empty.
 
     Raises:
-        BagError: it cannot be made.
+        BagError: The folder cannot be created.
     """
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
@@ -48,10 +56,10 @@ def fresh_folder(out: Path) -> Iterator[None]:
 
 @contextmanager
 def fresh(out: Path) -> Iterator[Path]:
-    """A path to write to; at the end of the block its file takes the place of ``out``, and on errors it goes.
+    """Yield a temporary path; rename its file to ``out`` after the block, or remove it after an error.
 
     Raises:
-        BagError: it cannot be written.
+        BagError: The file cannot be written.
     """
     made = out.with_name(out.name + ".new")
     try:

@@ -1,4 +1,4 @@
-"""Parts of an MCAP file found by how they begin, where the records before them cannot be followed."""
+"""Find chunks in a damaged MCAP file by their headers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 
 _FIELDS = struct.Struct("<BQQQQII")
-"""What it is and how long, first and last log time, size unpacked, checksum, letters of its compression."""
+"""Opcode, length, first and last log time, unpacked size, checksum, length of the compression's name."""
 _SIZE = struct.Struct("<Q")
 _COMPRESSIONS = (b"", b"lz4", b"zstd")
 CHUNK_HEAD = _FIELDS.size + max(map(len, _COMPRESSIONS)) + _SIZE.size
-"""No head is longer [bytes]."""
+"""Largest size of a chunk's header [bytes]."""
 _WINDOW = 1 << 20
-"""So much is looked through at a time [bytes]."""
+"""Bytes that are searched at a time."""
 
 
 def chunk_size(head: bytes) -> int:
-    """The size of the chunk that begins with these bytes, all of it; 0 where they contradict each other.
+    """Return the size of a chunk with its header [bytes], or 0 if the header contradicts itself.
 
-    The opcode is not looked at.
+    Args:
+        head: The first bytes of the record, `CHUNK_HEAD` of them if there are as many. The opcode is ignored.
     """
     if len(head) < _FIELDS.size:
         return 0
@@ -35,7 +36,7 @@ def chunk_size(head: bytes) -> int:
 
 
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
-    """Where the next chunk begins that is all within the file; ``size``, that of the file, if none does."""
+    """Return the offset of the next complete chunk from ``place`` on, or ``size`` if there is none."""
     mark = bytes([Opcode.CHUNK])
     while place < size:
         file.seek(place)
@@ -51,7 +52,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Where some bytes are for the last time; ``size``, that of the file, if nowhere."""
+    """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none."""
     place = size
     while place > 0:
         place = max(0, place - _WINDOW)

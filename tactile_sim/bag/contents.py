@@ -1,4 +1,4 @@
-"""What is in a bag, counted from its messages: so it holds for a damaged bag too."""
+"""The contents of a bag, counted from its messages, so that they are right for a damaged bag too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.bag.metadata import files_of
 
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
-"""Types of what nodes tell at any time, also before that of the simulation runs."""
+"""Types whose stamps may be wall time while those of the other topics are simulation time."""
 
 
 @dataclass
@@ -38,9 +38,9 @@ class Contents:
     file_size: int = 0
     damage: str | None = None
     skins: dict[str, int] = field(default_factory=dict)
-    """Taxels of each body, by the topic of its last layout."""
+    """Number of taxels of each body, by the topic of its layout."""
     feelers: dict[str, int] = field(default_factory=dict)
-    """The same of feelers."""
+    """Number of feelers of each body, by the topic of its layout."""
 
     @property
     def count(self) -> int:
@@ -55,13 +55,21 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Those whose times are the bag's: logs may bear the machine's where the others are simulated."""
+        """Return the topics that define the bag's time span: all but logs, if there are others."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 
 
 def contents(path: Path, progress: Progress | None = None) -> Contents:
-    """Go through a bag; raises BagError if it is none."""
+    """Count the messages of a bag.
+
+    Args:
+        path: The bag's folder or MCAP file.
+        progress: Called with the bytes read and the size of the file.
+
+    Raises:
+        BagError: It is not a bag, or a layout in it is invalid.
+    """
     found = Contents()
     for file in files_of(path):
         scan = McapScan(file, progress)

@@ -1,4 +1,4 @@
-"""A bag as one ``.npz`` file, for programs that know numpy and nothing of ROS."""
+"""Export a bag as one ``.npz`` file, for programs without ROS."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tactile_sim.errors import BagError
 from tactile_sim.wire.decode import Columns
 
 TOGETHER = 128 << 20
-"""Topics of so many bytes are held at a time, or one that is larger."""
+"""Bytes of topics that are read in one pass; a larger topic is read alone."""
 LONGEST_NAME = 1000
 """Longest name of a topic in the archive [characters]."""
 NEEDED = 4
-"""Times the bytes of a topic that it takes to make arrays of it."""
+"""Memory for the arrays of a topic, relative to its bytes in the bag."""
 
 
 class Exported(NamedTuple):
-    """How much was written, and what is wrong with the bag, if anything is."""
+    """The number of arrays and topics written, and the damage of the bag, or None."""
 
     arrays: int
     topics: int
@@ -39,17 +39,23 @@ class Exported(NamedTuple):
 def export(
     path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
 ) -> Exported:
-    """Write a name and an array for each field into a new compressed ``.npz`` file.
+    """Write an array for each field of each topic into a new compressed ``.npz`` file.
 
-    They are called ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on. A field whose length differs
-    from message to message becomes the messages' values one after the other, and ``NAME.counts`` says how
-    many of them are of which message. ``units`` is JSON: the units of the names that have one.
+    Arrays are named ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on. A field whose length
+    differs between messages becomes one array of all values in order, and ``NAME.counts`` has the number of
+    values of each message. ``units`` is JSON: units by array name.
 
-    The bag is gone through several times, and never more than its largest topic is held.
+    The bag is read several times, so that memory is needed for its largest topic only.
+
+    Args:
+        path: The bag's folder or MCAP file.
+        out: The file to write.
+        topics: Topics to export; all by default.
+        progress: Called with the bytes read and the size of the file.
 
     Raises:
-        BagError: it is no bag, lacks a topic that is asked for, has one that does not fit into the memory,
-            or ``out`` cannot be written.
+        BagError: It is not a bag, lacks a requested topic, has a topic that does not fit into memory, or
+            ``out`` cannot be written.
     """
     found = contents(path, progress)
     sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
@@ -63,7 +69,7 @@ def export(
     count = 0
     with fresh(out) as made, ZipFile(made, "w", ZIP_DEFLATED) as archive:
         for group in _groups(sizes):
-            with warnings.catch_warnings(action="ignore"):  # damage is told by what is returned
+            with warnings.catch_warnings(action="ignore"):  # damage is returned
                 bag = read(path, group, progress)
             for name in group:
                 for field, array in _arrays(bag.pop(name), units, names[name]):
@@ -79,7 +85,11 @@ def _entry_name(topic: str) -> str:
 
 
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Topics to be read in one pass, by their sizes [bytes]."""
+    """Yield groups of topics to read in one pass.
+
+    Args:
+        sizes: Bytes of each topic.
+    """
     group: list[str] = []
     for name in sorted(sizes):
         if group and sum(sizes[other] for other in group) + sizes[name] > TOGETHER:
@@ -101,7 +111,7 @@ def _check_memory(path: Path, sizes: Mapping[str, int]) -> None:
 
 
 def _free_memory() -> int | None:
-    """What the system can give without swapping [bytes]; None where it does not say."""
+    """Return the memory available without swapping [bytes], or None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -115,7 +125,7 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """The fields of a topic as arrays; adds their units."""
+    """Yield names and arrays of a topic's fields, and add their units to ``units``."""
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():
@@ -143,7 +153,7 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """The values of all messages one after the other."""
+    """Add the values of all messages as one array."""
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

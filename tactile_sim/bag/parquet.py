@@ -1,7 +1,7 @@
-"""A bag as Parquet files, one a topic, for programs that know tables: pandas, polars, DuckDB, Spark.
+"""Export a bag as Parquet files, one per topic, for pandas, polars, DuckDB or Spark.
 
-A row is a message; a topic that is nothing but a list of structs (contacts, transforms) has a row for each of
-them. Nested fields have names with dots, arrays are lists, of a fixed size where all messages agree on it.
+A row is a message. A topic whose messages are a single list of structs (contacts, transforms) has a row per
+struct. Nested fields have dotted names. Arrays are lists, of fixed size if all messages have the same length.
 The unit of a column is in its metadata.
 """
 
@@ -26,7 +26,7 @@ from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
 BATCH = 128
-"""Messages of a topic that are written at a time."""
+"""Number of messages of a topic that are written at a time."""
 LONGEST_NAME = 100
 """Longest name of a file, without its ending [characters]."""
 
@@ -39,13 +39,19 @@ def require_pyarrow() -> None:
 def export(
     path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
 ) -> tuple[list[Path], str | None]:
-    """Write the topics of a bag, all by default, into a folder.
+    """Write a file per topic into a folder. The bag is read twice and never held in memory as a whole.
 
-    Returns the files, and what is wrong with the bag, if anything is. The bag is gone through twice and never
-    held as a whole; files appear when all are written.
+    Args:
+        path: The bag's folder or MCAP file.
+        out: The folder. Its files appear when all are complete.
+        topics: Topics to export; all by default.
+        progress: Called with the bytes read and the size of the file.
+
+    Returns:
+        The files, and the damage of the bag, or None.
 
     Raises:
-        BagError: it is no bag, lacks a topic that is asked for, or ``out`` cannot be written.
+        BagError: It is not a bag, lacks a requested topic, or ``out`` cannot be written.
     """
     wanted = Selection(topics)
     messages = Messages(path, wanted.__contains__, progress)
@@ -74,7 +80,7 @@ def _file_name(topic: str) -> str:
 
 
 class _Table:
-    """A topic's file; messages are written in batches."""
+    """The file of a topic, written in batches of messages."""
 
     def __init__(self, path: Path, topic: str, sizes: dict[str, int | None], stack: ExitStack) -> None:
         self._path, self._topic, self._sizes, self._stack = path, topic, sizes, stack
@@ -84,14 +90,14 @@ class _Table:
         self._writer: Any = None
 
     def add(self, message: Message) -> None:
-        """Take the next message."""
+        """Add the next message."""
         self._type_name = message.type_name
         self._messages.append(message)
         if len(self._messages) == BATCH:
             self._write()
 
     def end(self) -> None:
-        """Write what is left; a topic whose lists are all empty is a table without rows."""
+        """Write the last batch and close the file; a topic of empty lists only has no rows."""
         self._write()
         if self._writer is None:
             self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
@@ -126,9 +132,9 @@ class _Table:
         self._messages = []
 
     def _shape(self, columns: dict[str, Any], first: Any) -> None:
-        """Arrays of one size as one array; those of tactile messages in rows of their channels."""
+        """Stack arrays of constant length, and split those of tactile messages into rows of channels."""
         for name, size in self._sizes.items():
-            if size:  # none: not always the same; Arrow knows no lists of a fixed size 0
+            if size:  # None: the length varies; Arrow has no fixed-size lists of size 0
                 columns[name] = np.stack(columns[name])
         for name, width in rows_of(self._type_name, first).items():
             if isinstance(columns[name], np.ndarray) and width:
@@ -164,20 +170,20 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _only_list(value: Any) -> str:
-    """The name of the one list of structs that a message consists of, beside a header; else empty."""
+    """Return the name of the only field beside the header if that is a list of structs, else ``""``."""
     names = [name for name in vars(value) if name != "header"]
     return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """The length of each array of a message; None once it has changed."""
+    """Record the length of each array of a message; None if it varies."""
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
 
 
 def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    """The fields of a message that are no structs, with dotted names; a list of structs is a list a field."""
+    """Yield dotted names and values of the fields that are not structs; of lists of structs, each column."""
     for name, inner in vars(value).items():
         if isinstance(inner, Record | Columns):
             yield from _leaves(inner, f"{prefix}{name}.")
@@ -186,7 +192,7 @@ def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
-    """The same fields of lists of structs, one list after the other."""
+    """Yield the fields of lists of structs, concatenated."""
     for name, first in vars(parts[0]).items():
         values = [getattr(part, name) for part in parts]
         if isinstance(first, Columns):
@@ -198,14 +204,14 @@ def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Of lists of structs within a list of structs: a struct of lists."""
+    """Convert nested Columns into a dictionary of lists."""
     if isinstance(value, Columns):
         return {name: _plain(inner) for name, inner in vars(value).items()}
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _without_null(kind: Any) -> Any:
-    """A type also for lists that were always empty so far; numbers come as arrays, so these are of texts."""
+    """Return a type without null, which Arrow gives to empty lists: of texts, as numbers are arrays."""
     import pyarrow
 
     if pyarrow.types.is_null(kind):
@@ -218,7 +224,7 @@ def _without_null(kind: Any) -> Any:
 
 
 def _array(values: Any) -> Any:
-    """An Arrow array of rows: of an array (n, ...), or of n values of one kind."""
+    """Return an Arrow array of n rows, from an array (n, ...) or a list of n values of one kind."""
     import pyarrow
 
     if isinstance(values, np.ndarray):

@@ -1,4 +1,4 @@
-"""From a bag's messages to one array per field of a topic."""
+"""Read a bag into one array per field of each topic."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _OWN = ("message_type", "stamps", "log_times")
 
 
 class Topic(SimpleNamespace):
-    """The n messages of a topic: an attribute per field of the message, and
+    """The n messages of a topic, with an attribute per field of the message type and these:
 
     - ``message_type``: such as ``sensor_msgs/msg/JointState``;
-    - ``stamps`` (n,): the messages' own times [ns], their log times where they have none;
-    - ``log_times`` (n,): the times of the bag [ns].
+    - ``stamps`` (n,): header stamps [ns], or log times for messages without a stamp;
+    - ``log_times`` (n,): log times [ns].
 
-    A field has the face of :func:`tactile_sim.ros.cdr.decode` with the messages as one more leading axis:
-    numbers (n,), arrays (n, ...), nested messages :class:`Columns`, texts a list. Where lengths differ from
-    message to message it is a list with an entry per message. ``data`` of tactile messages is (n, taxels,
+    Fields are as in :func:`tactile_sim.ros.cdr.decode`, with the messages as an additional leading axis:
+    numbers (n,), arrays (n, ...), nested messages :class:`Columns`, texts lists. A field whose length differs
+    between messages is a list with an entry per message. ``data`` of tactile messages is (n, taxels,
     channels).
     """
 
@@ -42,7 +42,7 @@ class Topic(SimpleNamespace):
 
 
 class Bag(dict[str, Topic]):
-    """Topics by name; the leading slash may be left out. ``damage`` says what is wrong with it, if so."""
+    """Topics by name, with or without the leading slash. ``damage`` is its damage, or None."""
 
     damage: str | None = None
 
@@ -66,10 +66,15 @@ class _Collected:
 
 
 def read(path: str | Path, topics: Collection[str] | None = None, progress: Progress | None = None) -> Bag:
-    """All messages of a rosbag2 (MCAP) folder or file; of ``topics`` alone if given.
+    """Read the messages of a rosbag2 bag (MCAP). Of a damaged bag, all intact chunks are read.
 
-    Of a damaged bag all is read that is whole; a UserWarning and ``damage`` then say so.
-    ``progress`` is told how many bytes of how many of a file are read.
+    Args:
+        path: The bag's folder or MCAP file.
+        topics: Topics to read, with or without the leading slash; all by default.
+        progress: Called with the bytes read and the size of the file.
+
+    Returns:
+        Topics by name. For a damaged bag, ``damage`` is set and a UserWarning is issued.
 
     Raises:
         BagError: it is no bag, or of another storage; a topic asked for is not in it, or a message does not
@@ -119,13 +124,13 @@ def _topic(collected: _Collected) -> Topic:
 
 
 def rows_of(type_name: str, values: Any) -> dict[str, Any]:
-    """How many numbers make a row, for those fields of a message type that hold rows one after the other."""
+    """Return the row length of the fields that hold several numbers per taxel or triangle."""
     rows = ROWS.get(type_name, {})
     return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
 
 
 def _in_rows(values: Any, width: int) -> Any:
-    """Arrays (n, rows x width), or a list of such, as (n, rows, width)."""
+    """Reshape an array (n, rows x width), or the arrays of a list, into rows: (n, rows, width)."""
     if isinstance(values, list):
         return [value.reshape(-1, width) for value in values]
     return (
@@ -136,7 +141,7 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """One array for values of equal shape, one Columns for messages; else the values as they are."""
+    """Stack values of equal shape into an array and messages into Columns; return other values as a list."""
     first = values[0]
     if isinstance(first, np.ndarray):
         return np.stack(values) if len({value.shape for value in values}) == 1 else values

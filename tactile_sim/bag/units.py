@@ -1,9 +1,9 @@
-"""Units of the fields of messages, where the messages themselves do not say. SI (REP-103)."""
+"""Units of message fields that carry no unit themselves: SI (REP-103)."""
 
 from __future__ import annotations
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-"""By the last part of a field's name, in all types."""
+"""Units by the last part of a field's name, in all types."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
     "ContactWrenchArray": {
@@ -19,12 +19,18 @@ _FIELDS = {
     "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
     "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
 }
-"""By the last part of a type's name."""
+"""Units of fields by the last part of the type's name."""
 TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 
 def unit_of(type_name: str, field: str, own: str | None = None) -> str | None:
-    """The unit of a field (``contacts.position``) of a message type; ``own`` is the one a message names."""
+    """Return the unit of a field.
+
+    Args:
+        type_name: The message type.
+        field: The field with dots, such as ``contacts.position``.
+        own: The unit that the message itself names, for its ``data``.
+    """
     if field in TIMES:
         return "ns"
     if field == "data" and own:

@@ -1,4 +1,4 @@
-"""The configuration: read as rcl reads it, checked before anything starts, frozen."""
+"""The configuration: read as rcl reads it, validated before anything starts, immutable."""
 
 from __future__ import annotations
 
@@ -49,10 +49,13 @@ __all__ = [
 
 
 def find(name: str | Path) -> Path:
-    """The file of a configuration: an existing file, else a shipped name (``touch_cube``).
+    """Return the file of a configuration.
+
+    Args:
+        name: The path of a file, or a shipped name such as ``touch_cube``.
 
     Raises:
-        ConfigError: it is neither, and does not look like a path.
+        ConfigError: It is neither, and does not look like a path.
     """
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
@@ -67,14 +70,14 @@ def find(name: str | Path) -> Path:
 
 
 def load(name: str | Path, node: str = "/tactile_sim") -> Settings:
-    """Checked settings from a parameter file, given by path or as a shipped name.
+    """Return validated settings from a parameter file.
 
     Args:
-        name: path of a YAML file, or a shipped name such as ``touch_cube``.
-        node: full name of the node whose parameters are read.
+        name: The path of a YAML file, or a shipped name such as ``touch_cube``.
+        node: The full name of the node whose parameters are read.
 
     Raises:
-        ConfigError: the file cannot be read, or asks for what cannot be.
+        ConfigError: The file cannot be read, or a key or value is invalid.
     """
     path = find(name)
     return from_mapping(parameter_file.read(path, str(path), node), path.absolute().parent, str(path))

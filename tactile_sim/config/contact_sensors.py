@@ -1,4 +1,4 @@
-"""What ``contact_sensors.NAME`` may say, and what a ``<contact>`` sensor of a scene may: the same."""
+"""Schema of ``contact_sensors.NAME``, which is that of a scene's ``<contact>`` sensors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from tactile_sim.schema import Check, Choice, Integer, Ordered, Text
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
-"""What a contact sensor tells of a contact, in this order."""
+"""Fields of a contact, in their order."""
 REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
-"""Which contacts it keeps, in the order of MuJoCo's numbers for them."""
+"""Reductions, in the order of MuJoCo's numbers."""
 FIRST = ("geom1", "body1", "subtree1", "site")
-"""Its object 1, or the site whose volume the contacts lie in: one of these."""
+"""Keys of object 1, or of the site that contains the contacts; at most one is given."""
 SECOND = ("geom2", "body2", "subtree2")
-"""Its object 2: one of these."""
+"""Keys of object 2; at most one is given."""
 MOST_SLOTS = 1000
 
 _NAME = Text(filled=True)
@@ -24,14 +24,14 @@ CONTACT_SENSOR: dict[str, Check] = {
     "num": Integer(1, MOST_SLOTS),
     "reduce": Choice(REDUCTIONS),
 }
-"""What each key may be."""
+"""Check of each key."""
 
 
 def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Which key names object 1 (or the site), and which object 2; None: whatever it is.
+    """Return the keys that name object 1 (or the site) and object 2; None matches any object.
 
     Raises:
-        ValueError: a side is named twice.
+        ValueError: An object is named twice.
     """
     chosen: list[str | None] = []
     for options in (FIRST, SECOND):

@@ -1,7 +1,7 @@
-"""From a mapping to checked :class:`Settings`.
+"""Conversion of a mapping to validated :class:`Settings`.
 
-Inside, a configuration is flat (``{"skin.scales.left.palm": 0.02}``), as ROS parameters are, so that a dot in
-a body's name means the same everywhere: a table such as ``skin.scales`` takes all that follows for its key.
+Internally a configuration is flat (``{"skin.scales.left.palm": 0.02}``) as ROS parameters are. So names of
+bodies may have dots: in a table such as ``skin.scales``, everything after the table's name is the key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tactile_sim.registry import engine_plugin, has_engine
 from tactile_sim.schema import Check, check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
-"""rcl has no null: a plain ``null`` reaches a node as this text."""
+"""Texts that mean null. rcl has no null, so a plain ``null`` reaches a node as text."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
 _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
@@ -29,16 +29,16 @@ _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES,
 def from_mapping(
     mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
 ) -> Settings:
-    """Checked settings from a mapping: nested or with dots in its keys, without a ROS file's two levels.
+    """Return validated settings from a mapping, nested or with dotted keys.
 
     Args:
-        mapping: what stands below ``ros__parameters``. None, or rcl's ``"null"``, means the default.
-        base: folder where relative paths start; None: there is no such folder.
-        source: how errors call the origin, usually the file.
+        mapping: The content below ``ros__parameters``. None and rcl's ``"null"`` mean the default.
+        base: The folder of relative paths; None if there is none.
+        source: The name of the origin in errors, usually the file.
 
     Raises:
-        ConfigError: names the key, what is there, and the nearest valid name.
-        ConfigErrors: several of these.
+        ConfigError: A key or value is invalid; names the key, the value and the nearest valid name.
+        ConfigErrors: There are several such errors.
     """
     pairs = list(_flatten(mapping, source))
     named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
@@ -64,7 +64,10 @@ def from_mapping(
 
 
 def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
-    """The checked values of one table of groups alone: ``gains`` or ``skin.sensor``; errors as above."""
+    """Return the validated values of one table of groups, ``gains`` or ``skin.sensor``.
+
+    Arguments and errors as in :func:`from_mapping`.
+    """
     values, errors = _checked(_flatten({name: mapping}, source), source)
     _raise(errors)
     return _records(name, values)
@@ -148,7 +151,7 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
-    """The same for a key in a table of groups."""
+    """Return the check of a key in a table of groups. Raises ConfigError for an unknown key."""
     entry, key = _split(name.removeprefix(record + "."), checks)
     if entry and key in checks:
         return checks[key]
@@ -168,7 +171,7 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """A key in a table of groups: the user's part, and that which is checked."""
+    """Split a key in a table of groups into the user's name and the key of the schema."""
     levels = next(iter(checks)).count(".") + 1
     parts = name.rsplit(".", levels)
     return (parts[0], ".".join(parts[1:])) if len(parts) > levels else ("", name)
@@ -187,7 +190,7 @@ def _nearest_key(name: str, own: Iterable[str]) -> str:
 
 
 def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> Any:
-    """The dataclass of a group, from checked values by full name."""
+    """Build the dataclass of a group from validated values by full name."""
     for entry in dataclasses.fields(type_):
         name = prefix + entry.name
         below = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")}
@@ -203,7 +206,7 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
 
 
 def _records(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A table of groups from checked values by full name."""
+    """Build a table of groups from validated values by full name."""
     table: dict[str, Any] = {}
     for key, value in values.items():
         if not key.startswith(name + "."):

@@ -1,9 +1,9 @@
-"""Reads a ROS 2 parameter file exactly as ``rcl`` does, without ROS.
+"""Reading of a ROS 2 parameter file exactly as ``rcl`` reads it, without ROS.
 
-``rcl_yaml_param_parser`` reads neither YAML 1.1 nor 1.2: it takes a plain scalar for a boolean, else for what
-C's ``strtol`` or ``strtod`` make of it, else for text, and has no null. Following it event by event makes the
-node and the core read the same values from one file. What rcl refuses, or takes and garbles, is refused here,
-with the line and what to write instead.
+``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean, else a number if
+C's ``strtol`` or ``strtod`` accept it, else text; there is no null. This module follows it event by event, so
+that the node and the core read the same values from one file. Input that rcl rejects or reads incorrectly is
+rejected with the line and a remedy.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ _MOST_BYTES = MB
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
-    """The parameters a file gives to a node, by full name (``skin.scales.cube``).
+    """Return the parameters that a file sets for a node, by full name (``skin.scales.cube``).
 
     Args:
-        path: the file.
-        source: how errors call it.
-        node: the node's full name; which of the file's sections are for it is matched as rcl does.
+        path: The file.
+        source: Its name in errors.
+        node: The full name of the node. Sections are matched with it as in rcl.
 
     Raises:
-        ConfigError: the file is missing, unreadable, not UTF-8, not a parameter file, or not for this node.
+        ConfigError: The file is missing, unreadable, not UTF-8, not a parameter file, or has no section for
+            this node.
     """
     sections = read_sections(path, source)
     matching = [parameters for name, parameters in sections.items() if applies(name, node)]
@@ -57,12 +58,12 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 
 
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
-    """The parameters of every section of a file, by the section's name. Raises ConfigError."""
+    """Return the parameters of each section of a file, by section name. Errors as in :func:`read`."""
     return _Reader(_text(path, source), source).sections()
 
 
 def scalar(text: str) -> bool | int | float | str:
-    """The value of a plain (unquoted) scalar: rcl's ``get_value``."""
+    """Return the value of a plain (unquoted) scalar, as rcl's ``get_value`` does."""
     if text in _TRUE:
         return True
     if text in _FALSE:
@@ -80,7 +81,7 @@ _C.strtod.restype = ctypes.c_double
 
 
 def _c_number(convert: Callable, text: str, *base: int) -> Any:
-    """What ``strtol`` or ``strtod`` makes of the whole text; None where that fails or is out of range."""
+    """Return the number that ``strtol`` or ``strtod`` read from the whole text, or None."""
     encoded = ctypes.create_string_buffer(text.encode())
     end = ctypes.c_void_p()
     ctypes.set_errno(0)
@@ -110,7 +111,7 @@ def _text(path: Path, source: str) -> str:
 
 
 def applies(section: str, node: str) -> bool:
-    """Whether a section of that name is for the node: ``*`` stands for one token, ``**`` for any number."""
+    """Return whether a section is for the node: ``*`` matches one token, ``**`` any number of them."""
     name = section if section.startswith("/") else "/" + section
     pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
     return re.fullmatch(pattern, node) is not None
@@ -125,7 +126,7 @@ class _Reader:
         self._sections: dict[str, dict[str, Value]] = {}
 
     def sections(self) -> dict[str, dict[str, Value]]:
-        """Parameters by full name, of each node the file names, in the order of the file."""
+        """Return the parameters of each section by full name, in the order of the file."""
         top = f"the top has to be a mapping: '/**:', one level deeper '{_NODE_LEVEL}:'"
         try:
             for event in self._events:
@@ -146,7 +147,7 @@ class _Reader:
         return self._sections
 
     def _nodes(self, name: str) -> None:
-        """A mapping above the parameters; node names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
+        """Read a mapping above the parameters. Names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
                 if key == _NODE_LEVEL:
@@ -212,7 +213,7 @@ class _Reader:
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
-        """Keys of the mapping just begun, each with the first event of its value."""
+        """Yield the keys of the current mapping, each with the first event of its value."""
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 return

@@ -1,4 +1,4 @@
-"""Which bodies of a scene have a skin, and how fine it is."""
+"""The bodies with skin and the spacing of their taxels."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tactile_sim.registry import engine_plugin
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
-"""[m] What a finer spacing counts as: the square of such a one may be nought."""
+"""Smallest spacing used to count taxels [m]: the square of a smaller one may underflow."""
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
-    """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
+    """Return the spacing of taxels [m] of each body with skin, by body id in increasing order.
 
     Without ``skin.scales`` the engine's own default applies.
 
     Raises:
-        ConfigError: as `match_scales`; no skin where only its contacts are asked for, two bodies that would
-            share a topic.
+        ConfigError: As in `match_scales`; there is no skin although only its contacts are published; two
+            bodies would share a topic.
     """
     where = f"{settings.source}: skin.scales"
     default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
@@ -47,14 +47,18 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 def match_scales(
     scales: Mapping[str, float], model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, float]:
-    """Spacing of the taxels [m] by body id, in the order of the entries that speak for the bodies.
+    """Return the spacing of taxels [m] by body id, in the order of the entries that apply to the bodies.
 
-    Names and patterns as in :func:`tactile_sim.config.match`; a pattern means bodies that can collide, never
-    the world.
+    Args:
+        scales: Spacings [m] by body name or pattern, see :func:`tactile_sim.config.match`. A pattern matches
+            only bodies that can collide, never the world.
+        model: The scene.
+        names: Names of its bodies.
+        where: The beginning of errors: file and key.
 
     Raises:
-        ConfigError: an unknown body, a pattern that matches nothing, a body without a geom that collides, too
-            many taxels. ``where`` begins its text.
+        ConfigError: A body is unknown, a pattern matches nothing, a body has no geom that collides, or there
+            are too many taxels.
     """
     can_feel = _feeling(model, names)
     for entry in scales:
@@ -84,20 +88,20 @@ def match_scales(
 
 
 def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
-    """The bodies that can collide, without the world."""
+    """Return the names of bodies that can collide, without the world."""
     areas = colliding_areas(model)
     return [name for body, name in enumerate(names.bodies) if body and areas[body] > 0]
 
 
 def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) the sum of each body's `geom_areas` [m2]."""
+    """Return the sum of each body's `geom_areas`, (nbody,) [m2]."""
     return np.bincount(model.geom_bodyid, geom_areas(model), minlength=model.nbody)
 
 
 def geom_areas(model: mujoco.MjModel) -> np.ndarray:
-    """(ngeom,) surface of the box around each geom that collides [m2]; next to none for planes.
+    """Return the surface of the bounding box of each colliding geom, (ngeom,) [m2]; almost 0 for planes.
 
-    It bounds the surface of the geom: a convex body within a box has no more surface than the box.
+    It is an upper bound of a convex geom's surface.
     """
     x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -107,9 +111,15 @@ def geom_areas(model: mujoco.MjModel) -> np.ndarray:
 
 
 def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], places: Mapping[Any, str]) -> None:
-    """Raises ConfigError where parts would have too many taxels in all, at the place of the worst of them.
+    """Check the total number of taxels.
 
-    areas [m2], spacings [m] and what errors call the place of each spacing, by part.
+    Args:
+        areas: Surface of each part [m2].
+        spacings: Spacing of the taxels of each part [m].
+        places: File and key of each spacing, for errors.
+
+    Raises:
+        ConfigError: There are more than `MOST_TAXELS`; names the part with the most of them.
     """
     counts = {part: area / max(spacings[part], FINEST) ** 2 for part, area in areas.items()}
     total = sum(counts.values())
@@ -125,6 +135,6 @@ def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], place
 
 
 def _rounded_up(value: float) -> float:
-    """To two significant digits."""
+    """Round up to two significant digits."""
     step = 10.0 ** (floor(log10(value)) - 1)
     return ceil(value / step) * step

@@ -1,4 +1,4 @@
-"""Topics of bodies: no two may share one."""
+"""Check that no two bodies share a topic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from tactile_sim.names import topic_token
 
 
 def check_topics(bodies: Iterable[str], where: str) -> None:
-    """Raises ConfigError where two bodies would share a topic; ``where`` begins its text."""
+    """Check that the names of bodies give different topics.
+
+    Args:
+        bodies: Names of bodies.
+        where: The beginning of the error: file and key.
+
+    Raises:
+        ConfigError: Two bodies would share a topic.
+    """
     taken: dict[str, str] = {}
     for body in sorted(bodies):
         token = topic_token(body)
