@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/view.md: python tools/view_pictures.py. Needs Chromium, and no screen."""
+"""Make the pictures of docs/view.md: python tools/view_pictures.py. Needs Chromium but no screen."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tactile_sim.child import Child
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 HINTS = ".mantine-Notifications-root { display: none }"
-"""One says that there is no GPU."""
+"""Hides the notification about software rendering."""
 SIZE = {"width": 1200, "height": 760}
 PATIENCE = 60.0
 """[s]"""
 SETTLE = 4000
-"""Until all is drawn by software [ms]."""
+"""Time until software rendering is complete [ms]."""
 
 
 def plain(page: Page) -> None:
@@ -31,9 +31,9 @@ def plain(page: Page) -> None:
 
 
 def transparent(page: Page) -> None:
-    """Through the bodies."""
+    """The view with transparent bodies."""
     page.get_by_label("transparent").check()
-    page.mouse.move(0.0, 0.0)  # else its hint would cover the legend
+    page.mouse.move(0.0, 0.0)  # the tooltip would cover the legend
 
 
 PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
@@ -41,17 +41,17 @@ PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
     "view_hand": ("hand", 2700, plain),
     "view_transparent": ("touch_cube", 600, transparent),
 }
-"""By name: the configuration, after how many steps from the start it is seen, and what is clicked first."""
+"""Configuration, number of steps from the start, and preparation of the page, by name."""
 
 
 def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image:
-    """What a browser shows so many steps after the start."""
+    """Return a screenshot some steps after the start."""
     press = page.get_by_role("button")
     press.filter(has_text=re.compile("^Pause$")).click()
     page.get_by_text("paused").wait_for()
     press.filter(has_text=re.compile("^Reset$")).click()
-    page.get_by_text("reset; still paused").wait_for()
-    page.get_by_text("steps at once").locator("xpath=ancestor::div[.//input][1]//input").fill(str(steps))
+    page.get_by_text(re.compile("reset.*paused")).wait_for()
+    page.get_by_text("steps per click").locator("xpath=ancestor::div[.//input][1]//input").fill(str(steps))
     press.filter(has_text=re.compile("^Step$")).click()
     prepare(page)
     page.wait_for_timeout(SETTLE)
@@ -59,7 +59,7 @@ def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image
 
 
 def main() -> None:
-    """Opens each scene in the browser and keeps what is seen."""
+    """Make the picture of each scene."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         sys.exit("tools/view_pictures.py: chromium is not installed: apt-get install chromium")
@@ -69,10 +69,10 @@ def main() -> None:
             with Child("view", config, "--port", "0") as view:
                 if not view.wait_for("web view: ", PATIENCE):
                     sys.exit(f"tools/view_pictures.py: no view of {config}: {view.last_lines[-1:]}")
-                [told] = [line for line in view.last_lines if line.startswith("web view: ")]
+                [announced] = [line for line in view.last_lines if line.startswith("web view: ")]
                 page = browser.new_page(viewport=SIZE)
                 page.set_default_timeout(1000 * PATIENCE)
-                page.goto(told.split()[-1])
+                page.goto(announced.split()[-1])
                 page.add_style_tag(content=HINTS)
                 take(page, steps, prepare).save(IMAGES / f"{name}.jpg", quality=88)
                 page.close()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.view.bag_shapes import TRIANGLES
+from tactile_sim.view.bag.markers import TRIANGLES
 
 NEAR = 2.0
 """What lies within so many radii of the skin's whole way is to be seen, too."""

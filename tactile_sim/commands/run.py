@@ -34,12 +34,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
-        help="a view in the browser, at web.host and web.port of the configuration",
+        help="show the node in the browser, at web.host and web.port of the configuration",
     )
     parser.add_argument(
-        "--web-elsewhere",
+        "--web-allow-other-port",
         action="store_true",
-        help="with --web: where web.port is taken, the next free port",
+        help="with --web: use the next free port if web.port is in use",
     )
     parser.set_defaults(ros_args=[])
 
@@ -51,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    web = {"web": bool(args.web), "allow_other_port": args.web_elsewhere}
+    web = {"web": bool(args.web), "allow_other_port": args.web_allow_other_port}
     if not args.record:
         return node.run(args.config, args.duration, args.ros_args, **web)
     with _recorder(args.record):

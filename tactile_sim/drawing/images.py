@@ -1,4 +1,4 @@
-"""Touch as pictures: each body's skin laid out flat by its UV map."""
+"""Tactile images: the skin of each body unrolled by its UV map."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tactile_sim.snapshot import Snapshot
 
 
 class TactileImage(NamedTuple):
-    """A picture of one body."""
+    """A tactile image of one body."""
 
     body: int
-    """Its id."""
+    """Body id."""
     name: str
-    """``image``; ``force_image`` for the skin of a body that has feelers too; ``<geom>/image`` for one of
+    """``image``; ``force_image`` for the skin of a body that also has feelers; ``<geom>/image`` for one of
     several maps of a body."""
     encoding: str
-    """``mono8`` or ``rgb8``, as ROS has it."""
+    """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""
     make: Callable[[Snapshot], np.ndarray]
-    """(height, width) or (height, width, 3) uint8."""
+    """Renders a snapshot, (height, width) or (height, width, 3) uint8."""
 
 
 def tactile_images(simulation: Simulation) -> Iterator[TactileImage]:
-    """The pictures that a simulation can give; what they need is made when they are first asked for."""
-    feeling = set()
+    """Yield the tactile images of a simulation. Their maps are computed when an image is first rendered."""
+    with_feelers = set()
     for index, body in enumerate(simulation.feelers.bodies):
-        feeling.add(body.body_id)
+        with_feelers.add(body.body_id)
         whole = _FeelerImage(simulation, index)
         yield TactileImage(body.body_id, "image", "mono8", whole)
         if len(body.placed.parts) > 1:
@@ -43,27 +43,27 @@ def tactile_images(simulation: Simulation) -> Iterator[TactileImage]:
                 yield TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, part))
     for index, skin_body in enumerate(simulation.skin.bodies):
         if mappable(simulation.engine.model, skin_body.geom_ids):
-            name = "force_image" if skin_body.body_id in feeling else "image"
+            name = "force_image" if skin_body.body_id in with_feelers else "image"
             yield TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index))
 
 
 class _FeelerImage:
-    """Black where a feeler is free, white where it is wholly covered."""
+    """Black where a feeler is free, white where it is covered to its root."""
 
     def __init__(self, simulation: Simulation, index: int, part: int | None = None):
         self._body = simulation.feelers.bodies[index]
         self._part = None if part is None else self._body.placed.parts[part]
 
     def __call__(self, snapshot: Snapshot) -> np.ndarray:
-        made = image(self._body.placed, snapshot.feelers[self._body.start : self._body.stop])
+        pixels = image(self._body.placed, snapshot.feelers[self._body.start : self._body.stop])
         if self._part is None:
-            return made
+            return pixels
         part = self._part
-        return np.ascontiguousarray(made[part.top : part.top + part.height, : part.width])
+        return np.ascontiguousarray(pixels[part.top : part.top + part.height, : part.width])
 
 
 class _ForceImage:
-    """What taxels feel, by the colours of `tactile_sim.drawing.colors`."""
+    """Readings in the colours of `tactile_sim.drawing.colors`."""
 
     def __init__(self, simulation: Simulation, index: int):
         self._simulation = simulation

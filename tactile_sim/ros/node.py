@@ -30,8 +30,8 @@ from tactile_sim.ros.requests import NodeRequests
 from tactile_sim.ros.services import Services
 from tactile_sim.ros.transport import roomy
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.address import Endpoint, announcement
-from tactile_sim.view.feed import ViewFeed
+from tactile_sim.view.process.publisher import ViewPublisher
+from tactile_sim.view.web.address import Endpoint, announcement
 
 NAME = "tactile_sim"
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
@@ -104,7 +104,7 @@ def _spin(
         node.get_logger().info(kernel_cache.PATIENCE_ASKED)
     simulation = Simulation(settings)
     publishers = Publishers(node, simulation, depth)
-    feed = ViewFeed.open(simulation, endpoint) if web else None
+    view = ViewPublisher.open(simulation, endpoint) if web else None
     runner = Runner(simulation, publishers)
     publishers.tell_of(runner)
     # Before anything answers: whoever gets an answer may end the node properly.
@@ -134,9 +134,9 @@ def _spin(
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
     )
-    if feed:
-        feed.serve(runner, requests)
-        node.get_logger().info(announcement(endpoint.host, feed.url))
+    if view:
+        view.serve(runner, requests)
+        node.get_logger().info(announcement(endpoint.host, view.url))
     if recorded:
         node.get_logger().info("waiting until the recorder listens to every topic")
     if recorded and not publishers.await_listeners(recorded):
@@ -149,8 +149,8 @@ def _spin(
     try:
         runner.run(duration)
     finally:
-        if feed:
-            feed.close()
+        if view:
+            view.close()
         publishers.flush(FLUSH_RECORDED if recorded else FLUSH)
         executor.shutdown(timeout_sec=1.0)
         listener.join(timeout=1.0)

@@ -1,4 +1,4 @@
-"""What a browser asks of whoever runs the simulation."""
+"""The requests that a browser can send to a simulation."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ import numpy as np
 
 
 class Controls(Protocol):
-    """Each returns at once; what comes of it is seen in the next moments, or told in words."""
+    """Receives requests. Methods return at once; results appear in later frames or as notices."""
 
     def pause(self, paused: bool) -> None:
-        """Let time stand still, or go on."""
+        """Pause or continue."""
 
     def step(self, count: int) -> None:
-        """Take so many steps while time stands still."""
+        """Take steps while paused."""
 
     def reset(self, keyframe: str | None) -> None:
-        """Back to the start, or to a keyframe."""
+        """Reset to the initial state or to a keyframe."""
 
     def throw(self) -> None:
         """Throw the next ball at the skin."""
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Push a body for a moment; body: index into ``World.bodies``, force (3,) in the world [N]."""
+        """Push a body for a short time.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            force: (3,) world frame [N].
+        """
 
     def set_control(self, index: int, value: float) -> None:
-        """Set an actuator's control."""
+        """Set the control of an actuator."""
 
     def set_real_time_factor(self, factor: float) -> None:
-        """Set the pace of time; 0: as fast as possible."""
+        """Set simulation time per wall time; 0: as fast as possible."""
