@@ -1,182 +1,324 @@
-"""What a reading of all feelers costs, with 2,000 and 20,000 of them, against MuJoCo's rays from Python.
+"""Compare the time of reading all feelers with MuJoCo's batched rays and with Embree.
 
-Run as ``python bench/feelers.py``. Both cast the same hairs in the same states, in one run on one machine:
-use the ratios. Near: on a ball among ten primitives, on the hand and on its ball, on ten meshed rings in a
-row. Far: the same, with nothing within reach.
+Run as ``python bench/feelers.py``. All read the same feelers in the same states on one thread, in turns; use
+the ratios, since absolute times depend on the machine. Embree is measured if ``embreex`` is installed.
+
+Both libraries get the same help in NumPy: a broad phase over clusters of feelers and bounding spheres of
+geoms, and a reading of 0 where a feeler starts inside an obstacle, where their rays return the way out. The
+columns "call" count only the time inside the library, a lower bound for any code around it. Embree has no
+curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
+
+Scenes: the shipped worm, infant and hand after 1 s, the last two with feelers on all skin; the hand with
+feelers on its ball; ten primitives around a ball. "far": all obstacles are out of reach.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 import trimesh
+from mujoco.batch import Batch
 from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.feelers import Feelers, Placed
+from tactile_sim.drawing.shapes import geom_mesh
+from tactile_sim.feelers import Feelers, Placed, place
+from tactile_sim.feelers.obstacles import covering
 from tactile_sim.simulation import Simulation
-from tactile_sim.skin import Skin
 
-COUNTS = (2_000, 20_000)
-LENGTH = 0.1
-WANTED = {"near": 10, "far": 50}
-"""Times faster than the loop of `mj_ray`."""
-ROUNDS, REPEATS = 7, 20
-RINGS = 10
+try:
+    from embreex import mesh_construction, rtcore_scene
+except ImportError:
+    rtcore_scene = None
+
+LENGTH, TOLERANCE = 0.1, 0.2
+CLUSTER = 32
+"""Feelers in a cluster of the broad phase."""
+ROUNDS, SHORTEST = 60, 2e-3
+"""Rounds of measurements, and the least duration of each [s]."""
 PRIMITIVES = (
     ("sphere", ".1"), ("sphere", ".04"), ("capsule", ".03 .1"), ("capsule", ".06 .05"),
     ("ellipsoid", ".1 .05 .07"), ("ellipsoid", ".04 .08 .12"), ("cylinder", ".05 .1"), ("cylinder", ".1 .02"),
     ("box", ".05 .08 .1"), ("box", ".12 .02 .06"),
 )  # fmt: skip
 
-Case = tuple[str, str, mujoco.MjModel, mujoco.MjData, list[Placed]]
-"""Scene, near or far, and what is read."""
+
+class Case(NamedTuple):
+    """A state of a scene and the feelers in it."""
+
+    name: str
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    placed: list[Placed]
+
+
+class Rays(NamedTuple):
+    """Rays to cast at a geom, in its frame, or at all geoms (geom -1), in the world."""
+
+    geom: int
+    feelers: np.ndarray
+    origins: np.ndarray
+    directions: np.ndarray
 
 
 def main() -> None:
-    """Measure and print."""
-    table = Table(title="a reading of all feelers")
+    """Measure all cases and print the table."""
+    table = Table(title="reading all feelers; ×: how many times slower a library is")
     table.add_column("scene")
-    table.add_column("")
-    for column in ("feelers", "covered", "µs", "mj_ray µs", "ratio", "mj_multiRay µs", "ratio"):
+    for column in ("feelers", "covered", "µs", "Batch.ray ×", "call ×", "embree ×", "call ×"):
         table.add_column(column, justify="right")
-    table.add_column("wanted")
-    for count in COUNTS:
-        for scene, where, model, data, placed in _cases(count):
-            feelers = Feelers(model, placed)
-            free = feelers.read(data)
-            ours = _time(lambda f=feelers, d=data: f.read(d), REPEATS)
-            ray = _time(lambda f=feelers, d=data: _loop(f, d, _ray), 1)
-            multi = _time(lambda f=feelers, d=data: _loop(f, d, _multi_ray), 1)
-            wanted = WANTED[where]
-            table.add_row(
-                scene, where, str(len(free)), f"{np.mean(free < feelers.lengths):.0%}", f"{ours:.1f}",
-                f"{ray:.0f}", f"{ray / ours:.0f}", f"{multi:.0f}", f"{multi / ours:.0f}",
-                f"{wanted}: {'yes' if ray > wanted * ours else 'NO'}",
-            )  # fmt: skip
+    for case in cases():
+        feelers, data = Feelers(case.model, case.placed), case.data
+        free = feelers.read(data)
+        libraries = [BatchRays(feelers), *([EmbreeRays(feelers)] if rtcore_scene else [])]
+        readers = [feelers.read] + [read for library in libraries for read in (library.read, library.cast)]
+        ours, *others = least_times([lambda read=read, data=data: read(data) for read in readers])
+        ratios = [f"{other / ours:.1f}" for other in others] + ["-", "-"] * (2 - len(libraries))
+        covered = np.mean(free < feelers.lengths)
+        counts = str(len(free)), f"{covered:.0%}", f"{1e6 * ours:.1f}"
+        table.add_row(case.name, *counts, *ratios)
     Console(width=110).print(table)
 
 
-def _cases(count: int) -> Iterator[Case]:
-    for where, distance in (("near", 0.22), ("far", 5.0)):
-        yield "ten primitives", where, *_primitives(count, distance)
-    for where, height in (("near", 0.0), ("far", 5.0)):
-        yield "hand: its ball", where, *_hand(count, ("globe",), height)
-    yield "hand: palm and fingers", "near", *_hand(count, (), 0.0)
-    for where, distance in (("near", 0.16), ("far", 5.0)):
-        yield "ten meshed rings", where, *_rings(count, distance)
+def least_times(readers: list[Callable[[], object]]) -> list[float]:
+    """Return the shortest time of each reader [s]; they take turns, so that they share the machine's load."""
+    best = [np.inf] * len(readers)
+    for _ in range(ROUNDS):
+        for k, reader in enumerate(readers):
+            reader()
+            began, repeats = time.perf_counter(), 0
+            while not repeats or time.perf_counter() - began < SHORTEST:
+                reader()
+                repeats += 1
+            best[k] = min(best[k], (time.perf_counter() - began) / repeats)
+    return best
 
 
-def _primitives(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Primitives at a distance [m] all around a ball."""
-    places = distance * _directions(len(PRIMITIVES))
+class Library:
+    """Feelers read with a library's rays behind a broad phase."""
+
+    def __init__(self, feelers: Feelers) -> None:
+        self.feelers, self.model = feelers, feelers.model
+        self.rays: list[Rays] | None = None
+        self.body = np.array([body.body_id for body in feelers.bodies])[feelers.body_index]
+        self.inside = TOLERANCE * feelers.lengths
+        self.starts = feelers.positions - self.inside[:, None] * feelers.normals
+        tips = feelers.positions + feelers.lengths[:, None] * feelers.normals
+        groups = [group for body in np.unique(self.body) for group in self._clusters(self.body == body)]
+        self.order, self.counts = np.concatenate(groups), np.array([len(group) for group in groups])
+        ends = [np.concatenate([self.starts[group], tips[group]]) for group in groups]
+        self.centers = np.array([(e.min(axis=0) + e.max(axis=0)) / 2 for e in ends])
+        away = [
+            np.linalg.norm(e - center, axis=1).max() for e, center in zip(ends, self.centers, strict=True)
+        ]
+        self.radii = np.array(away)[:, None]
+        self.owner = self.body[[group[0] for group in groups]]
+        covers = {body: covering(self.model, body, True) for body in np.unique(self.body)}
+        self.geoms = np.unique(np.concatenate(list(covers.values())))
+        self.allowed = np.array([np.isin(self.geoms, covers[body]) for body in self.owner])
+        self.planes = self.model.geom_type[self.geoms] == mujoco.mjtGeom.mjGEOM_PLANE
+
+    def _clusters(self, chosen: np.ndarray) -> Iterator[np.ndarray]:
+        """Halve a body's feelers along their longest axis until each part is a cluster."""
+        todo = [np.flatnonzero(chosen)]
+        while todo:
+            part = todo.pop()
+            if len(part) <= CLUSTER:
+                yield part
+            else:
+                part = part[np.argsort(self.starts[part][:, np.ptp(self.starts[part], axis=0).argmax()])]
+                todo += [part[: len(part) // 2], part[len(part) // 2 :]]
+
+    def near(self, data: mujoco.MjData) -> np.ndarray:
+        """Return whether each obstacle may reach each cluster, (clusters, geoms)."""
+        turns = data.xmat.reshape(-1, 3, 3)[self.owner]
+        centers = np.einsum("nij,nj->ni", turns, self.centers) + data.xpos[self.owner]
+        away = centers[:, None] - data.geom_xpos[self.geoms]
+        near = (away**2).sum(axis=2) < (self.radii + self.model.geom_rbound[self.geoms]) ** 2
+        up = data.geom_xmat[self.geoms[self.planes]][:, [2, 5, 8]]
+        near[:, self.planes] = (away[:, self.planes] * up).sum(axis=2) < self.radii
+        return near & self.allowed
+
+    def in_world(self, data: mujoco.MjData, clusters: np.ndarray) -> Rays:
+        """Return the rays of some clusters (c,) bool."""
+        chosen = self.order[np.repeat(clusters, self.counts)]
+        turns = data.xmat.reshape(-1, 3, 3)[self.body[chosen]]
+        origins = np.einsum("nij,nj->ni", turns, self.starts[chosen]) + data.xpos[self.body[chosen]]
+        return Rays(-1, chosen, origins, np.einsum("nij,nj->ni", turns, self.feelers.normals[chosen]))
+
+    def read(self, data: mujoco.MjData) -> np.ndarray:
+        """Return free lengths (n,) [m], as `Feelers.read` does."""
+        free = self.feelers.lengths.copy()
+        self.rays = self.prepare(data)
+        for rays in self.rays:
+            distance, normal = self.intersect(rays)
+            distance[(normal * rays.directions).sum(axis=1) > 0] = 0
+            self.below_planes(data, rays, distance)
+            left = np.maximum(distance - self.inside[rays.feelers], 0)
+            free[rays.feelers] = np.minimum(free[rays.feelers], left)
+        return free
+
+    def cast(self, data: mujoco.MjData) -> None:
+        """Cast the rays of the last reading again, for the time inside the library."""
+        for rays in self.rays or ():
+            self.intersect(rays)
+
+    def below_planes(self, data: mujoco.MjData, rays: Rays, distance: np.ndarray) -> None:
+        """Set distances to 0 where rays in the world begin below a plane."""
+        for plane in self.geoms[self.planes] if rays.geom < 0 else ():
+            up = data.geom_xmat[plane, [2, 5, 8]]
+            distance[(rays.origins - data.geom_xpos[plane]) @ up <= 0] = 0
+
+    def prepare(self, data: mujoco.MjData) -> list[Rays]:
+        """Return the rays to cast."""
+        raise NotImplementedError
+
+    def intersect(self, rays: Rays) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (r,) [m], infinity where nothing is hit, and normals (r, 3)."""
+        raise NotImplementedError
+
+
+class BatchRays(Library):
+    """`mujoco.batch.Batch.ray` on a model whose obstacles are opaque and in a group of their own."""
+
+    def __init__(self, feelers: Feelers) -> None:
+        super().__init__(feelers)
+        model = copy.copy(self.model)
+        model.geom_rgba[:, 3], model.geom_matid[:] = 1, -1  # transparent geoms would be skipped
+        model.geom_group[:] = 1
+        model.geom_group[self.geoms] = 0
+        self.batch, self.group = Batch(model, 1, 1), np.eye(6, dtype=np.uint8)[0]
+        self.qpos = self.batch.bind("qpos")
+
+    def prepare(self, data: mujoco.MjData) -> list[Rays]:
+        self.qpos[0] = data.qpos
+        rays = self.in_world(data, self.near(data).any(axis=1))
+        return [rays] if len(rays.feelers) else []
+
+    def intersect(self, rays: Rays) -> tuple[np.ndarray, np.ndarray]:
+        own = self.body[rays.feelers].astype(np.int32)[None]
+        found = self.batch.ray(
+            rays.origins, rays.directions, geomgroup=self.group, bodyexclude=own, normal=True
+        )
+        distance, geom, normal = (values[0] for values in found)
+        return np.where(geom >= 0, distance, np.inf), normal
+
+
+class EmbreeRays(Library):
+    """An Embree scene for each shape, in the frame of its geom; planes are computed here."""
+
+    def __init__(self, feelers: Feelers) -> None:
+        super().__init__(feelers)
+        shapes: dict[tuple, Any] = {}
+        self.scenes = {}
+        for geom in self.geoms[~self.planes].tolist():
+            kind, mesh = self.model.geom_type[geom], self.model.geom_dataid[geom]
+            shape = kind, mesh, *self.model.geom_size[geom]
+            if shape not in shapes:
+                shapes[shape] = rtcore_scene.EmbreeScene()
+                vertices, faces = _tessellated(self.model, geom)
+                mesh_construction.TriangleMesh(shapes[shape], np.asarray(vertices[faces], np.float32))
+            self.scenes[geom] = shapes[shape]
+
+    def prepare(self, data: mujoco.MjData) -> list[Rays]:
+        near, out = self.near(data), []
+        for k in np.flatnonzero(near.any(axis=0)):
+            geom, rays = int(self.geoms[k]), self.in_world(data, near[:, k])
+            turn = data.geom_xmat[geom].reshape(3, 3)
+            origins = (rays.origins - data.geom_xpos[geom]) @ turn
+            out.append(Rays(geom, rays.feelers, origins, rays.directions @ turn))
+        return out
+
+    def intersect(self, rays: Rays) -> tuple[np.ndarray, np.ndarray]:
+        if rays.geom not in self.scenes:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                distance = np.where(
+                    rays.directions[:, 2] < 0, -rays.origins[:, 2] / rays.directions[:, 2], np.inf
+                )
+            return np.where(rays.origins[:, 2] <= 0, 0, distance), np.zeros((len(distance), 3))
+        reach = (self.inside + self.feelers.lengths)[rays.feelers].astype(np.float32)
+        origins, directions = rays.origins.astype(np.float32), rays.directions.astype(np.float32)
+        found = self.scenes[rays.geom].run(origins, directions, dists=reach, output=1)
+        hit = found["primID"] >= 0
+        return np.where(hit, found["tfar"], np.inf), np.where(hit[:, None], found["Ng"], 0)
+
+
+def _tessellated(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (v, 3) [m] and triangles (t, 3) of a geom in its frame."""
+    size, kind = model.geom_size[geom], mujoco.mjtGeom(model.geom_type[geom])
+    if kind == mujoco.mjtGeom.mjGEOM_MESH:
+        return geom_mesh(model, geom)
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        shape = trimesh.creation.box(2 * size)
+    elif kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        shape = trimesh.creation.cylinder(size[0], 2 * size[1], sections=64)
+    elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        shape = trimesh.creation.capsule(2 * size[1], size[0], [64, 64])
+        shape.vertices -= shape.bounds.mean(axis=0)
+    else:
+        shape = trimesh.creation.icosphere(4, 1.0)
+        shape.vertices *= size if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID else size[0]
+    return np.asarray(shape.vertices), np.asarray(shape.faces)
+
+
+def cases() -> Iterator[Case]:
+    """Yield all cases."""
+    yield _shipped("worm")
+    yield _shipped("infant", spacing=0.01, length=0.05)
+    yield _shipped("hand", spacing=0.004, length=0.03)
+    yield _shipped("hand", spacing=0.0022, length=LENGTH, ball=True)
+    yield _shipped("hand", spacing=0.0022, length=LENGTH, ball=True, lift=5.0)
+    yield _primitives("ten primitives", 0.22)
+    yield _primitives("ten primitives, far", 5.0)
+
+
+def _shipped(
+    name: str, spacing: float = 0.0, length: float = 0.0, ball: bool = False, lift: float = 0.0
+) -> Case:
+    """Return a shipped configuration after 1 s.
+
+    Args:
+        name: The configuration.
+        spacing, length: Of the feelers [m]; by default those of the configuration.
+        ball: Whether the hand's ball has the feelers instead of all bodies with skin.
+        lift: Height by which free bodies are raised [m].
+    """
+    simulation = Simulation(config.load(name))
+    model, data = simulation.engine.model, simulation.engine.data
+    simulation.step(round(1.0 / model.opt.timestep))
+    data.qpos[model.jnt_qposadr[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE] + 2] += lift
+    mujoco.mj_kinematics(model, data)
+    bodies = [model.body("globe").id] if ball else simulation.skin_bodies.tolist()
+    placed = [body.placed for body in simulation.feelers.bodies] or [
+        place(model, body, spacing=spacing, length=length) for body in bodies
+    ]
+    return Case(f"{name}{': its ball' if ball else ''}{', far' if lift else ''}", model, data, placed)
+
+
+def _primitives(name: str, distance: float) -> Case:
+    """Return ten primitives at a distance [m] all around a ball with 2,000 feelers."""
+    z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
+    turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))
+    r = np.sqrt(1 - z * z)
     bodies = "".join(
         f'<body pos="{x} {y} {z}" euler="{40 * k} {70 * k} 0"><freejoint/>'
         f'<geom type="{kind}" size="{size}"/></body>'
-        for k, ((kind, size), (x, y, z)) in enumerate(zip(PRIMITIVES, places, strict=True))
+        for k, ((kind, size), (x, y, z)) in enumerate(
+            zip(PRIMITIVES, distance * np.column_stack([r * np.cos(turn), r * np.sin(turn), z]), strict=True)
+        )
     )
-    model, data = _load(f'<body><freejoint/><geom size=".1"/></body>{bodies}')
-    normals = _directions(count)
-    return model, data, [_placed(1, 0.1 * normals, normals)]
-
-
-def _hand(
-    count: int, names: tuple[str, ...], height: float
-) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Some bodies of the scene, or those with skin; things that move freely are lifted [m]."""
-    simulation = Simulation(config.load("hand"))
-    model, data = simulation.engine.model, simulation.engine.data
-    bodies = {model.body(name).id: 0.004 for name in names} or {
-        body.body_id: body.spacing for body in simulation.skin.bodies
-    }
-    for joint in np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
-        data.qpos[model.jnt_qposadr[joint] + 2] += height
-    mujoco.mj_kinematics(model, data)
-    skin = Skin(model, bodies)
-    while len(skin.positions) < count:
-        fineness = 0.97 * (len(skin.positions) / count) ** 0.5
-        bodies = {body: fineness * spacing for body, spacing in bodies.items()}
-        skin = Skin(model, bodies)
-    placed = []
-    for body in skin.bodies:
-        these = slice(body.start, body.stop)
-        placed.append(_placed(body.body_id, skin.positions[these], skin.normals[these]))
-    return model, data, placed
-
-
-def _rings(count: int, distance: float) -> tuple[mujoco.MjModel, mujoco.MjData, list[Placed]]:
-    """Rings of 2,048 triangles in a row, each a quarter turned against the one before."""
-    ring = trimesh.creation.torus(0.1, 0.02, major_sections=64, minor_sections=16)
-    numbers = " ".join(map(str, ring.vertices.ravel())), " ".join(map(str, ring.faces.ravel()))
-    bodies = "".join(
-        f'<body pos="{distance * k} 0 0" euler="{90 * k} 0 0"><freejoint/>'
-        '<geom type="mesh" mesh="ring"/></body>'
-        for k in range(RINGS)
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><body><freejoint/><geom size=".1"/></body>{bodies}</worldbody></mujoco>'
     )
-    asset = f'<asset><mesh name="ring" vertex="{numbers[0]}" face="{numbers[1]}"/></asset>'
-    model, data = _load(bodies, asset)
-    points, faces = trimesh.sample.sample_surface(ring, count // RINGS, seed=0)
-    # In the body's frame the mesh lies as it came: MuJoCo moves the mesh's frame, and the geom against it.
-    return model, data, [_placed(body, points, ring.face_normals[faces]) for body in range(1, model.nbody)]
-
-
-def _load(bodies: str, asset: str = "") -> tuple[mujoco.MjModel, mujoco.MjData]:
-    model = mujoco.MjModel.from_xml_string(f"<mujoco>{asset}<worldbody>{bodies}</worldbody></mujoco>")
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    return model, data
-
-
-def _directions(count: int) -> np.ndarray:
-    """Unit vectors (count, 3), evenly to all sides."""
-    z = 1 - 2 * (np.arange(count) + 0.5) / count
-    turn = np.pi * (3 - 5**0.5) * np.arange(count)
-    r = np.sqrt(1 - z * z)
-    return np.column_stack([r * np.cos(turn), r * np.sin(turn), z])
-
-
-def _placed(body: int, positions: np.ndarray, normals: np.ndarray) -> Placed:
-    n = len(positions)
-    return Placed(
-        body, positions, normals, np.full(n, LENGTH), np.zeros(n, np.uint16), np.zeros((n, 2)),
-        np.arange(n, dtype=np.uint32), (), n, 1, 0.01,
-    )  # fmt: skip
-
-
-def _loop(feelers: Feelers, data: mujoco.MjData, cast: Callable) -> np.ndarray:
-    """What one would write without us: each hair from its root, own body excluded."""
-    starts, directions = feelers.world(data.xpos, data.xmat.reshape(-1, 3, 3))
-    geom, out = np.zeros(1, np.int32), np.empty(1)
-    free = np.empty(len(starts))
-    for body in feelers.bodies:
-        for k in range(body.start, body.stop):
-            free[k] = cast(feelers.model, data, starts[k], directions[k], body.body_id, geom, out)
-    return np.where(free < 0, feelers.lengths, np.minimum(free, feelers.lengths))
-
-
-def _ray(model, data, start, direction, body, geom, _):
-    return mujoco.mj_ray(model, data, start, direction, None, 1, body, geom)
-
-
-def _multi_ray(model, data, start, direction, body, geom, out):
-    mujoco.mj_multiRay(model, data, start, direction, None, 1, body, geom, out, None, 1, LENGTH)
-    return out[0]
-
-
-def _time(read: Callable[[], object], repeats: int) -> float:
-    """The least time of a few rounds [µs]."""
-    read()
-    best = np.inf
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
-        for _ in range(repeats):
-            read()
-        best = min(best, (time.perf_counter() - began) / repeats)
-    return best * 1e6
+    return Case(name, model, data, [place(model, 1, spacing=0.008, length=LENGTH)])
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, spent: dict[str, f
     simulation.reset()
     for step in range(WARM_UP + STEPS):
         began = clock()
-        simulation.prepare()
+        simulation.apply_commands()
         engine.forward()
         between = clock()
         contacts = engine.contacts()
@@ -95,7 +95,8 @@ def _spend(simulation: Simulation, skin: Skin, response: str, spent: dict[str, f
         wrenches = clock()
         _ = np.zeros((len(skin.positions), 3), np.float32)
         output = clock()
-        simulation.advance()
+        engine.integrate()
+        simulation.steps_since_reset += 1
         end = clock()
         if step >= WARM_UP:
             spent["physics"] += between - began + end - output

@@ -46,22 +46,24 @@ def main() -> None:
     }
     spent: dict[str, float] = defaultdict(float)
     contacts = 0
-    for step in range(WARM_UP + STEPS):
-        if step == WARM_UP:
-            spent.clear()
-            contacts = 0
-        began = time.perf_counter()
-        simulation.prepare()
-        snapshot = simulation.observe()
-        between = time.perf_counter()
+
+    def measure(snapshot: Snapshot) -> None:
+        nonlocal contacts
         for name, part in parts.items():
             start = time.perf_counter()
             part(snapshot)
             spent[name] += time.perf_counter() - start
-        resumed = time.perf_counter()
-        simulation.advance()
-        spent["physics"] += between - began + time.perf_counter() - resumed
         contacts += len(snapshot.contacts)
+
+    for step in range(WARM_UP + STEPS):
+        if step == WARM_UP:
+            spent.clear()
+            contacts = 0
+        began, others = time.perf_counter(), sum(spent.values()) - spent["physics"]
+        simulation.apply_commands()
+        simulation.advance(1, measure)
+        others = sum(spent.values()) - spent["physics"] - others
+        spent["physics"] += time.perf_counter() - began - others
 
     taxels = len(simulation.skin.positions)
     table = Table(title=f"infant: {taxels} taxels, {contacts / STEPS:.0f} contacts, {STEPS} steps")

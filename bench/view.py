@@ -99,11 +99,11 @@ def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
     simulation.reset()
     runner.watch = watch
     os.sched_setaffinity(0, OWN)
-    first, began = simulation.step, time.thread_time()
+    first, began = simulation.step_count, time.thread_time()
     runner.run(simulation.time + SECONDS)
     spent = time.thread_time() - began
     os.sched_setaffinity(0, OTHERS)
-    return spent / (simulation.step - first)
+    return spent / (simulation.step_count - first)
 
 
 def physics(console: Console) -> None:

@@ -1,5 +1,6 @@
 """The simulation, RViz, a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true."""
 
+import json
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -7,114 +8,170 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import Node
 
-from tactile_sim import ConfigError, share
+from tactile_sim import ConfigError, SceneError, share
+from tactile_sim.addresses import of_address
 from tactile_sim.config import parameter_file
 
 TOPICS = ("markers", "scene_markers", "tactile/points")
 BOOL = ("true", "false")
 LEVELS = ("debug", "info", "warn", "error", "fatal")
+RECORDING = (
+    *("--storage", "mcap", "--storage-preset-profile", "zstd_fast"),
+    "--use-sim-time",
+    "--disable-keyboard-controls",
+)
+RECORDER_PATIENCE = "30"  # s that the recorder may take to write its cache before launch kills it
 
 
 def argument(
     name: str, default: str, description: str, choices: tuple[str, ...] | None = None
 ) -> DeclareLaunchArgument:
-    """A launch argument; an empty default leaves the matter to the configuration."""
+    """Return a launch argument; an empty default stands for what is configured."""
     return DeclareLaunchArgument(name, default_value=default, description=description, choices=choices)
 
 
 ARGUMENTS = (
     argument("config", "touch_cube", "Shipped configuration by name, or the path of a parameter file"),
+    argument("params_file", "", "Another parameter file, whose values override those of config"),
     argument(
         "scene", "", "Scene (MJCF, URDF): a shipped name, a path, package:// or file://; empty: as configured"
     ),
     argument("engine", "", "Physics engine; empty: as configured", ("", "mujoco", "motrix", "trifinger")),
     argument("namespace", "", "Namespace of the node and its topics"),
     argument(
-        "real_time_factor", "", "Simulated s per s of wall time, 0: as fast as can be; empty: as configured"
+        "real_time_factor",
+        "",
+        "Simulated s per s of wall time, 0: as fast as possible; empty: as configured",
     ),
     argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
-    argument("web", "false", "Show the scene in a browser, at the address that the node then tells", BOOL),
-    argument("record", "false", "Record all topics into a bag (MCAP)", BOOL),
+    argument("rviz_config", "", "Display configuration of RViz; empty: the shipped tactile_sim.rviz"),
+    argument("web", "false", "Show the scene in a browser, at the address that the node logs", BOOL),
+    argument("record", "false", "Record all topics into a bag (MCAP) on simulation time", BOOL),
     argument("bag_path", "", "Folder of the bag, which must not exist yet; empty: here, named by the time"),
     argument("log_level", "info", "Least severity of what the node logs", LEVELS),
 )
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What `ros2 launch` calls."""
+    """Return the launch description, for ``ros2 launch``."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """The processes that the arguments ask for."""
+    """Return the processes that the arguments ask for."""
     given = {each.name: context.launch_configurations[each.name] for each in ARGUMENTS}
-    actions = [simulation(given)]
-    if given["rviz"] == "true":
-        actions.append(rviz(given))
-    if given["record"] == "true":
-        actions.append(recorder(given))
-    return actions
+    recorders = [recorder(given)] if given["record"] == "true" else []
+    recorded = any(isinstance(action, ExecuteProcess) for action in recorders)
+    displays = [rviz(given)] if given["rviz"] == "true" else []
+    return [simulation(given, recorded), *displays, *recorders]
 
 
-def configuration(given: dict[str, str]) -> Path:
-    """The parameter file."""
+def parameter_files(given: dict[str, str]) -> list[Path]:
+    """Return the parameter files in the order in which they apply.
+
+    Raises:
+        ConfigError: one of them does not exist.
+    """
     config = Path(given["config"]).expanduser()
-    return config.resolve() if config.is_file() else share.find("config", given["config"])
+    files = [config.resolve() if config.is_file() else share.find("config", given["config"])]
+    if given["params_file"]:
+        files.append(existing("params_file", given))
+    return files
 
 
-def simulation(given: dict[str, str]) -> Node:
-    """The node; when it ends, all ends."""
-    overrides: dict[str, str | float] = {}
+def existing(name: str, given: dict[str, str]) -> Path:
+    """Return the absolute path of an argument that names a file.
+
+    Raises:
+        ConfigError: there is no such file.
+    """
+    path = Path(given[name]).expanduser()
+    if not path.is_file():
+        raise ConfigError(f"{name}:={given[name]}: no such file{share.similar_file(path.absolute())}")
+    return path.resolve()
+
+
+def simulation(given: dict[str, str], recorded: bool) -> Node:
+    """Return the node, whose end shuts everything down.
+
+    Arguments are passed as single parameters: errors then name a parameter and not a temporary file.
+    """
+    overrides = {name: given[name] for name in ("engine",) if given[name]}
     if given["scene"]:
-        scene = Path(given["scene"]).expanduser()
-        overrides["scene"] = str(scene.resolve()) if scene.is_file() else given["scene"]
-    if given["engine"]:
-        overrides["engine"] = given["engine"]
+        overrides["scene"] = scene(given["scene"])
     if given["real_time_factor"]:
         overrides["real_time_factor"] = number("real_time_factor", given["real_time_factor"])
+    ros_arguments = ["--log-level", given["log_level"]]
+    for file in parameter_files(given):
+        ros_arguments += ["--params-file", str(file)]
+    for name, value in overrides.items():
+        ros_arguments += ["-p", f"{name}:={value}"]
     return Node(
         package="tactile_sim",
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
-        arguments=["--web"] * (given["web"] == "true"),
-        parameters=[str(configuration(given)), *[overrides] * bool(overrides)],  # rcl refuses an empty one
-        ros_arguments=["--log-level", given["log_level"]],
+        arguments=["--web"] * (given["web"] == "true") + ["--recorded"] * recorded,
+        ros_arguments=ros_arguments,
         output="screen",
         on_exit=Shutdown(reason="the simulation has ended"),
     )
 
 
-def number(name: str, text: str) -> float:
-    """The value of an argument that must be a number."""
+def scene(name: str) -> str:
+    """Return a scene as the node takes it: an absolute path in quotes for YAML, or a shipped name.
+
+    Raises:
+        SceneError: there is no such file.
+    """
+    path = of_address(name, "scene:=")
+    if path.is_file():
+        return json.dumps(str(path.resolve()))
     try:
-        return float(text)
+        share.find("scenes", name)
+    except SceneError as error:
+        raise SceneError(f"scene:={name}: no such file {path.absolute()}, and {error}") from None
+    return json.dumps(name)
+
+
+def number(name: str, text: str) -> str:
+    """Return the text of an argument that must be a number, as YAML reads it.
+
+    Raises:
+        ConfigError: it is not a number.
+    """
+    try:
+        return repr(float(text))
     except ValueError:
-        raise ValueError(f"{name}:={text} is not a number") from None
+        raise ConfigError(f"{name}:={text}: must be a number") from None
 
 
 def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """RViz with our display, its topics moved into the namespace and its fixed frame the configured one."""
+    """Return RViz with its topics in the namespace and with the configured world as its fixed frame."""
     if not installed("rviz2"):
         return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
     prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
-    file = configuration(given)
-    try:
-        settings = parameter_file.read(file, str(file), f"{prefix}/tactile_sim")
-    except ConfigError:
-        settings = {}  # the node itself tells what is wrong with it
-    frame = str(settings.get("world_frame", "world"))
+    settings: dict[str, object] = {}
+    for file in parameter_files(given):
+        try:
+            settings |= parameter_file.read(file, str(file), f"{prefix}/tactile_sim")
+        except ConfigError:
+            continue  # the node reports the error
+    shown = existing("rviz_config", given) if given["rviz_config"] else share.find("rviz", "tactile_sim.rviz")
     return Node(
         package="rviz2",
         executable="rviz2",
-        arguments=["-d", str(share.find("rviz", "tactile_sim.rviz")), "-f", frame],
+        arguments=["-d", str(shown), "-f", str(settings.get("world_frame", "world"))],
         parameters=[{"use_sim_time": True}],
         remappings=[(f"/{topic}", f"{prefix}/{topic}") for topic in TOPICS],
     )
 
 
 def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """`ros2 bag record` of everything."""
+    """Return ``ros2 bag record`` of everything, whose end shuts everything down.
+
+    It runs on simulation time and subscribes only once the clock runs; the node waits for it.
+    """
     for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
         if not installed(package):
             return LogInfo(
@@ -122,12 +179,17 @@ def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
                 "or: tactile_sim record OUT"
             )
     output = ["--output", given["bag_path"]] if given["bag_path"] else []
-    command = ["ros2", "bag", "record", "--storage", "mcap", "--all", *output]
-    return ExecuteProcess(cmd=command, output="screen")
+    return ExecuteProcess(
+        cmd=["ros2", "bag", "record", "--all", *RECORDING, *output],
+        output="screen",
+        sigterm_timeout=RECORDER_PATIENCE,
+        sigkill_timeout=RECORDER_PATIENCE,
+        on_exit=Shutdown(reason="the recorder has ended"),
+    )
 
 
 def installed(package: str) -> bool:
-    """Whether a ROS package is there."""
+    """Return whether a ROS package is installed."""
     try:
         get_package_prefix(package)
     except PackageNotFoundError:

@@ -1,7 +1,11 @@
 """``python -m tactile_sim``: the command, where it is not on the PATH."""
 
+import signal
 import sys
 
-from tactile_sim.cli import main
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # before the imports, which `main` comes after
+
+from tactile_sim.cli import main  # noqa: E402
 
 sys.exit(main())

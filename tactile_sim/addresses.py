@@ -35,7 +35,10 @@ def _in_package(address: str, where: str) -> Path:
 
 
 def _of_file_address(address: str, where: str) -> Path:
-    parts = urlparse(address)
+    try:
+        parts = urlparse(address)
+    except ValueError as error:
+        raise SceneError(f"{where}{address}: not a file:// address: {error}") from None
     if parts.netloc not in ("", "localhost"):
         raise SceneError(f"{where}{address}: names another machine; a file here has three slashes: file:///")
     return Path(unquote(parts.path))

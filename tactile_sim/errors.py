@@ -3,16 +3,65 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+
+LONGEST_VALUE = 200
+"""Longest name or value that a message repeats [characters]."""
+LONGEST_MESSAGE = 1000
+"""Longest message [characters]."""
+MOST_ERRORS = 20
+"""Largest number of errors of a configuration that are listed."""
+_LONG_VALUES = re.compile(
+    rf"'[^']{{{LONGEST_VALUE - 1},}}'|\"[^\"]{{{LONGEST_VALUE - 1},}}\"|\S{{{LONGEST_VALUE + 1},}}"
+)
+
+
+def readable(text: str) -> str:
+    """Return the text as one printable line of limited length.
+
+    Control characters are escaped; long words, long quoted values and long texts are cut in the middle.
+    """
+    text = text[: 100 * LONGEST_MESSAGE] + text[100 * LONGEST_MESSAGE :][-LONGEST_MESSAGE:]
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return _cut(_LONG_VALUES.sub(lambda found: _cut(found[0], LONGEST_VALUE), text), LONGEST_MESSAGE)
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    tail = longest // 3
+    return f"{text[: longest - tail - 3]}...{text[-tail:]}"
 
 
 class TactileSimError(Exception):
-    """Base of all errors of this package. Its text names the thing, the place and the remedy."""
+    """Base of all errors of this package.
+
+    The text names the thing, the place and the remedy, in one line. See `readable` for what it repeats of
+    names and values.
+    """
+
+    def __str__(self) -> str:
+        return readable(super().__str__())
 
 
 class ConfigError(TactileSimError):
     """The configuration cannot be used."""
+
+
+class ConfigErrors(ConfigError):
+    """Several things that are wrong with a configuration, one a line."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        super().__init__()
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        lines = [str(error) for error in self.errors[:MOST_ERRORS]]
+        more = len(self.errors) - len(lines)
+        return "\n".join([*lines, f"... and {more} more errors"] if more else lines)
 
 
 class SceneError(TactileSimError):
@@ -21,6 +70,10 @@ class SceneError(TactileSimError):
 
 class EngineError(TactileSimError):
     """The physics engine refused or broke."""
+
+
+class PhysicsError(EngineError):
+    """The physics became unstable: positions, velocities or accelerations are not finite."""
 
 
 class CommandError(TactileSimError):
@@ -32,12 +85,12 @@ class BagError(TactileSimError):
 
 
 def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
-    """The end of an error about an unknown name: the nearest valid one, or what there is.
+    """Return the end of an error about an unknown name: the nearest valid name, or a list of them.
 
-    Returns text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
+    Examples are ``"; did you mean 'cube'?"`` and ``"; there are: a, b, c"``.
     """
     names = sorted(valid)
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = difflib.get_close_matches(str(name), names, n=1) if len(str(name)) <= LONGEST_VALUE else []
     if near:
         return f"; did you mean {near[0]!r}?"
     if not names:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 
 def to_xyzw(quaternions: np.ndarray) -> np.ndarray:
@@ -16,7 +17,7 @@ def to_wxyz(quaternions: np.ndarray) -> np.ndarray:
     return np.roll(quaternions, 1, axis=-1)
 
 
-@njit(cache=True)
+@kernel
 def relative_poses(
     positions: np.ndarray,
     quaternions: np.ndarray,

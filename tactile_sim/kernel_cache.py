@@ -1,38 +1,227 @@
-"""Compiled kernels on disk, thrown away where what they were made of has changed.
+"""Machine code of kernels on disk: one file for a kernel and the types of its arguments.
 
-Numba looks at a function's own file alone: after a change elsewhere it would go on with the old code of all
-that the function calls.
+A file holds the fingerprint of what it was compiled from and a checksum. One that is stale, damaged or
+unreadable counts as missing, and the next compilation writes over it; nothing is ever deleted. Where no
+folder can be written, each process compiles its kernels again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from contextlib import suppress
+import pickle
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
 from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
 
-empty = False
-"""Whether this process found no kernels when it started: to compile them takes it some seconds."""
-PATIENCE_ASKED = "compiling kernels, some 15 s, at the first start after an installation only"
-"""What to say then, before it is done."""
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+
+PACKAGE = Path(__file__).parent
+_HEADER = struct.Struct("<32s32sQ")
+"""Fingerprint, SHA-256 of the code, its length in bytes."""
 
 
-def drop_stale(package: Path) -> bool:
-    """Removes compiled kernels of a package that are older than its newest source file with a kernel.
+class KernelCache(NullCache):
+    """What a Numba dispatcher loads compiled code from and saves it to."""
 
-    Returns whether none are left.
+    writable = True
+    """Whether saving may work: a folder that is full or read-only is tried once in a process."""
+
+    def __init__(self, dispatcher: Dispatcher, warn: Callable[[str], None]):
+        """
+        Args:
+            dispatcher: the kernel.
+            warn: called with one line where compiled code cannot be kept.
+        """
+        self._dispatcher = dispatcher
+        self._warn = warn
+
+    @property
+    def cache_path(self) -> str:
+        """The folder that is tried first."""
+        return str(next(folders(), ""))
+
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """Return the code for a signature, None where it has to be compiled."""
+        target_context.refresh()
+        name, stamp = self._name(sig, target_context.codegen()), fingerprint(self._dispatcher)
+        for folder in folders():
+            if (code := _read(folder / name, stamp)) is not None:
+                try:
+                    return CompileResult._rebuild(target_context, *pickle.loads(code))
+                except Exception:  # written by a library of another version, for example
+                    continue
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for a signature."""
+        if not KernelCache.writable or data.library.has_dynamic_globals:
+            return
+        code = dumps(data._reduce())
+        name, stamp = self._name(sig, data.codegen), fingerprint(self._dispatcher)
+        reason = "there is no folder for it: HOME is not set"
+        for folder in folders():
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(folder / name, stamp, code)
+                return
+            except OSError as error:
+                reason = f"{folder}: {error.strerror}"
+        KernelCache.writable = False
+        self._warn(
+            f"cannot keep compiled kernels ({reason}): each start compiles them again;"
+            " to choose another folder, set NUMBA_CACHE_DIR"
+        )
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        """The file of a kernel for these types of arguments, this processor and this Python."""
+        function = self._dispatcher.py_func
+        arguments, _ = normalize_signature(sig)
+        made_for = repr(([_layout(argument) for argument in arguments], codegen.magic_tuple()))
+        digest = hashlib.sha256(made_for.encode()).hexdigest()[:16]
+        kernel = f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
+        return f"{kernel}-{digest}.{sys.implementation.cache_tag}.nbc"
+
+
+def _layout(argument: Any) -> Any:
+    """A type of an argument in words; Numba's own leave out what the fields of a named tuple are called."""
+    if isinstance(argument, types.BaseTuple):
+        parts = argument.types  # type: ignore[attr-defined]
+        return argument.name, getattr(argument, "fields", ()), [_layout(part) for part in parts]
+    return repr(argument)
+
+
+def folders() -> Iterator[Path]:
+    """Yield the folders for compiled code: `NUMBA_CACHE_DIR`, or else the package's and the user's."""
+    own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several may be installed
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen) / own
+        return
+    yield PACKAGE / "__pycache__"
+    if caches := os.environ.get("XDG_CACHE_HOME"):
+        yield Path(caches) / own
+    elif (home := os.path.expanduser("~")) != "~":
+        yield Path(home) / ".cache" / own
+
+
+def _read(path: Path, stamp: bytes) -> bytes | None:
+    """Return the code in a file, None where it is missing, damaged or was compiled from something else."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if len(data) < _HEADER.size:
+        return None
+    made_from, checksum, length = _HEADER.unpack_from(data)
+    code = data[_HEADER.size : _HEADER.size + length]
+    return code if (made_from, checksum) == (stamp, hashlib.sha256(code).digest()) else None
+
+
+def _write(path: Path, stamp: bytes, code: bytes) -> None:
+    """Write code to a file, in place: whoever reads it too early finds a damaged file, no more."""
+    data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
+    try:
+        path.write_bytes(data)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@cache
+def fingerprint(dispatcher: Dispatcher) -> bytes:
+    """Return a digest of all that a kernel is compiled from: code and constants, also of kernels it calls.
+
+    Raises:
+        TypeError: the kernel refers to something whose changes would go unseen.
     """
-    compiled: list[os.DirEntry] = []
-    newest = 0.0
-    for cache in package.rglob("__pycache__"):
-        found = [entry for entry in os.scandir(cache) if entry.name.endswith((".nbi", ".nbc"))]
-        compiled += found
-        for module in {entry.name.partition(".")[0] for entry in found}:
-            with suppress(FileNotFoundError):  # a module that is gone
-                newest = max(newest, (cache.parent / f"{module}.py").stat().st_mtime)
-    left = len(compiled)
-    for entry in compiled:
-        with suppress(OSError):  # another process was quicker, or the folder is not ours
-            if entry.stat().st_mtime < newest:
-                os.unlink(entry.path)
-                left -= 1
-    return left == 0
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    for kernel in sorted(_reachable(dispatcher), key=_identity):
+        digest.update(_own_fingerprint(kernel))
+    return digest.digest()
+
+
+def _reachable(dispatcher: Dispatcher) -> set[Dispatcher]:
+    """The kernel and all that it calls, directly or not."""
+    found: set[Dispatcher] = set()
+    todo = [dispatcher]
+    while todo:
+        kernel = todo.pop()
+        if kernel not in found:
+            found.add(kernel)
+            todo += [value for _, value in _referenced(kernel.py_func) if isinstance(value, Dispatcher)]
+    return found
+
+
+@cache
+def _own_fingerprint(kernel: Dispatcher) -> bytes:
+    function = kernel.py_func
+    parts = [_identity(kernel), sorted(kernel.targetoptions.items()), repr(function.__defaults__)]
+    parts += _code(function.__code__, function.__doc__)
+    parts += [(name, _value(value, kernel)) for name, value in _referenced(function)]
+    return hashlib.sha256(repr(parts).encode()).digest()
+
+
+def _identity(kernel: Dispatcher) -> tuple[str, str]:
+    return kernel.py_func.__module__, kernel.py_func.__qualname__
+
+
+def _code(code: CodeType, doc: str | None) -> list[Any]:
+    """What a function does, without where it is written and what its docstring says."""
+    parts = [code.co_code, code.co_exceptiontable, code.co_flags, code.co_argcount, code.co_kwonlyargcount]
+    parts += [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            parts.append(_code(constant, None))
+        elif isinstance(constant, frozenset):
+            parts.append(sorted(map(repr, constant)))
+        else:
+            parts.append(None if constant == doc else constant)
+    return parts
+
+
+def _referenced(function: Any) -> list[tuple[str, Any]]:
+    """Names outside a function that it uses, and their values."""
+    names: list[str] = []
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names += code.co_names
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    scope = function.__globals__
+    found = {name: scope[name] for name in names if name in scope}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return sorted((found | {name: cell.cell_contents for name, cell in cells}).items())
+
+
+def _value(value: Any, kernel: Dispatcher) -> Any:
+    """A constant of a kernel in words that are the same in each process."""
+    if isinstance(value, Dispatcher):
+        return _identity(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))):
+        return type(value).__name__, value
+    if isinstance(value, tuple):
+        return type(value).__name__, [_value(part, kernel) for part in value]
+    if isinstance(value, type) and issubclass(value, tuple):
+        return value.__name__, getattr(value, "_fields", ()), repr(getattr(value, "_field_defaults", {}))
+    if isinstance(value, type) and issubclass(value, Enum):
+        return value.__name__, repr(list(value))
+    if isinstance(value, ModuleType) and not value.__name__.startswith("tactile_sim"):
+        return value.__name__
+    if isinstance(value, (type, FunctionType, BuiltinFunctionType, np.ufunc)):
+        return value.__name__  # a library's, or an attribute has the same name: ours cannot be compiled
+    name = ".".join(_identity(kernel))
+    raise TypeError(f"{name}: a kernel cannot use {value!r}; import a constant or a kernel instead")

@@ -122,6 +122,7 @@ class View:
     weights: Mapping[str, float]  # [N] of the bodies that are free and stand alone
     scale: float  # [N], the length of a full bar
     hints: Sequence[str] = ()
+    starting: str = "starting the node ..."  # until something is heard
 
     def table(self, state: State, height: int, footer: str = "") -> RenderableType:
         """The live table, at most ``height`` lines high."""
@@ -182,7 +183,7 @@ class View:
 
     def _status(self, state: State) -> str:
         if not state.heard:
-            return "starting the node ..."
+            return self.starting
         contacts = "-" if state.contacts is None else state.contacts
         return (
             f"time {state.time or 0.0:.3f} s   "

@@ -77,7 +77,10 @@ def similar_file(path: Path) -> str:
     """The end of an error about a missing file: one of nearly that name, or that its folder is missing."""
     if not os.path.isdir(path.parent):
         return f": there is no folder {path.parent}"
-    near = suggest(path.name, [entry.name for entry in path.parent.iterdir()])
+    try:
+        near = suggest(path.name, os.listdir(path.parent))
+    except OSError:
+        return ""
     return near if "did you mean" in near else ""
 
 

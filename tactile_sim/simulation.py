@@ -1,63 +1,88 @@
-"""A scene with a skin, step by step: engine, contacts, skin and commands brought together."""
+"""A scene with a skin, advanced step by step: engine, commands, contacts, skin and signal chain together."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import mujoco
 import numpy as np
 
-from tactile_sim import engines
+from tactile_sim import config, engines
 from tactile_sim.config import Settings, resolve_feelers, resolve_scales
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
-from tactile_sim.engines.state import LARGEST
-from tactile_sim.errors import CommandError, ConfigError, located
+from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located, suggest
 from tactile_sim.feelers.feelers import Feelers
-from tactile_sim.feelers.placement import place_all
+from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
 from tactile_sim.scenes import configured_scene
-from tactile_sim.sensor import Sensor
-from tactile_sim.sensor.sampling import Sampling
+from tactile_sim.schedule import Schedule
 from tactile_sim.sensor_frames import SensorFrames
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.snapshot import Snapshot
 
-PUSH = 0.1
-"""How long a push lasts [s]."""
+PUSH_DURATION = 0.1
+"""Time over which the force of a push acts [s]."""
+_MADE_IN_PYTHON = "<scene made in Python>"
 
 
 class Simulation:
-    """The state of everything that is simulated. Knows nothing of topics, threads or the clock on the wall.
+    """A scene with a skin. Knows nothing of ROS topics, threads or wall time.
 
-    ``step`` counts the steps since the start and never goes back, also over resets: it is the time that ROS
-    sees. ``engine.time`` starts anew at a reset.
+    >>> simulation = Simulation("touch_cube")
+    >>> simulation.step(500)
+    >>> simulation.observe().taxels.shape
+    (602, 3)
     """
 
-    def __init__(self, settings: Settings):
-        """Raises TactileSimError where the settings do not fit the scene."""
-        self.settings = settings
-        spec, model = configured_scene(settings)
+    def __init__(
+        self,
+        scene: Settings | str | Path | Mapping[str, Any] | mujoco.MjSpec | mujoco.MjModel,
+        settings: Mapping[str, Any] | None = None,
+    ):
+        """Load a scene and cover its bodies with skin.
+
+        Args:
+            scene: a configuration (the name of a shipped one, the path of a YAML file, a mapping with the
+                keys of such a file below ``ros__parameters``, or checked settings), or a scene made in
+                Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
+                directory. A spec is copied; a compiled model is used as it is.
+            settings: the configuration of a scene made in Python, as a mapping without the key ``scene``.
+
+        Raises:
+            TactileSimError: The configuration is invalid or does not fit the scene.
+        """
+        made = scene if isinstance(scene, mujoco.MjSpec | mujoco.MjModel) else None
+        self.settings = checked = _settings(scene, settings)
+        spec, model = configured_scene(checked, made)
         self.names = Names(model)
-        bodies = [settings.frame_prefix + name for name in self.names.bodies[1:]]
-        self.frames = [settings.world_frame, *bodies]
+        bodies = [checked.frame_prefix + name for name in self.names.bodies[1:]]
+        self.frames = [checked.world_frame, *bodies]
         """The TF frame of each body, by id."""
-        if settings.world_frame in bodies:
+        if checked.world_frame in bodies:
             raise ConfigError(
-                f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
+                f"{checked.source}: world_frame: {checked.world_frame!r} is the frame of a body too;"
                 " give the world another name, or the bodies a frame_prefix"
             )
-        self.sensor_frames = SensorFrames(model, self.names, self.frames, settings.frame_prefix)
-        scales = resolve_scales(settings, model, self.names)
-        feelers = resolve_feelers(settings, self.names, scales)
-        with located(f"{settings.source}: skin.scales"):
+        self.sensor_frames = SensorFrames(model, self.names, self.frames, checked.frame_prefix)
+        scales = resolve_scales(checked, model, self.names)
+        feelers = resolve_feelers(checked, self.names, scales)
+        with located(f"{checked.source}: skin.scales"):
             self.skin = Skin(
                 model,
                 scales,
-                settings.skin.placement,
-                settings.skin.kind,
-                settings.skin.distance,
-                settings.skin.stiffness,
+                checked.skin.placement,
+                checked.skin.kind,
+                checked.skin.distance,
+                checked.skin.stiffness,
+                checked.skin.thickness,
             )
         self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
         """Ids of the bodies with skin, in the order of the skin."""
@@ -69,38 +94,50 @@ class Simulation:
             place_all(
                 model,
                 (
-                    (body, Path(own.image) if own.image else None, own.spacing, own.length, where)
+                    Request(
+                        body,
+                        where,
+                        Path(own.image) if own.image else None,
+                        own.spacing,
+                        own.length,
+                        own.white_only,
+                    )
                     for body, (where, own) in feelers.items()
                 ),
             ),
             tolerance=[own.tolerance for _, own in feelers.values()],
             children=[own.children for _, own in feelers.values()],
         )
-        # With the skin's contacts alone to tell, an engine may spare itself the others.
-        told = self.skin_bodies.tolist() if settings.contacts == "skin" else None
-        with located(settings.source):
-            self.engine = engines.make(settings.engine, spec, model, told, settings.trifinger.link_drag)
-        self.commander = make_commander(settings, self.names, self.engine)
-        self.motion = make_motion(settings, self.names, self.engine)
+        # An engine may skip contacts that nothing reads.
+        bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
+        with located(checked.source):
+            self.engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
+        self.commander = make_commander(checked, self.names, self.engine)
+        self.motion = make_motion(checked, self.names, self.engine)
         self.thrower = Thrower(
             [(self.names.bodies[body], int(body)) for body in self.engine.free_bodies],
             self.skin_bodies.tolist(),
             model.opt.gravity,
-            settings.seed,
+            checked.seed,
         )
-        self.sampling = Sampling(settings.skin.sampling) if settings.skin.sampling != "last" else None
-        self.sensor = Sensor(
-            self.skin, settings.skin.sensor, self.engine.timestep, settings.seed, settings.source
+        self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
+        self.signal_chain = SignalChain(
+            self.skin, checked.skin.sensor, self.engine.timestep, checked.seed, checked.source
         )
-        self.told: np.ndarray | None = None
-        """(taxels, channels) float32 what was last told, where that depends on instants before; else None."""
-        self.step = 0
-        self.taken = 0
-        """Steps since the reset."""
+        self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
+        """The steps at which each kind of message is due."""
+        self.published_readings: np.ndarray | None = None
+        """(taxels, channels) float32 readings of the last tactile message; None while the signal chain and
+        the sampling have no memory."""
+        self.step_count = 0
+        """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
+        self.steps_since_reset = 0
+        self._moved_at = -1
+        """In steps since the reset: when built-in motion last acted."""
         self._commanded = False
-        """Whether a command came since the reset."""
+        """Whether a command was accepted since the reset."""
         self._rest_at = 0
-        """In steps since the reset: when the actuators go to rest; 0 for never."""
+        """In steps since the reset: when the actuators go to rest; 0: never."""
         interval = self.motion.interval if self.motion else 0.0
         self._motion_steps = max(1, round(interval / self.engine.timestep))
         self._started()
@@ -109,100 +146,206 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulation time since the start [s]."""
-        return self.step * self.engine.timestep
+        return self.step_count * self.engine.timestep
 
     @property
     def stamp(self) -> int:
-        """The same in integer nanoseconds."""
-        return round(self.step * self.engine.timestep * 1e9)
+        """Simulation time since the start in whole nanoseconds."""
+        return round(self.step_count * self.engine.timestep * 1e9)
 
-    # -- going on --------------------------------------------------------------------------------------------
+    # -- stepping --------------------------------------------------------------------------------------------
 
-    def steps_alone(self) -> int:
-        """How many steps the engine may take in one go before something here needs a hand in it."""
-        if self.sampling or self.commander.every_step:
-            return 1
-        if self.moving:
-            return self._motion_steps - self.taken % self._motion_steps
-        return max(1, self._rest_at - self.taken) if self._rest_at else 1 << 30
+    def step(self, n: int = 1) -> None:
+        """Advance n time steps: physics, commands, built-in motion, sampling and signal chain.
 
-    def prepare(self) -> None:
-        """Lets motion and commands act on the coming step."""
-        if self.motion and self.moving and self.taken % self._motion_steps == 0:
-            self.motion.act(self.engine)
-        if self._rest_at and self.taken >= self._rest_at:
-            self._rest()
-        self.commander.apply(self.engine.data)
+        Stages with memory see the readings at ``rates.tactile``, exactly as the tactile topics do.
+
+        Raises:
+            CommandError: n is negative.
+            PhysicsError: the physics became unstable; `reset` recovers.
+        """
+        if n < 0:
+            raise CommandError(f"step: n must be >= 0, got {n}")
+        end = self.step_count + n
+        while self.step_count < end:
+            self.apply_commands()
+            steps = min(self.free_steps(), end - self.step_count)
+            if self.has_memory and (due := self.schedule.next(self.step_count, ["tactile"])):
+                steps = min(steps, due - self.step_count)
+            self.advance(steps)
 
     def observe(self) -> Snapshot:
-        """The present instant: valid until ``advance``, ``skip`` or a command changes the state."""
+        """Return the present state as the topics would publish it.
+
+        The snapshot is valid until the next step or command.
+        """
+        self.apply_commands()
+        return self.snapshot()
+
+    def snapshot(self) -> Snapshot:
+        """Return the present state as it is: commands that came since the last step do not act yet."""
         self.engine.forward()
         return Snapshot(self)
 
-    def advance(self) -> None:
-        """Goes from the observed instant to the next."""
-        self.engine.integrate()
-        self.step += 1
-        self.taken += 1
+    def free_steps(self) -> int:
+        """Return how many steps the engine may take in one call before commands or sampling act."""
+        if self.sampling or self.commander.every_step:
+            return 1
+        if self.moving:
+            return self._motion_steps - self.steps_since_reset % self._motion_steps
+        return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
-    def skip(self, n: int) -> None:
-        """Goes n steps on without a look; at most ``steps_alone()``. Raises CommandError below 0."""
-        if n < 0:
-            raise CommandError(f"cannot skip {n} steps: time does not run backwards")
-        self.engine.step(n)
-        self.step += n
-        self.taken += n
+    def apply_commands(self) -> None:
+        """Apply commands and built-in motion to the coming step. Further calls change nothing."""
+        if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
+            if self._moved_at != self.steps_since_reset:
+                self.motion.act(self.engine)
+            self._moved_at = self.steps_since_reset
+        if self._rest_at and self.steps_since_reset >= self._rest_at:
+            self._rest()
+        self.commander.apply(self.engine.data)
+
+    def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
+        """Advance after `apply_commands`, in one call of the engine where possible.
+
+        Args:
+            steps: at most `free_steps`, and with memory at most to the next tactile message.
+            publish: called with the snapshot of the present state before it is left.
+
+        Raises:
+            PhysicsError: the physics became unstable.
+        """
+        due = self.has_memory and bool(self.schedule.due(self.step_count, ["tactile"]))
+        if publish or self.sampling or due:
+            snapshot = self.snapshot()
+            self._check_physics()
+            if publish:
+                publish(snapshot)
+            self._update_memory(snapshot, due)
+            self.engine.integrate()
+            self._count(1)
+            steps -= 1
+        if steps:
+            self.engine.step(steps)
+            self._count(steps)
+        self._check_physics()
 
     @property
-    def remembers(self) -> bool:
-        """Whether what is told of an instant depends on instants before."""
-        return self.sampling is not None or self.sensor.remembers
+    def has_memory(self) -> bool:
+        """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
+        return self.sampling is not None or self.signal_chain.has_memory
 
-    def tell(self, snapshot: Snapshot) -> None:
-        """Keeps what is told of an instant for who cannot find it from the state alone."""
-        self.told = snapshot.taxels32 if self.remembers else None
+    def keep_readings(self, snapshot: Snapshot) -> None:
+        """Store the readings of a published snapshot where the state alone does not give them."""
+        self.published_readings = snapshot.taxels32 if self.has_memory else None
 
-    def remember(self, snapshot: Snapshot, sent: bool) -> None:
-        """Keeps what has memory; ``sent``: whether the tactile messages of this instant are due."""
-        if sent:
-            self.tell(snapshot)
-        if sent and self.sensor.remembers:
-            self.sensor.keep()
-        if self.sampling:
-            if sent:
-                self.sampling.clear()
-            else:
-                self.sampling.add(snapshot.sense())
+    def _update_memory(self, snapshot: Snapshot, due: bool) -> None:
+        """Update sampling and signal chain; due: whether a tactile message is due at this state."""
+        if due:
+            self.keep_readings(snapshot)
+            self.signal_chain.keep()
+        if self.sampling and due:
+            self.sampling.clear()
+        elif self.sampling:
+            self.sampling.add(snapshot.sense())
+
+    def _count(self, steps: int) -> None:
+        self.step_count += steps
+        self.steps_since_reset += steps
+
+    def _check_physics(self) -> None:
+        if fault := self.fault():
+            raise PhysicsError(
+                f"physics became unstable at {self.time:.6g} s: {fault}; "
+                "reset the simulation; a smaller timestep or softer contacts may help"
+            )
 
     # -- commands --------------------------------------------------------------------------------------------
 
     @property
     def moving(self) -> bool:
-        """Whether built-in motion is on: until the first command from outside."""
+        """Whether built-in motion is active: until the first command."""
         return self.motion is not None and not self._commanded
 
-    def command_joints(self, targets: dict[str, np.ndarray]) -> None:
-        """Takes over targets that ``commander.check`` gave."""
+    def command_joints(
+        self,
+        position: Mapping[str, float] | None = None,
+        velocity: Mapping[str, float] | None = None,
+        effort: Mapping[str, float] | None = None,
+    ) -> None:
+        """Command joints by name, with the meaning of the topic ``joint_commands``.
+
+        Joints that are not named keep their last command.
+
+        Args:
+            position: target positions [rad or m] by joint name.
+            velocity: target velocities [rad/s or m/s] by joint name.
+            effort: efforts [N m or N] by joint name.
+
+        Raises:
+            CommandError: a joint does not exist or does not take that command; no command is accepted then.
+        """
+        fields = [position or {}, velocity or {}, effort or {}]
+        names = list(dict.fromkeys(name for field in fields for name in field))
+        values = [np.array([field.get(name, np.nan) for name in names], float) for field in fields]
+        self.accept_targets(self.commander.check(JointCommand(names, *values)))
+
+    def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
+        """Accept the targets returned by ``commander.check``."""
         self.commander.accept(targets, self.engine.data)
         self._obeyed()
 
     def command_controls(self, controls: np.ndarray) -> None:
-        """Takes over a raw actuator vector (nu,) that ``commander.check_controls`` gave."""
+        """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
         spoken = ~np.isnan(controls)
         self.commander.yield_to(spoken, self.engine.data)
         self.engine.data.ctrl[spoken] = controls[spoken]
         self._obeyed()
 
-    def reset(self, keyframe: str | None = None) -> None:
-        """Puts the state, random numbers, motion and commands back to the start; the tare stays.
+    def set_joints(
+        self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
+    ) -> None:
+        """Set the state of hinge and slide joints by name; commands stay as they are.
 
-        Raises EngineError for an unknown keyframe, which changes nothing.
+        Args:
+            position: positions [rad or m] by joint name.
+            velocity: velocities [rad/s or m/s] by joint name.
+
+        Raises:
+            CommandError: a joint does not exist or a value is not finite; the state is then unchanged.
+        """
+        data, commander = self.engine.data, self.commander
+        changes = []
+        for key, values, array, addresses in (
+            ("position", position or {}, data.qpos, commander.qpos),
+            ("velocity", velocity or {}, data.qvel, commander.dofs),
+        ):
+            for name, value in values.items():
+                if name not in commander.joint_names:
+                    raise CommandError(f"set_joints: no joint {name!r}{suggest(name, commander.joint_names)}")
+                if not abs(value) < LARGEST:
+                    raise CommandError(
+                        f"set_joints: {key} of joint {name!r}: must be finite and below {LARGEST:g}, "
+                        f"got {value}"
+                    )
+                changes.append((array, addresses[commander.joint_names.index(name)], value))
+        for array, address, value in changes:
+            array[address] = value
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Reset state, random numbers, built-in motion and commands. The tare is kept.
+
+        Args:
+            keyframe: name of a keyframe of the scene; None: the initial state.
+
+        Raises:
+            EngineError: the keyframe does not exist; nothing is changed.
         """
         self.engine.reset(keyframe)
         self.commander.release()
         self.thrower.restart()
-        self.sensor.restart()
-        self.told = None
+        self.signal_chain.restart()
+        self.published_readings = None
         if self.sampling:
             self.sampling.clear()
         self._started()
@@ -210,9 +353,17 @@ class Simulation:
     def set_body_state(
         self, body: str, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Puts a free body somewhere: position [m], quaternion wxyz, velocities [m/s], [rad/s], in the world.
+        """Set pose and twist of a body with a free joint, all in the world frame.
 
-        Raises CommandError or SceneError, and then changes nothing.
+        Args:
+            body: its name.
+            position: (3,) of its origin [m].
+            quaternion: (4,) orientation, wxyz; normalized here.
+            linear: (3,) velocity of its origin [m/s].
+            angular: (3,) angular velocity [rad/s].
+
+        Raises:
+            CommandError, SceneError: the body or a value is invalid; the state is then unchanged.
         """
         body_id = self.names.body_id(body)
         if body_id not in self.engine.free_bodies:
@@ -230,46 +381,60 @@ class Simulation:
         self.engine.set_free_body(body_id, position, quaternion, linear, angular)
 
     def throw(self) -> str:
-        """Throws the next ball at the skin; returns its name. Raises CommandError where there is none."""
+        """Throw the next ball at the skin and return its name.
+
+        Raises:
+            CommandError: the scene has no ball.
+        """
         name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
         return name
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Pushes a body, by its id, at its centre of mass: a force (3,) [N] in the world, for `PUSH` seconds,
-        as one blow. Raises CommandError, and then changes nothing.
+        """Push a body at its center of mass with the impulse of a force over `PUSH_DURATION`.
+
+        Args:
+            body: its id.
+            force: (3,) world frame [N].
+
+        Raises:
+            CommandError: the body cannot move or the force is invalid; the state is then unchanged.
         """
         model = self.engine.model
         if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
             raise CommandError(f"body {body} cannot be pushed: it is fixed to the world, or there is none")
         if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
             raise CommandError(f"a push needs three finite numbers below {LARGEST:g} [N]")
-        self.engine.strike(body, PUSH * force)
+        self.engine.strike(body, PUSH_DURATION * force)
 
     def take_tare(self) -> str:
-        """Lets the readings of the present instant count as zero from now on."""
-        self.prepare()
+        """Subtract the present readings from all later ones.
+
+        Raises:
+            CommandError: the physics is unstable.
+        """
         truth = self.observe().truth
         if fault := self.fault():
             raise CommandError(f"cannot tare: {fault}")
-        self.sensor.tare(self.taken, truth)
+        self.signal_chain.tare(self.steps_since_reset, truth)
         return "tared"
 
     def update(self, settings: Settings) -> None:
-        """Takes over live settings; with readings of another kind sensor and sampling start anew."""
+        """Apply settings that may change at run time. A new touch function restarts the signal chain."""
         before, self.settings = self.settings, settings
+        self.schedule = Schedule(self.engine.timestep, vars(settings.rates))
         if settings.skin.touch_function != before.skin.touch_function:
-            self.sensor.forget()
-            self.told = None
+            self.signal_chain.forget()
+            self.published_readings = None
             if self.sampling:
                 self.sampling.clear()
 
     def fault(self) -> str | None:
-        """What made the physics unstable since the last reset, or None."""
+        """Return what made the physics unstable since the last reset, or None."""
         return self.engine.fault()
 
     def _warm_up(self) -> None:
-        """Lets all kernels be compiled or loaded before time runs."""
+        """Compile or load all kernels before time runs."""
         snapshot = Snapshot(self)
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.sense(touch_function)
@@ -279,9 +444,11 @@ class Simulation:
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
 
     def _started(self) -> None:
-        self.taken = 0
+        self.steps_since_reset = 0
+        self._moved_at = -1
         self._commanded = False
         self._rest_at = 0
+        self.commander.start(self.engine.data)
         self._rest_controls = self.engine.data.ctrl.copy()
         if self.motion:
             self.motion.restart()
@@ -289,11 +456,24 @@ class Simulation:
     def _obeyed(self) -> None:
         self._commanded = True
         timeout = self.settings.command_timeout
-        self._rest_at = self.taken + math.ceil(timeout / self.engine.timestep) if timeout else 0
+        self._rest_at = self.steps_since_reset + math.ceil(timeout / self.engine.timestep) if timeout else 0
 
     def _rest(self) -> None:
-        """No command came for too long: controls as after the reset, no forces."""
+        """Return to the controls of the reset, without forces, after ``command_timeout``."""
         self._rest_at = 0
         self.commander.release()
         self.engine.data.ctrl[:] = self._rest_controls
         self.engine.data.qfrc_applied[:] = 0.0
+
+
+def _settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
+    """Return the checked settings behind the arguments of `Simulation`."""
+    if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):
+        if "scene" in (settings or {}):
+            raise ConfigError("settings.scene: the scene is given in Python already; remove the key")
+        return config.from_mapping({**(settings or {}), "scene": _MADE_IN_PYTHON}, Path.cwd(), "settings")
+    if settings is not None:
+        raise ConfigError("settings: only a scene made in Python takes them; add them to the configuration")
+    if isinstance(scene, Settings):
+        return scene
+    return config.from_mapping(scene, Path.cwd()) if isinstance(scene, Mapping) else config.load(scene)

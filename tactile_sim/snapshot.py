@@ -51,12 +51,12 @@ class Snapshot:
     @cached_property
     def taxels(self) -> np.ndarray:
         """(taxels, channels) readings as they are published: what the sensors make of the truth."""
-        return self.simulation.sensor.peek(self.simulation.taken, self.truth)
+        return self.simulation.signal_chain.peek(self.simulation.steps_since_reset, self.truth)
 
     @cached_property
     def taxels32(self) -> np.ndarray:
         """(taxels, channels) the same as float32, as they go on the wire."""
-        if self.simulation.sensor.idle and not self.simulation.sampling:
+        if self.simulation.signal_chain.idle and not self.simulation.sampling:
             return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
 

@@ -29,14 +29,13 @@ class TaxelForces:
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
         """(taxels, 3) in the frame of each taxel's body [N]."""
-        name = self._simulation.settings.skin.touch_function
-        function = TOUCH_FUNCTIONS[name]
+        function = TOUCH_FUNCTIONS[self._simulation.settings.skin.touch_function]
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
         readings = snapshot.taxels32.astype(float)
         if function.channels == 1:
             return -readings * self._normals
-        if name == "force_vector_global":
+        if function.frame == "world":
             rotations = self._simulation.engine.body_rotations[self._bodies]
             return np.einsum("nji,nj->ni", rotations, readings)
         return readings

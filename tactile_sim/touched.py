@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines import Contacts
 
 
@@ -28,7 +28,7 @@ def centres_of_touch(
 POSITION, FRAME, WRENCH, BODIES = Contacts.POSITION, Contacts.FRAME, Contacts.WRENCH, Contacts.BODIES
 
 
-@njit(cache=True)
+@kernel
 def _centres(values, ids, positions, rotations, bodies):
     weights, centres = np.zeros(len(bodies)), np.zeros((len(bodies), 6))
     sums = np.zeros(6)

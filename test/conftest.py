@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -18,6 +19,12 @@ NO_MOTRIX = pytest.mark.skipif(
 
 # A shell's background job has SIGINT ignored and hands that down; the programs under test must hear it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def without_progress() -> Callable[[str], str]:
+    """Removes from a standard error what the first start reports of its compilation."""
+    return lambda text: "".join(line for line in text.splitlines(True) if "compiling kernels" not in line)
 
 
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
@@ -38,3 +45,19 @@ def mimo() -> Callable[[str], ModuleType]:
     except ImportError as error:
         pytest.skip(f"MIMo cannot be imported from {checkout}: {error}")
     return import_module
+
+
+@pytest.fixture
+def third_party(tmp_path) -> dict[str, str]:
+    """Environment of a process in which the package of test/third_party is installed, with entry points."""
+    source = Path(__file__).with_name("third_party") / "press_engine.py"
+    (tmp_path / source.name).write_text(source.read_text())
+    info = tmp_path / "press_engine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: press-engine\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[tactile_sim.engines]\npress = press_engine:PressPlugin\n"
+        "broken = no_such_module:Plugin\nempty = press_engine:Settings\nmujoco = no_such_module:Plugin\n"
+    )
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -74,10 +74,10 @@ CASES = {
     ),
     "a TriFinger without its engine": (
         "/**:\n  ros__parameters:\n    trifinger: {type: trifingeredu}\n",
-        "the key 'scene' is missing; for the TriFinger set 'engine: trifinger'",
+        "trifinger.type: belongs to the engine 'trifinger', but the engine is 'mujoco'; set 'engine:",
     ),
     "a TriFinger that is none": (
-        parameters("trifinger: {type: trifingerpo}"),
+        "/**:\n  ros__parameters:\n    engine: trifinger\n    trifinger: {type: trifingerpo}\n",
         "trifinger.type: cannot be 'trifingerpo'; did you mean 'trifingerpro'?",
     ),
     "feelers that stand nowhere": (
@@ -192,6 +192,14 @@ def test_check_ends_with_2_and_one_line_that_says_what_is_wrong(folder, capfd, t
     assert err.startswith("tactile_sim: error: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_check_reports_all_errors_of_a_configuration(folder, capfd):
+    write(folder, parameters("rate: 3", "seed: -1", "rates: {tf: fast}"))
+    assert main(["check", "my.yaml"]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    for line, key in zip(lines, ("'rate'", "seed", "rates.tf"), strict=True):
+        assert line.startswith("tactile_sim: error: my.yaml: ") and key in line
 
 
 @pytest.mark.parametrize("command", ["check", "info"])

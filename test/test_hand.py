@@ -20,8 +20,7 @@ RADIUS = 0.028
 def advance(simulation: Simulation, seconds: float) -> None:
     """Goes on as the node does, built-in motion included."""
     for _ in range(round(seconds / simulation.engine.timestep)):
-        simulation.prepare()
-        simulation.skip(1)
+        simulation.step()
 
 
 def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
@@ -67,9 +66,15 @@ def hand() -> Simulation:
 @pytest.fixture
 def grasping(hand) -> Simulation:
     """At rest with all fingertips on the globe."""
-    hand.reset("grasp")
-    hand.skip(1000)  # without its motion: the controls of the keyframe hold
+    hold(hand, "grasp", 1000)
     return hand
+
+
+def hold(hand: Simulation, keyframe: str, steps: int) -> None:
+    """Reset to a keyframe and hold its controls, which ends the built-in motion."""
+    hand.reset(keyframe)
+    hand.command_controls(hand.engine.data.ctrl.copy())
+    hand.step(steps)
 
 
 def test_it_holds_the_globe_over_many_rounds_and_never_squeezes_hard(hand):
@@ -140,8 +145,7 @@ def test_what_touches_the_globe_bears_its_weight(grasping):
 
 
 def test_without_the_fingers_the_palm_bears_it(hand):
-    hand.reset("home")
-    hand.skip(500)
+    hold(hand, "home", 500)
     forces = on_globe(hand)
     assert set(forces) == {"palm"}
     assert forces["palm"] == pytest.approx([0, 0, WEIGHT], abs=0.02 * WEIGHT)
@@ -163,8 +167,7 @@ def test_each_fingertip_feels_the_same_by_its_sensor_its_skin_and_its_contacts(g
 def test_the_fingers_that_tap_leave_the_globe(hand):
     lifted = {"tap_1": {"index", "ring"}, "tap_2": {"middle", "little"}}
     for keyframe, up in lifted.items():
-        hand.reset(keyframe)
-        hand.skip(500)
+        hold(hand, keyframe, 500)
         assert {finger for finger, force in tip_forces(hand).items() if not force.any()} == up
 
 

@@ -1,47 +1,174 @@
-"""Compiled kernels do not outlive a change of what they were made of."""
+"""Compiled kernels on disk: stale, damaged or impossible to write."""
+
+from __future__ import annotations
 
 import os
+import pty
+import resource
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
-from tactile_sim.kernel_cache import drop_stale
+import pytest
+from numba.core.dispatcher import Dispatcher
 
-INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner():\n    return {}\n"
-OUTER = (
-    "from numba import njit\n\nfrom {package}.inner import inner\n\n\n"
-    "@njit(cache=True)\ndef outer():\n    return inner()\n"
-)
+from tactile_sim import kernel_cache
+
+ROOT = Path(__file__).parents[1]
+INNER = """\
+from typing import NamedTuple
+from tactile_sim.compilation import kernel
+
+OFFSET = {offset}
+
+class Pair(NamedTuple):
+    {fields}
+
+@kernel
+def add(x):
+    # a comment
+    return x + {addend}
+
+@kernel
+def other(x):
+    return x
+"""
+OUTER = """\
+from tactile_sim.compilation import kernel
+from inner import OFFSET, Pair, add
+
+@kernel("f8(f8)")
+def eager(x):
+    return add(x) + OFFSET
+
+@kernel
+def first(pair):
+    return add(0 * pair.first) + pair.first
+"""
+PROGRAM = "from outer import *; print(eager(1.0), first(Pair(10, 20)))"
+FIRST = {"offset": 100, "fields": "first: int\n    second: int", "addend": 0}
 
 
-def test_a_kernel_follows_a_change_in_a_file_that_it_calls(tmp_path):
-    package = tmp_path / "kernels"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "outer.py").write_text(OUTER.format(package="kernels"))
-    answers = []
-    for number in (1, 2):
-        (package / "inner.py").write_text(INNER.format(number))
-        # As if written a second later: some file systems tell times no finer.
-        later = os.stat(package / "outer.py").st_mtime + 10 * (number - 1)
-        os.utime(package / "inner.py", (later, later))
-        assert drop_stale(package)
+class Package:
+    """Two modules with kernels, each run in a process of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.cache = folder, folder / "cache"
+        (folder / "outer.py").write_text(OUTER)
+        self.write()
+
+    def write(self, **changes) -> None:
+        (self.folder / "inner.py").write_text(INNER.format(**FIRST | changes))
+        os.utime(self.folder / "inner.py", (1, 1))
+
+    def run(self, program: str = PROGRAM, cache: Path | None = None, **options) -> tuple[str, str]:
+        """What a program prints, to either stream."""
+        own = {"PYTHONPATH": f"{self.folder}:{ROOT}", "NUMBA_CACHE_DIR": str(cache or self.cache)}
+        own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's own cache goes by time and size
+        options = {"stderr": subprocess.PIPE} | options
         done = subprocess.run(
-            [sys.executable, "-c", "from kernels.outer import outer; print(outer())"],
-            cwd=tmp_path,
-            capture_output=True,
+            [sys.executable, "-c", program],
+            env=os.environ | own,
+            stdout=subprocess.PIPE,
             text=True,
             timeout=120,
+            **options,
         )
-        answers.append(done.stdout.strip())
-    assert answers == ["1", "2"]
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), done.stderr
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.cache.rglob("*") if path.is_file()}
 
 
-def test_kernels_stay_where_nothing_has_changed(tmp_path):
-    cache = tmp_path / "__pycache__"
-    cache.mkdir()
-    (tmp_path / "outer.py").write_text("")
-    kept, orphan = cache / "outer.f-1.py311.nbi", cache / "gone.g-1.py311.nbi"
-    kept.touch()
-    orphan.touch()
-    assert not drop_stale(tmp_path)
-    assert kept.exists() and orphan.exists()
+@pytest.fixture
+def package(tmp_path):
+    return Package(tmp_path)
+
+
+def test_kernels_are_kept_until_what_they_are_made_from_changes(package):
+    _, said = package.run("import inner; inner.add(1)")
+    assert "compiling" in said
+    answer, said = package.run()
+    assert answer == "101.0 10" and "compiling" in said  # although another kernel was there already
+    kept = package.files
+    assert package.run() == (answer, "")
+    # A kernel that others call, a constant of another module, and the order of fields.
+    package.write(addend=1, offset=200, fields="second: int\n    first: int")
+    assert package.run()[0] == "202.0 21"
+    assert kept.keys() <= package.files.keys()
+
+
+def test_damaged_files_are_replaced(package):
+    answer, _ = package.run()
+    sound = package.files
+    paths = sorted(package.cache.rglob("*.nbc"))
+    for path, end, addition in zip(paths, (0, 50, -9, -1), (b"", b"", b"", b"?"), strict=True):
+        path.write_bytes(path.read_bytes()[:end] + addition)
+    assert package.run()[0] == answer
+    assert package.run() == (answer, "")
+    assert package.files.keys() == sound.keys()
+
+
+def test_without_room_for_the_kernels_all_goes_on(package):
+    def fill_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    answer, _ = package.run()
+    (package.folder / "file").touch()
+    for cache, before in (("full", fill_disk), ("file", None)):
+        got, said = package.run(cache=package.folder / cache, preexec_fn=before)
+        assert got == answer
+        assert sum("NUMBA_CACHE_DIR" in line for line in said.splitlines()) == 1
+    assert not [path for path in (package.folder / "full").rglob("*") if path.is_file()]
+
+
+def test_progress_is_shown_on_a_terminal(package):
+    ours, theirs = pty.openpty()
+    package.run(stderr=theirs)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert shown.count("\r\x1b[K") > 2
+    assert shown.endswith("\r\x1b[K")  # nothing stays in the way of what comes next
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"NUMBA_CACHE_DIR": "/chosen"}, ["/chosen"]),
+        ({"XDG_CACHE_HOME": "/caches"}, [str(kernel_cache.PACKAGE), "/caches"]),
+        ({"HOME": "/home/user"}, [str(kernel_cache.PACKAGE), "/home/user/.cache"]),
+        ({}, [str(kernel_cache.PACKAGE)]),
+    ],
+)
+def test_a_package_that_cannot_be_written_leaves_the_folder_of_the_user(variables, expected, monkeypatch):
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    if not variables:  # nor is the user in /etc/passwd
+        monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert [str(folder.parent) for folder in kernel_cache.folders()] == expected
+
+
+def test_the_fingerprint_of_each_kernel_covers_all_that_it_uses():
+    sources = (path for path in kernel_cache.PACKAGE.rglob("*.py") if "import kernel\n" in path.read_text())
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources]
+    kernels = set()
+    for name in names:
+        if "motrix" not in name or find_spec("motrixsim"):
+            values = vars(import_module(name)).values()
+            kernels |= {value for value in values if isinstance(value, Dispatcher)}
+    assert len(kernels) > 100
+    for each in kernels:
+        assert isinstance(each._cache, kernel_cache.KernelCache)
+        kernel_cache.fingerprint(each)
+
+
+def test_the_package_alone_imports_no_compiler():
+    program = "import sys, tactile_sim; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0

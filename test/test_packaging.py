@@ -10,10 +10,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from falling import fall, make_bag
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tactile_sim
+
+__all__ = ["fall", "make_bag"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
@@ -98,6 +101,36 @@ def test_the_installed_command_says_that_the_node_needs_ros(installed, tmp_path)
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("command", ["export", "plot"])
+def test_the_installed_command_reads_a_bag(installed, command, fall, tmp_path):
+    actions = {"export": ["bag", "export", fall, "-o", tmp_path / "out.npz"]}
+    actions["plot"] = ["plot", fall, "forces", "-o", tmp_path]
+    result = run([installed / "bin/tactile_sim", *actions[command]], cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == [tmp_path / {"export": "out.npz", "plot": "forces.png"}[command]]
+
+
+@pytest.mark.parametrize("action", [["bag", "export"], ["bag", "info"], ["plot"]])
+def test_reading_a_bag_without_rosbags_is_one_line(fall, tmp_path, action):
+    program = """
+import sys
+class Absent:
+    def find_spec(name, *_):
+        if name == "rosbags":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Absent)
+from tactile_sim.cli import main
+sys.exit(main())
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program, *action, fall],
+        cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
+    assert "rosbags" in line and "pip install rosbags" in line
+
+
 def test_everything_outside_the_ros_layer_imports_without_ros(installed, tmp_path):
     program = """
 import importlib, pkgutil, sys, tactile_sim
@@ -152,15 +185,44 @@ def test_all_places_tell_the_same_version():
     assert releases[0] == tactile_sim.__version__
 
 
-def test_every_requirement_is_pinned_exactly():
-    pins = dict(line.split("==") for line in lines(REQUIREMENTS / "lock.txt"))
-    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", version) for version in pins.values())
-    pinned = {canonicalize_name(name) for name in pins}
-    for file in ("core.txt", "dev.txt", "ros.txt"):
-        assert {canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / file)} <= pinned
+@pytest.fixture(scope="module")
+def pins():
+    """The hashes of each pinned version, by requirement."""
+    split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / "lock.txt")]
+    return {Requirement(pin): hashes for pin, *hashes in split}
 
 
-def test_what_the_core_needs_is_pinned_to_its_last_dependency():
-    pinned = {canonicalize_name(line.split("==")[0]) for line in lines(REQUIREMENTS / "lock.txt")}
+def test_every_requirement_is_pinned_exactly_and_by_hash(pins):
+    assert all(re.fullmatch(r"==[0-9][0-9a-z.]*", str(pin.specifier)) for pin in pins)
+    assert all(hashes for hashes in pins.values())
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for hashes in pins.values() for digest in hashes)
+    pinned = {canonicalize_name(pin.name) for pin in pins}
+    for file in REQUIREMENTS.glob("*.txt"):
+        if file.name != "lock.txt":
+            assert {canonicalize_name(Requirement(line).name) for line in lines(file)} <= pinned
+
+
+def test_what_the_core_needs_is_pinned_to_its_last_dependency(pins):
     needed = {canonicalize_name(dist.name) for dist in closure(lines(REQUIREMENTS / "core.txt"))}
-    assert needed <= pinned
+    assert needed <= {canonicalize_name(pin.name) for pin in pins}
+
+
+def test_package_xml_declares_what_cmake_finds():
+    commands = re.findall(r"find_package\((\w+)", (ROOT / "CMakeLists.txt").read_text())
+    assert set(commands) - set(dependencies("buildtool_", "build_", "test_", "")) == set()
+    # Without ROS's own messages at build time, a copy of them would be installed.
+    assert "tf2_msgs" in dependencies("")
+
+
+def test_package_xml_declares_python_packages_of_rosdep():
+    keys = {"numpy": "numpy", "pil": "pillow", "rich": "rich", "scipy": "scipy", "yaml": "pyyaml"}
+    assert set(keys.values()) <= {
+        canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / "core.txt")
+    }
+    assert {f"python3-{key}" for key in keys} <= set(dependencies("exec_"))
+
+
+def dependencies(*kinds):
+    """What package.xml declares with ``<KINDdepend>``; ``""`` is a dependency of every kind but ``test_``."""
+    manifest = ElementTree.parse(ROOT / "package.xml").getroot()
+    return [element.text for kind in kinds for element in manifest.findall(f"{kind}depend")]

@@ -107,7 +107,7 @@ def test_a_function_of_ones_own_is_known_by_its_name(tmp_path):
     code = (
         "from sliding import *; from tactile_sim import config; from tactile_sim.simulation import Simulation"
     )
-    code += "; s = Simulation(config.load('rub.yaml')); s.skip(60); t = s.observe().taxels"
+    code += "; s = Simulation(config.load('rub.yaml')); s.step(60); t = s.observe().taxels"
     code += "; print(t.shape[1], (t >= 0).all(), main(['check', 'rub.yaml']))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

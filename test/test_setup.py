@@ -107,6 +107,17 @@ def test_no_network_says_so_and_a_later_call_goes_on(machine):
     assert not (machine.venv / ".stamps/wheels").exists()
 
 
+def test_a_package_that_is_not_the_pinned_file_is_rejected(machine, tmp_path):
+    lock = (ROOT / "requirements/lock.txt").read_text().splitlines()
+    name, version = next(line for line in lock if "==" in line).split(" ")[0].split("==")
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / f"{name.replace('-', '_')}-{version}-py3-none-any.whl").write_bytes(b"another file")
+    said = refused(machine(*BUILD, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)))
+    assert "requirements/lock.txt" in said
+    assert not (machine.venv / ".stamps/wheels").exists()
+
+
 def test_ctrl_c_ends_it_with_one_line(machine):
     """Ctrl-C reaches all programs of the terminal at once; here one of them sends it when .venv is begun."""
     pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'

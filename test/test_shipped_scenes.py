@@ -18,8 +18,7 @@ SCENES = ("touch_cube", "infant", "hand", "worm")
 def advance(simulation: Simulation, seconds: float) -> None:
     """Goes on as the node does, built-in motion included."""
     for _ in range(round(seconds / simulation.engine.timestep)):
-        simulation.prepare()
-        simulation.skip(1)
+        simulation.step()
 
 
 def on_cube(simulation: Simulation) -> np.ndarray:
@@ -163,7 +162,8 @@ def test_left_and_right_mirror_each_other(infant):
 def test_the_infant_rests_its_weight_on_the_mat_at_home(infant):
     simulation = Simulation(config.load("infant"))
     simulation.reset("home")
-    simulation.skip(1000)  # without its motion: the controls of the keyframe hold
+    simulation.command_controls(simulation.engine.data.ctrl.copy())  # hold; ends the built-in motion
+    simulation.step(1000)
     contacts = simulation.observe().contacts
     on_mat = contacts.bodies[:, 0] == 0
     weight = simulation.engine.model.body("hips").subtreemass[0] * GRAVITY

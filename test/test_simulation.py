@@ -39,8 +39,7 @@ def simulate(tmp_path):
 
 def go(simulation: Simulation, steps: int) -> None:
     for _ in range(steps):
-        simulation.prepare()
-        simulation.skip(1)
+        simulation.step()
 
 
 def test_stamps_are_steps_in_whole_nanoseconds(simulate):
@@ -116,10 +115,9 @@ def test_balls_are_thrown_in_turn_hit_the_skin_and_repeat_after_a_reset(simulate
     ball, box = (simulation.names.body_id(name) for name in (names[0], "box"))
     hit = False
     for _ in range(300):
-        simulation.prepare()
         pairs = {tuple(sorted(pair)) for pair in simulation.observe().contacts.bodies.tolist()}
         hit |= tuple(sorted((ball, box))) in pairs
-        simulation.advance()
+        simulation.step()
     assert hit
     simulation.reset()
     simulation.throw()
@@ -132,12 +130,12 @@ def test_built_in_motion_passes_through_its_keyframes_and_repeats_after_a_reset(
     for _ in range(2):
         controls = []
         for _ in range(600):
-            simulation.prepare()
+            simulation.apply_commands()
             controls.append(simulation.engine.data.ctrl[0])
-            simulation.skip(1)
+            simulation.step()
         trail.append(controls)
         simulation.reset()
-        simulation.step += 1  # as where the state before had been sent already
+        simulation.step_count += 1  # as where the state before had been sent already
     np.testing.assert_array_equal(trail[0], trail[1])
     assert trail[0][0] == pytest.approx(0.5)
     assert trail[0][250] == pytest.approx(-0.5)
@@ -159,9 +157,7 @@ def test_a_command_ends_built_in_motion_until_the_reset(simulate):
 def test_steps_taken_in_one_go_are_the_same_as_one_by_one(simulate):
     one, many = (simulate(motion={"keyframes": ["low", "high"], "period": 1.0}) for _ in range(2))
     go(one, 400)
-    while many.step < 400:
-        many.prepare()
-        many.skip(min(many.steps_alone(), 400 - many.step))
+    many.step(400)
     np.testing.assert_array_equal(one.engine.data.qpos, many.engine.data.qpos)
 
 
@@ -176,16 +172,14 @@ def test_without_commands_the_actuators_go_to_rest(simulate):
 
 @pytest.mark.parametrize("mode", ["mean", "peak"])
 def test_sampling_keeps_what_happened_between_two_messages(simulate, mode):
-    simulation = simulate(skin={"sampling": mode})
+    simulation = simulate(skin={"sampling": mode}, rates={"tactile": 1e-3})
     readings = []
     for _ in range(50):
-        simulation.prepare()
         snapshot = simulation.observe()
         readings.append(snapshot.sense())
         value = snapshot.taxels
-        simulation.remember(snapshot, sent=False)
-        simulation.advance()
-    stack = np.array(readings)
+        simulation.step()
+    stack = np.array(readings[1:])  # the first state ended an interval
     if mode == "mean":
         np.testing.assert_allclose(value, stack.mean(axis=0), atol=1e-12)
     else:
@@ -198,9 +192,7 @@ def test_the_time_to_rest_does_not_depend_on_how_steps_are_taken(simulate):
     for simulation in (one, many):
         simulation.command_controls(np.array([0.4]))
     go(one, 100)
-    while many.step < 100:
-        many.prepare()
-        many.skip(min(many.steps_alone(), 100 - many.step))
+    many.step(100)
     np.testing.assert_array_equal(one.engine.data.qpos, many.engine.data.qpos)
 
 
@@ -208,7 +200,7 @@ def test_a_raw_control_ends_what_was_asked_of_its_joint(simulate):
     simulation = simulate(gains={"hinge": {"kp": 1.0}})
     commander = simulation.commander
     effort = JointCommand(["hinge"], np.array([]), np.array([]), np.array([3.0]))
-    simulation.command_joints(commander.check(effort))
+    simulation.accept_targets(commander.check(effort))
     go(simulation, 1)
     assert simulation.engine.data.qfrc_applied[commander.dofs[0]] == 3.0
     simulation.command_controls(np.array([0.1]))
@@ -231,9 +223,9 @@ def test_the_tare_survives_a_reset(simulate):
 def test_time_does_not_run_backwards(simulate):
     simulation = simulate()
     go(simulation, 3)
-    with pytest.raises(CommandError, match="cannot skip -1 steps"):
-        simulation.skip(-1)
-    assert simulation.step == 3
+    with pytest.raises(CommandError):
+        simulation.step(-1)
+    assert simulation.step_count == 3
 
 
 BAD = {

@@ -41,7 +41,7 @@ def sliding(ball):
 
     def make(touch_function):
         simulation = ball(touch_function=touch_function)
-        simulation.skip(500)
+        simulation.step(500)
         still = np.zeros(3)
         simulation.set_body_state("ball", np.array([0, 0, 0.0998]), QUARTER, np.array([1.0, 0, 0]), still)
         return simulation

@@ -6,15 +6,18 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, SENSOR_STAGES, FeelerSettings, Key
+from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.registry import ENGINES
+from tactile_sim.signal_chain import STAGES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
 
 An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` tells what is wrong with one. Keys marked
-*live* can be set while the node runs.
+*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a
+file it means one message per step, with a line in the log.
 
 | key | default | meaning |
 |---|---|---|
@@ -22,22 +25,23 @@ An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__paramete
 TABLES = {
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
-    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of a joint that is commanded a position and has no actuator "
-    "for it; by name or shell pattern",
-    "gains.JOINT.kd": "damping [N m s/rad, N s/m], likewise",
+    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of the position servo that is added to a joint without one, "
+    "by name or shell pattern. See [Controllers](controllers.md#gains-servos-for-joints-without-actuators)",
+    "gains.JOINT.kd": "damping of that servo [N m s/rad, N s/m]; without `kp`, gain of a velocity servo",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
     "all below it), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
     "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two sides may be left out",
     "contact_sensors.NAME.data": "what is asked for, `[found]` by default; in this order: "
     + ", ".join(f"`{word}`" for word in FIELDS),
     "contact_sensors.NAME.num": "most contacts that are told; `1` by default",
-    "contact_sensors.NAME.reduce": "which are kept, by default `none`, the first ones: "
-    + ", ".join(f"`{word}`" for word in REDUCTIONS),
+    "contact_sensors.NAME.reduce": "which are kept, and in which order, `none` by default: "
+    + ", ".join(f"`{word}`" for word in REDUCTIONS)
+    + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
-STAGES = """
-Below `skin.sensor.BODY`, by name or shell pattern, what a real sensor makes of the touch on a body; each
-stage is off unless it is given. They act in this order, see [From ideal to real sensor](sensor.md). Units are
-those of the touch function: N, or m/s for slip.
+STAGES_HEAD = """
+Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off
+unless it is listed. They act in this order, see [Signal chain](signal_chain.md). Units are those of the touch
+function: N, or m/s for `slip`.
 
 | stage and parameter | default | meaning |
 |---|---|---|
@@ -48,17 +52,24 @@ def page() -> str:
     """The page as it should be."""
     rows = [
         f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
-        for key in KEYS.values()
+        for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
-    return HEAD + "\n".join(rows) + "\n" + STAGES + "\n".join(_stages()) + "\n"
+    return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
+
+
+def _keys() -> Iterator[Key]:
+    """All plain keys, with those of the engines of this package at the end."""
+    yield from KEYS.values()
+    for engine in ENGINES:
+        yield from engine_keys(engine).values()
 
 
 def _stages() -> Iterator[str]:
-    for stage, block in SENSOR_STAGES.items():
+    for stage, block in STAGES.items():
         for entry in dataclasses.fields(block):
             missing = entry.default is dataclasses.MISSING
             default = "to be given" if missing else _shown(entry.default)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/feelers.md. Without a screen: MUJOCO_GL=egl python tools/feelers_figures.py"""
+"""Render the figures of docs/feelers.md. Without a display: MUJOCO_GL=egl python tools/feelers_figures.py"""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ ASSETS = ROOT / "scenes" / "assets"
 IMAGES = ROOT / "docs" / "images"
 DPI = 100
 SIZE = (900, 720)
-"""Of a rendered scene [pixels]."""
+"""Size of a rendered scene [pixels]."""
 FREE = np.array([0.55, 0.62, 0.70, 0.35])
-"""Colour of a feeler that nothing covers; the others have that of the colour map, by how far they are."""
+"""Colour of a free feeler; covered ones have a colour of the colour map."""
 
 PRIMITIVES = {
     "box": 'type="box" size=".06 .045 .03"',
@@ -38,13 +38,13 @@ PRIMITIVES = {
     "ellipsoid": 'type="ellipsoid" size=".07 .045 .035"',
 }
 SPACING = 0.008
-"""Of the feelers on them [m]."""
+"""Spacing of the feelers on the primitives [m]."""
 
 
 def state(
     scene: str, seconds: float, moved: dict[str, tuple[float, float, float]]
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """A shipped scene some time after its start, with some free bodies put elsewhere (3,) [m]."""
+    """Return a shipped scene some time after its start, with free bodies moved to positions (3,) [m]."""
     _, model = load_scene(scene)
     data = mujoco.MjData(model)
     while data.time < seconds:
@@ -63,7 +63,7 @@ def story(
     maps: list[Path],
     camera: mujoco.MjvCamera,
 ) -> Figure:
-    """Map, hairs and tactile image side by side, in a row for each body but the hairs, which stand once."""
+    """Draw map, scene and tactile image side by side; one row for each body, the scene spans all rows."""
     feelers = Feelers(model, placed)
     free = feelers.read(data)
     rows = len(placed)
@@ -75,23 +75,23 @@ def story(
         shown = image(body.placed, free[body.start : body.stop])
         pixels(fig.add_subplot(grid[row, 2]), shown, f"{name}tactile image")
     middle = fig.add_subplot(grid[:, 1])
-    middle.imshow(hairs(model, data, feelers, free, camera))
+    middle.imshow(scene_image(model, data, feelers, free, camera))
     middle.set_axis_off()
     middle.set_title(title, fontsize=10)
     return fig
 
 
 def pixels(ax: Axes, picture: np.ndarray, title: str) -> None:
-    """An image with its pixels as squares."""
+    """Draw an image with square pixels."""
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_title(title, fontsize=10)
     ax.set(xticks=[], yticks=[])
 
 
-def hairs(
+def scene_image(
     model: mujoco.MjModel, data: mujoco.MjData, feelers: Feelers, free: np.ndarray, camera: mujoco.MjvCamera
 ) -> np.ndarray:
-    """The scene with each feeler as a line; it ends where something covers it."""
+    """Render the scene with each feeler as a line."""
     model.vis.global_.offwidth, model.vis.global_.offheight = 2 * SIZE[0], 2 * SIZE[1]
     starts, directions = feelers.world(data.xpos, data.xmat.reshape(-1, 3, 3))
     cover = 1 - free / feelers.lengths
@@ -113,23 +113,23 @@ def hairs(
 
 
 def view(lookat: tuple, distance: float, azimuth: float, elevation: float) -> mujoco.MjvCamera:
-    """A camera [m, degrees]."""
+    """Return a camera; arguments in m and degrees."""
     camera = mujoco.MjvCamera()
     camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = lookat, distance, azimuth, elevation
     return camera
 
 
 def cube() -> Figure:
-    """touch_cube a moment before it lands."""
+    """Draw touch_cube shortly before it lands."""
     model, data = state("touch_cube", 0.16, {"ball_1": (0.065, -0.15, 0.13)})
     path = ASSETS / "touch_cube.png"
     placed = [place(model, model.body("cube").id, image=path)]
-    told = "hairs: the table below, a ball in front"
-    return story(told, model, data, placed, [path], view((0, 0, 0.12), 0.85, 60, -8))
+    title = "feelers: the table below, a ball in front"
+    return story(title, model, data, placed, [path], view((0, 0, 0.12), 0.85, 60, -8))
 
 
 def worm() -> Figure:
-    """The worm at rest, a ball at its tip."""
+    """Draw the worm at rest with a ball at its tip."""
     model, data = state("worm", 1.5, {"ball_1": (0.37, 0.05, 0.03), "ball_2": (0.08, -0.065, 0.03)})
     names = ("worm_lower", "worm_upper")
     maps = [ASSETS / f"{name}.png" for name in names]
@@ -137,12 +137,12 @@ def worm() -> Figure:
         place(model, model.body(name).id, image=path, length=0.03)
         for name, path in zip(names, maps, strict=True)
     ]
-    told = "hairs: dense at the tip, covered by balls and floor"
-    return story(told, model, data, placed, maps, view((0.21, 0, 0.03), 0.5, 100, -25))
+    title = "feelers: dense at the tip, covered by balls and floor"
+    return story(title, model, data, placed, maps, view((0.21, 0, 0.03), 0.5, 100, -25))
 
 
 def nets() -> Figure:
-    """The maps of the primitives, with evenly spread feelers, and what a skin shows on them."""
+    """Draw the maps of the primitives with evenly spread feelers and with a skin."""
     fig = plt.figure(figsize=(12.0, 4.6), facecolor="white", layout="constrained")
     axes = fig.subplots(2, len(PRIMITIVES), height_ratios=(1, 1))
     for column, (name, geom) in enumerate(PRIMITIVES.items()):
@@ -152,8 +152,8 @@ def nets() -> Figure:
         placed = place(model, 1, spacing=SPACING)
         picture = np.zeros(placed.width * placed.height, np.uint8)
         picture[placed.pixels] = 255
-        told = f"{name}: {len(placed.pixels)} feelers"
-        pixels(axes[0, column], picture.reshape(placed.height, placed.width), told)
+        title = f"{name}: {len(placed.pixels)} feelers"
+        pixels(axes[0, column], picture.reshape(placed.height, placed.width), title)
         skin = Skin(model, {1: SPACING})
         height = skin.positions[:, 2]
         values = (height - height.min()) / np.ptp(height)
@@ -162,7 +162,7 @@ def nets() -> Figure:
 
 
 def save(fig: Figure, name: str) -> None:
-    """Writes a figure to docs/images."""
+    """Write a figure to docs/images."""
     path = IMAGES / name
     fig.savefig(path, dpi=DPI)
     plt.close(fig)

@@ -1,31 +1,88 @@
-"""Pins what the lists in requirements/ need today: python tools/lock.py writes lock.txt."""
+"""Pin what the lists in requirements/ need today, with hashes: python tools/lock.py (needs uv)."""
 
-import json
 import subprocess
-import sys
+import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from packaging.markers import Marker
+from packaging.utils import parse_wheel_filename
 
 FOLDER = Path(__file__).parents[1] / "requirements"
+LOCK = FOLDER / "lock.txt"
 HEADER = """\
-# Every package that the set-up may install, pinned, for CPython 3.11 to 3.13 on Linux x86-64.
-# Made by tools/lock.py; used as constraints (pip install -c).
+# Every package that the set-up installs, pinned with the hashes of its files, for CPython 3.11 to 3.13 on
+# Linux, x86-64 and arm64. Written by tools/lock.py. To install: pip install --no-deps --require-hashes -r
 """
-
-LISTS = ("core", "analysis", "motrix", "dev", "ros")
+ROS = "# Only where no ROS is sourced:\n"
+LISTS = ("core", "analysis", "motrix", "dev")
 ALONE = ("trifinger",)
-"""Lists of packages that are installed without what they depend on."""
+"""Lists of packages that are installed without their dependencies."""
+PYTHONS = ("3.11", "3.12", "3.13")
+MACHINES = ("x86_64", "aarch64")
 
 
-def resolved(names: tuple[str, ...], *options: str) -> dict[str, str]:
-    """Versions by package of what pip would install today for these lists."""
-    lists = [argument for name in names for argument in ("-r", str(FOLDER / f"{name}.txt"))]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-    command = [*pip, "--report", "-", *options, *lists]
-    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return {package["metadata"]["name"]: package["metadata"]["version"] for package in report["install"]}
+def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
+    """Return the packages that these lists need, by name, as PEP 751 describes them."""
+    command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
+    command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    packages = tomllib.loads(output)["packages"]
+    return {package["name"]: package for package in packages if needed(package.get("marker"))}
 
 
-found = resolved(LISTS) | resolved(ALONE, "--no-deps")
-pins = [f"{name}=={found[name]}\n" for name in sorted(found, key=str.lower)]
-(FOLDER / "lock.txt").write_text(HEADER + "".join(pins))
-print(f"{len(pins)} packages pinned")
+def needed(marker: str | None) -> bool:
+    """Return whether a marker holds on any of the machines."""
+    linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+    return marker is None or any(
+        Marker(marker).evaluate(
+            linux
+            | {"platform_machine": machine, "python_version": version, "python_full_version": f"{version}.0"}
+        )
+        for machine in MACHINES
+        for version in PYTHONS
+    )
+
+
+def fits(wheel: str) -> bool:
+    """Return whether a wheel can be installed on any of the machines."""
+    pythons = {"py3", *(f"cp{version.replace('.', '')}" for version in PYTHONS)}
+    return any(
+        (tag.interpreter in pythons or tag.abi == "abi3")
+        and (
+            tag.platform == "any"
+            or (tag.platform.startswith(("manylinux", "linux")) and tag.platform.endswith(MACHINES))
+        )
+        for tag in parse_wheel_filename(wheel)[3]
+    )
+
+
+def hashes(package: dict[str, Any]) -> Iterator[str]:
+    """Yield the SHA-256 of a package's source and of its wheels for the machines."""
+    for wheel in package.get("wheels", []):
+        if fits(wheel["url"].rpartition("/")[2]):
+            yield wheel["hashes"]["sha256"]
+    if "sdist" in package:
+        yield package["sdist"]["hashes"]["sha256"]
+
+
+def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield a line of the lock for each package."""
+    for name, package in sorted(packages.items()):
+        marker = f" ; {package['marker']}" if "marker" in package else ""
+        digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
+        yield f"{name}=={package['version']}{marker}{digests}\n"
+
+
+def main() -> None:
+    """Write the lock."""
+    everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
+    common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()
+    without_ros = {name: package for name, package in everything.items() if name in common}
+    with_ros = {name: package for name, package in everything.items() if name not in common}
+    LOCK.write_text(HEADER + "".join(lines(without_ros)) + ROS + "".join(lines(with_ros)))
+    print(f"{len(everything)} packages pinned")
+
+
+main()

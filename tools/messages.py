@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tactile_sim.actions import ACTIONS
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
 HEAD = """# Messages and services
 
-Made from the files in `msg/` and `srv/`, which are the specification.
+Generated from the files in `msg/` and `srv/`, which are the specification, and from the table of actions in
+`tactile_sim/actions.py`.
 """
 FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
 
@@ -19,7 +22,7 @@ def page() -> str:
     """The page as it should be."""
     files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
     contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_topics(file.stem)}" for file in files]
-    text = "\n".join([HEAD, *contents, *(line for file in files for line in _section(file))])
+    text = "\n".join([HEAD, *contents, *_services(), *(line for file in files for line in _section(file))])
     return re.sub(r"\n{3,}", "\n\n", text) + "\n"
 
 
@@ -31,11 +34,17 @@ def _topics(name: str) -> str:
         "TactileArray": "`tactile/<body>/array`, `truth` and `feelers`",
         "TactileFrame": "`tactile/frame`",
         "TactileLayout": "`tactile/<body>/layout` and `feelers_layout`",
-        "Reset": "`~/reset`",
-        "SetBodyState": "`~/set_body_state`",
-        "Step": "`~/step`",
+        **{action.service.split("/")[-1]: f"`~/{action.name}`" for action in ACTIONS.values()},
     }
     return f": {places[name]}" if name in places else ""
+
+
+def _services() -> Iterator[str]:
+    """The table of the services."""
+    yield "\n## Services\n\n| service | type | |\n|---|---|---|"
+    for action in ACTIONS.values():
+        if action.service:
+            yield f"| `~/{action.name}` | `{action.service}` | {action.description} |"
 
 
 def _section(file: Path) -> Iterator[str]:

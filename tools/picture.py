@@ -132,8 +132,7 @@ def simulate(view: View) -> Snapshot:
             ball = simulation.names.body_id("ball_1")
             engine.set_free_body(ball, start, np.array([1.0, 0, 0, 0]), velocity, np.zeros(3))
             thrown = True
-        simulation.prepare()
-        simulation.skip(1)
+        simulation.step()
     return simulation.observe()
 
 

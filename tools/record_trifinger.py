@@ -1,14 +1,21 @@
-"""Records how the peer's fingers move freely, for test/trifinger/physics/test_free_motion.py.
+"""Record motions of the TriFinger in PyBullet for the tests in test/trifinger/physics.
 
-Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py OUT.npz``.
-Of each finger type: a second of desired torques and positions, held for HOLD steps each, and the joint
-positions that PyBullet then has. Sequences in which anything touches, or a joint comes to its stop, are drawn
-anew; the light links of One and Edu reach the greatest speed there is.
+Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py FOLDER``.
+
+free_motion.npz: For each finger type, one second of desired torques and positions, each held for HOLD steps,
+and the joint positions that follow. Sequences with a contact or a joint at its limit are drawn again. The
+light links of the types One and Edu reach Bullet's speed limit.
+
+demo_goals.npz: For the seeds SEEDS, goals of the peer's demo_trifinger_platform.py without an object, each
+held for GOAL_STEPS steps, and the joint positions at the end of each. Fingers touch each other, the table and
+the border.
 """
 
 from __future__ import annotations
 
+import random as python_random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pybullet
@@ -17,11 +24,35 @@ from trifinger_simulation import finger_types_data
 
 COMMANDS, HOLD = 20, 50
 AWAY = 0.05
-"""[rad] from a joint's stops."""
+"""Distance from a joint's limits [rad]."""
+SEEDS, GOALS, GOAL_STEPS = (1, 3), 18, 250
 
 
 def main() -> None:
-    """Record all types into one file."""
+    """Record all motions into the files of a folder."""
+    folder = Path(sys.argv[1])
+    np.savez_compressed(folder / "free_motion.npz", **free_motions())
+    np.savez_compressed(folder / "demo_goals.npz", **demo_goals())
+
+
+def demo_goals() -> dict[str, np.ndarray]:
+    """Return goals and positions (seeds, goals, 9) of a TriFingerPro that goes from goal to goal [rad]."""
+    low, high = [-1, -1, -2] * 3, [1, 1, 2] * 3
+    goals, positions = np.empty((2, len(SEEDS), GOALS, 9), np.float32)
+    for row, seed in enumerate(SEEDS):
+        random = python_random.Random(seed)
+        finger = trifinger_simulation.SimFinger("trifingerpro")
+        for number in range(GOALS):
+            goal = [random.uniform(a, b) for a, b in zip(low, high, strict=True)]
+            action = finger.Action(position=np.array(goal))
+            for _ in range(GOAL_STEPS):
+                t = finger.append_desired_action(action)
+            goals[row, number], positions[row, number] = goal, finger.get_observation(t).position
+    return {"goals": goals, "positions": positions}
+
+
+def free_motions() -> dict[str, np.ndarray]:
+    """Return the recordings of all types."""
     random = np.random.default_rng(0)
     recorded = {}
     for finger_type in finger_types_data.get_valid_finger_types():
@@ -29,11 +60,11 @@ def main() -> None:
             pass
         for name, values in recording.items():
             recorded[f"{finger_type}/{name}"] = values
-    np.savez_compressed(sys.argv[1], **recorded)
+    return recorded
 
 
 def record(finger_type: str, random: np.random.Generator) -> dict[str, np.ndarray] | None:
-    """One sequence; None where the motion was not free."""
+    """Return one sequence, or None if the motion was not free."""
     # Above its stage, so that it has room.
     finger = trifinger_simulation.SimFinger(finger_type, robot_position_offset=(0, 0, 0.5))
     client = finger._pybullet_client_id

@@ -219,17 +219,19 @@ make_venv() {  # PYTHON ROS
 }
 
 install_wheels() {  # ROS
-  local lists=() alone=(-r requirements/trifinger.txt) constraints="$VENV/constraints.txt"
-  lists+=(-r requirements/core.txt -r requirements/analysis.txt -r requirements/motrix.txt -r requirements/dev.txt)
+  local lock="$VENV/lock.txt"
   if [ "$1" = none ]; then
-    lists+=(-r requirements/ros.txt)
-    cp requirements/lock.txt "$constraints"
+    cp requirements/lock.txt "$lock"
   else  # its messages are compiled for its own numpy
-    grep -v '^numpy==' requirements/lock.txt > "$constraints"
+    sed '/^# Only where no ROS/,$d; /^numpy==/d' requirements/lock.txt > "$lock"
   fi
   say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
-  local pip=("$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off -c "$constraints")
-  if ! { "${pip[@]}" "${lists[@]}" && "${pip[@]}" --no-deps "${alone[@]}"; } 2>&1 | tee "$LOG" | progress pip; then
+  if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    --no-deps --require-hashes -r "$lock" 2>&1 | tee "$LOG" | progress pip; then
+    if grep -q 'DO NOT MATCH THE HASHES' "$LOG"; then
+      fail "a downloaded package is not the file that requirements/lock.txt pins; it may be damaged or forged" \
+        "which one: see the end of $LOG"
+    fi
     grep -E "^(ERROR|error)" "$LOG" | tail -n 5 >&2 || tail -n 5 "$LOG" >&2
     if grep -qE 'ResolutionImpossible|No matching distribution|Connection|Timeout|Network|ProxyError|SSLError' "$LOG"; then
       fail "the package index (PyPI) could not be reached, or lacks a package" \

@@ -35,6 +35,11 @@ class Layouts:
     def hear(self, message: Message) -> None:
         """Take a layout."""
         value = message.value
+        if len(value.normals) != len(value.positions) or len(value.lengths) not in (
+            0,
+            len(value.positions) // 3,
+        ):
+            return  # of a damaged bag
         positions = value.positions.reshape(-1, 3).astype(np.float64)
         self._found[value.layout_id, value.body] = Layout(
             value.header.frame_id,

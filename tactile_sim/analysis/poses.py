@@ -28,8 +28,10 @@ class Poses:
         for parent, child, translation, rotation in zip(
             parents, children, translations, rotations, strict=True
         ):
-            self._parents[child] = parent
-            self._poses[child] = translation, rotation
+            # As tf2 does, ignore transforms that are not rotations.
+            if np.isfinite(translation).all() and np.isfinite(rotation).all() and np.any(rotation):
+                self._parents[child] = parent
+                self._poses[child] = translation, rotation
 
     def __copy__(self) -> Poses:
         made = Poses()

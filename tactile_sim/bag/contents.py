@@ -76,7 +76,7 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
             topic.count += 1
             topic.size += len(message.data)
             if message.schema.name == _LAYOUT:
-                layout = decoder_of(message).decode(message.data)
+                layout = decoder_of(message).decode(message, message.data)
                 if len(layout.lengths):
                     found.feelers[name] = len(layout.lengths)
                 else:

@@ -11,9 +11,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from tactile_sim.bag.atomic_write import fresh
 from tactile_sim.bag.contents import contents
-from tactile_sim.bag.fresh import fresh
 from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.messages import Selection, unique_names
 from tactile_sim.bag.reader import Topic, read
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError
@@ -21,6 +22,8 @@ from tactile_sim.wire.decode import Columns
 
 TOGETHER = 128 << 20
 """Topics of so many bytes are held at a time, or one that is larger."""
+LONGEST_NAME = 1000
+"""Longest name of a topic in the archive [characters]."""
 NEEDED = 4
 """Times the bytes of a topic that it takes to make arrays of it."""
 
@@ -50,24 +53,29 @@ def export(
     """
     found = contents(path, progress)
     sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
-    if topics is not None:
-        names = ["/" + name.lstrip("/") for name in topics]
-        if not sizes.keys() >= set(names):
-            read(path, names)  # tells which is not there
-        sizes = {name: sizes[name] for name in names}
+    wanted = Selection(topics)
+    if wanted.missing(sizes) is not None:
+        read(path, topics)  # raises the error, with the nearest name
+    sizes = {name: size for name, size in sizes.items() if name in wanted}
     _check_memory(path, sizes)
     units: dict[str, str] = {}
+    names = unique_names(sizes, _entry_name)
     count = 0
     with fresh(out) as made, ZipFile(made, "w", ZIP_DEFLATED) as archive:
         for group in _groups(sizes):
             with warnings.catch_warnings(action="ignore"):  # damage is told by what is returned
                 bag = read(path, group, progress)
             for name in group:
-                for field, array in _arrays(bag.pop(name), units, name):
+                for field, array in _arrays(bag.pop(name), units, names[name]):
                     _put(archive, field, array)
                     count += 1
         _put(archive, "units", np.array(json.dumps(units, ensure_ascii=False)))
     return Exported(count + 1, len(sizes), found.damage)
+
+
+def _entry_name(topic: str) -> str:
+    """Return the topic, without what a zip archive cannot have in a name."""
+    return topic.replace("\0", "\\0")[:LONGEST_NAME]
 
 
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:

@@ -18,10 +18,10 @@ import zstandard
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Schema
+from mcap.records import Channel, Chunk, Metadata, Schema
 from mcap.stream_reader import get_chunk_data_stream
 
-from tactile_sim.bag.landmarks import CHUNK_HEAD, chunk_size, last_place, next_chunk
+from tactile_sim.bag.chunk_recovery import CHUNK_HEAD, chunk_size, last_place, next_chunk
 from tactile_sim.errors import BagError
 
 MAGIC = b"\x89MCAP0\r\n"
@@ -29,6 +29,8 @@ HEAD = struct.Struct("<BQ")
 """Of a record: what it is and how long."""
 MESSAGE = struct.Struct("<BQHIQQ")
 """The same, and channel, sequence, log time, publish time."""
+LAST_TIME = (1 << 63) - 1
+"""Last log time [ns]: rosbag2 and numpy count it in signed integers."""
 MESSAGE_FIELDS = MESSAGE.size - HEAD.size
 DATA_END = HEAD.pack(Opcode.DATA_END, 4)
 """How the record begins behind which the summary is."""
@@ -68,8 +70,9 @@ class McapScan:
     """The messages of a file from front to back, without its index: so a file that just stops can be read.
 
     Where something is damaged, it goes on with the next whole chunk: what its checksum confirms is given,
-    and nothing else. After the iteration ``damage`` says what is wrong with the file. ``kept`` is where the
-    record begins whose messages come. ``progress`` is told after each record.
+    and nothing else. After the iteration ``damage`` says what is wrong with the file, and ``metadata`` holds
+    its metadata records by name. ``kept`` is where the record begins whose messages come. ``progress`` is
+    called after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -77,6 +80,7 @@ class McapScan:
         self.progress = progress
         self.channels: dict[int, Channel] = {}
         self.schemas: dict[int, Schema] = {NO_SCHEMA.id: NO_SCHEMA}
+        self.metadata: dict[str, dict[str, str]] = {}
         self.size = self.kept = 0
         self._faults: dict[int, tuple[str, int]] = {}  # by place: what, and how many bytes it cost
 
@@ -206,6 +210,9 @@ class McapScan:
             channel = Channel.read(stream)
             if sure or channel.id not in self.channels:
                 self.channels[channel.id] = channel
+        elif opcode == Opcode.METADATA:
+            record = Metadata.read(stream)
+            self.metadata[record.name] = record.metadata
         elif opcode == Opcode.MESSAGE:
             yield from self._messages(HEAD.pack(opcode, len(data)) + data)
         elif opcode == Opcode.CHUNK:
@@ -213,7 +220,7 @@ class McapScan:
             yield from self._messages(inner.read(length))
 
     def _messages(self, data: bytes) -> Iterator[Message]:
-        view, position, unknown = memoryview(data), 0, 0
+        view, position, unknown, late = memoryview(data), 0, 0, 0
         while position < len(data):
             opcode, length = HEAD.unpack_from(data, position)
             end = position + HEAD.size + length
@@ -223,7 +230,9 @@ class McapScan:
                 _, _, channel_id, _, logged, published = MESSAGE.unpack_from(data, position)
                 channel = self.channels.get(channel_id)
                 schema = self.schemas.get(channel.schema_id) if channel else None
-                if channel is not None and schema is not None:
+                if logged > LAST_TIME:
+                    late += length
+                elif channel is not None and schema is not None:
                     yield Message(channel, schema, logged, published, view[position + MESSAGE.size : end])
                 else:
                     unknown += length
@@ -233,3 +242,6 @@ class McapScan:
         if unknown:
             what = f"broken before byte {self.kept}: messages from there on are of an unknown topic or type"
             self._fault(self.kept, what, unknown)
+        if late:
+            what = f"broken before byte {self.kept}: messages have log times beyond {LAST_TIME} ns"
+            self._fault(self.kept, what, late)

@@ -150,7 +150,7 @@ class McapWriter:
 
     def _end_chunk(self) -> None:
         chunk = self._chunk
-        if not (chunk.index or self._definitions):
+        if not chunk.index:  # the mcap C++ library rejects a file whose first chunk has no message index
             return
         packed = self._compressor.compress(chunk.data)
         crc = zlib.crc32(chunk.data)
@@ -183,9 +183,14 @@ class McapWriter:
         self._definitions.clear()
 
     def finish(self, metadata: str) -> None:
-        """End the file with rosbag2's ``metadata`` (YAML) and the summary that lets readers jump."""
+        """End the file with rosbag2's metadata and the summary, which has the index.
+
+        Args:
+            metadata: YAML of the bag's description, without the key that ``metadata.yaml`` has above it.
+        """
         try:
             self.end_chunk()
+            self._append(bytes(self._definitions))  # topics that never had a message
             start = self._end
             record = _bytes(Metadata(name="rosbag2", metadata={"serialized_metadata": metadata}))
             place = MetadataIndex(offset=start, length=len(record), name="rosbag2")

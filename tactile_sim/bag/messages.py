@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tactile_sim.bag.known_types import check_definition, check_rows
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
+from tactile_sim.bag.optional_deps import require
 from tactile_sim.errors import BagError
-from tactile_sim.wire.decode import Decoder, decoder
+from tactile_sim.wire.decode import decoder
 from tactile_sim.wire.sources import of_definition
 from tactile_sim.wire.stamps import stamp_of
-from tactile_sim.wire.types import WireError
+from tactile_sim.wire.types import Struct, WireError
 
 
 class Message(NamedTuple):
@@ -33,8 +36,8 @@ class Messages:
     and ``others`` holds the names of the topics that were not wanted.
 
     Raises:
-        BagError: it is no bag, or of another storage; or a topic's messages are not of ROS 2.
-        WireError: a message does not fit the definition that the bag gives of its type.
+        BagError: it is no bag, or of another storage; a topic's messages are not of ROS 2, or one does not
+            fit the definition that the bag has of its type.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class Messages:
         self.damage: str | None = None
         self.lost = 0
         self.others: set[str] = set()
-        self._decoders: dict[str, Decoder] = {}
+        self._decoders: dict[str, TopicDecoder] = {}
 
     def __iter__(self) -> Iterator[Message]:
         self.damage, self.lost = None, 0
@@ -62,22 +65,99 @@ class Messages:
                     continue
                 if topic not in self._decoders:
                     self._decoders[topic] = decoder_of(message)
-                decode = self._decoders[topic]
-                stamp = stamp_of(decode.kind, message.data)
+                kind = self._decoders[topic].kind
+                value = self._decoders[topic].decode(message, bytes(message.data))
+                stamp = stamp_of(kind, message.data)
                 yield Message(
                     topic,
                     message.schema.name,
                     message.log_time,
                     message.log_time if stamp is None else stamp,
-                    decode.decode(bytes(message.data)),  # a copy: who keeps an array keeps no chunk
+                    value,
                 )
             if scan.damage:
                 self.damage = self.damage or f"{file.name}: {scan.damage}"
                 self.lost += scan.lost
 
 
-def decoder_of(message: Stored) -> Decoder:
-    """What reads the messages of a topic; raises a BagError where they are not of ROS 2."""
+class Selection:
+    """Names of topics to read, with or without their leading slash; all topics if None."""
+
+    def __init__(self, names: Collection[str] | None) -> None:
+        self.names = None if names is None else list(names)
+        self._both = {*(names or ()), *("/" + name.lstrip("/") for name in names or ())}
+
+    def __contains__(self, topic: str) -> bool:
+        return self.names is None or topic in self._both
+
+    def missing(self, found: Collection[str]) -> str | None:
+        """Return the first of the names that is not among the topics found, with its slash."""
+        for name in self.names or ():
+            full = "/" + name.lstrip("/")
+            if name not in found and full not in found:
+                return full
+        return None
+
+
+def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[str, str]:
+    """Return a name for each topic; where two would have the same, the later one gets a number."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for topic in sorted(topics):
+        name = name_of(topic)
+        numbered = (f"{name}_{number}" for number in count(2))
+        names[topic] = name if name not in taken else next(other for other in numbered if other not in taken)
+        taken.add(names[topic])
+    return names
+
+
+class TopicDecoder:
+    """Decodes the messages of a topic."""
+
+    def __init__(self, kind: Struct) -> None:
+        self.kind = kind
+        self._decoder = decoder(kind)
+
+    def decode(self, message: Stored, data: bytes | memoryview) -> Any:
+        """Return the value of a message.
+
+        Args:
+            message: The message, for its topic and time.
+            data: Its bytes. Arrays of the value are views of them.
+
+        Raises:
+            BagError: The bytes are not a message of the topic's type.
+        """
+        try:
+            return self._decoder.decode(data)
+        except WireError as error:
+            raise _invalid(message.channel.topic, message.log_time, error) from None
+
+
+def require_rows(message: Message) -> None:
+    """Check that the arrays of a message of a known type are whole rows.
+
+    Raises:
+        BagError: One is not, with the message's topic and time.
+    """
+    try:
+        check_rows(message.type_name, message.value)
+    except WireError as error:
+        raise _invalid(message.topic, message.log_time, error) from None
+
+
+def _invalid(topic: str, log_time: int, error: WireError) -> BagError:
+    return BagError(f"{topic}: invalid message at {log_time / 1e9:.3f} s: {error}")
+
+
+def decoder_of(message: Stored) -> TopicDecoder:
+    """Return the decoder of a topic's messages.
+
+    Raises:
+        BagError: They are not ROS 2 messages, the bag's definition of their type is invalid, or rosbags is
+            not installed.
+    """
+    require("reading a bag", "rosbags.typesys", "rosbags", "rosbags")
     channel, schema = message.channel, message.schema
     if (channel.message_encoding, schema.encoding) != ("cdr", "ros2msg"):
         kind = f"{channel.message_encoding or 'unknown'} with types in {schema.encoding or 'no language'}"
@@ -85,6 +165,8 @@ def decoder_of(message: Stored) -> Decoder:
             f"{channel.topic} is {kind}; only cdr with types in ros2msg is read: name the topics you need"
         )
     try:
-        return decoder(of_definition(schema.name, schema.data.decode()))
+        struct = of_definition(schema.name, schema.data.decode())
+        check_definition(struct)
+        return TopicDecoder(struct)
     except (WireError, UnicodeDecodeError) as error:
         raise BagError(f"{channel.topic} cannot be read: {' '.join(str(error).split())}") from None

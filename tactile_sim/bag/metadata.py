@@ -1,4 +1,4 @@
-"""rosbag2's ``metadata.yaml``: what is in a bag, beside its files. Version 9, as ROS 2 Jazzy writes it."""
+"""rosbag2's description of a bag, in ``metadata.yaml`` and in its MCAP file: version 9, as in ROS 2 Jazzy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from typing import Any
 
 import yaml
 
+from tactile_sim.bag import bounded_yaml
 from tactile_sim.errors import BagError
+from tactile_sim.files import MB, read_file
 
 FILE = "metadata.yaml"
+_KEY = "rosbag2_bagfile_information"
+_MOST_BYTES = 16 * MB
 
 
 class MetadataError(BagError):
@@ -29,14 +33,20 @@ class TopicInfo:
     count: int = 0
 
 
-def text(file: str, start: int, stop: int, topics: list[TopicInfo]) -> str:
-    """The metadata of a bag of one MCAP file with messages from ``start`` to ``stop`` [ns]."""
+def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> dict[str, Any]:
+    """Return rosbag2's description of a bag.
+
+    Args:
+        file: name of the bag's one MCAP file.
+        start, stop: first and last log time [ns].
+        topics: topics with their message counts.
+    """
     times = {
         "duration": {"nanoseconds": stop - start},
         "starting_time": {"nanoseconds_since_epoch": start},
         "message_count": sum(topic.count for topic in topics),
     }
-    information = {
+    return {
         "version": 9,
         "storage_identifier": "mcap",
         **times,
@@ -60,11 +70,23 @@ def text(file: str, start: int, stop: int, topics: list[TopicInfo]) -> str:
         "custom_data": None,
         "ros_distro": os.environ.get("ROS_DISTRO", "jazzy"),
     }
-    return dump({"rosbag2_bagfile_information": information})
+
+
+def document(described: dict[str, Any]) -> str:
+    """Return the text of ``metadata.yaml``: a description below a key that the MCAP file does not have."""
+    return dump({_KEY: described})
+
+
+def misplaced(text: str) -> bool:
+    """Return whether the metadata in an MCAP file have the form of ``metadata.yaml``, which rosbag2 rejects.
+
+    Earlier versions of this package wrote them that way.
+    """
+    return text.startswith(f"{_KEY}:")
 
 
 def dump(value: Any) -> str:
-    """YAML in block style, without anchors: some readers know none."""
+    """Return YAML in block style without anchors, which some readers do not support."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
 
 
@@ -87,20 +109,25 @@ def files_of(path: Path) -> list[Path]:
         MetadataError: the folder's metadata cannot be read.
         BagError: there is no bag, it is of another storage, or not complete.
     """
-    if path.is_file():
+    if os.path.isfile(path):
         return [path]
-    if not path.exists():
+    if not os.path.exists(path):
         raise BagError(f"there is no bag {path}")
+    if not path.is_dir():
+        raise BagError(f"{path} is not a bag: it is neither a folder nor a regular file")
     described = path / FILE
-    if not described.is_file():
-        found = sorted(path.glob("*.mcap"))
+    if not described.exists():
+        found = sorted(file for file in path.glob("*.mcap") if file.is_file())
         if not found:
             raise BagError(f"{path} is not a bag: it holds neither {FILE} nor an .mcap file")
         return found
     try:
-        information = yaml.safe_load(described.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        content = bounded_yaml.parse(read_file(described, _MOST_BYTES).decode())
+        information = content[_KEY]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError) as error:
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise ValueError("relative_file_paths must be a list of file names")
+    except (OSError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise MetadataError(
             f"{described} is not rosbag2's: {reason}; tactile_sim bag repair {path} makes it anew"
@@ -108,7 +135,7 @@ def files_of(path: Path) -> list[Path]:
     if storage != "mcap":
         raise BagError(f"{path} is stored as {storage}; only mcap is read: ros2 bag convert makes it one")
     files = [path / name for name in names]
-    missing = [file for file in files if not file.is_file()]
+    missing = [file for file in files if not os.path.isfile(file)]
     if missing:
         raise BagError(f"{described} names {missing[0].name}, which is not there")
     return files

@@ -7,7 +7,8 @@ The unit of a column is in its metadata.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Container, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.extra import require
-from tactile_sim.bag.fresh import fresh, fresh_folder
+from tactile_sim.bag.atomic_write import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Message, Messages
+from tactile_sim.bag.messages import Message, Messages, Selection, require_rows, unique_names
+from tactile_sim.bag.optional_deps import require
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
@@ -26,6 +27,8 @@ from tactile_sim.wire.decode import Columns, Record
 
 BATCH = 128
 """Messages of a topic that are written at a time."""
+LONGEST_NAME = 100
+"""Longest name of a file, without its ending [characters]."""
 
 
 def require_pyarrow() -> None:
@@ -44,17 +47,15 @@ def export(
     Raises:
         BagError: it is no bag, lacks a topic that is asked for, or ``out`` cannot be written.
     """
-    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
-    messages = Messages(path, lambda topic: wanted is None or topic in wanted, progress)
+    wanted = Selection(topics)
+    messages = Messages(path, wanted.__contains__, progress)
     sizes: dict[str, dict[str, int | None]] = {}
     for message in messages:
+        require_rows(message)
         _note_sizes(sizes.setdefault(message.topic, {}), message.value)
-    for name in wanted or ():
-        if name not in sizes:
-            raise BagError(
-                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}"
-            )
-    files = {topic: out / f"{topic.strip('/').replace('/', '.')}.parquet" for topic in sorted(sizes)}
+    if (name := wanted.missing(sizes)) is not None:
+        raise BagError(f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(sizes))}")
+    files = {topic: out / f"{name}.parquet" for topic, name in unique_names(sizes, _file_name).items()}
     with fresh_folder(out), ExitStack() as stack:
         tables = {
             topic: _Table(stack.enter_context(fresh(file)), topic, sizes[topic], stack)
@@ -65,6 +66,11 @@ def export(
         for table in tables.values():
             table.end()
     return list(files.values()), messages.damage
+
+
+def _file_name(topic: str) -> str:
+    """Return ``tactile.frame`` for ``/tactile/frame``."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", topic.strip("/").replace("/", "."))[:LONGEST_NAME] or "_"
 
 
 class _Table:
@@ -107,12 +113,13 @@ class _Table:
             columns: dict[str, Any] = {
                 "message_index": numbers[which], "stamp": stamps[which], "log_time": log_times[which],
             }  # fmt: skip
-            columns |= dict(_joined(parts, ""))
+            columns |= {_free(name, columns): values for name, values in _joined(parts, "")}
         else:
             columns = {"stamp": stamps, "log_time": log_times}
             leaves = [dict(_leaves(value, "")) for value in values]
-            columns |= {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
-            self._shape(columns, values[0])
+            fields = {name: [leaf[name] for leaf in leaves] for name in leaves[0]}
+            self._shape(fields, values[0])
+            columns |= {_free(name, columns): values for name, values in fields.items()}
         if len(columns["stamp"]):
             self._put(columns, f"{listed}." if listed else "", own)
         self._count += len(messages)
@@ -149,6 +156,11 @@ class _Table:
             reason = str(error).splitlines()[0]
             raise BagError(f"{self._topic} does not fit into one table: {reason}; name the others") from None
         self._writer.write_table(table)
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return the name of a field's column: with an underscore where a column of ours has the name."""
+    return f"{name}_" if name in taken else name
 
 
 def _only_list(value: Any) -> str:

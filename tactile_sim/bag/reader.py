@@ -10,17 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.bag.known_types import ROWS
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Messages
+from tactile_sim.bag.messages import Messages, Selection, require_rows
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
-# Arrays that hold several numbers per taxel or triangle one after the other: how many.
-_ROWS: dict[str, dict[str, str | int]] = {
-    "tactile_sim/msg/TactileArray": {"data": "channels"},
-    "tactile_sim/msg/TactileFrame": {"data": "channels"},
-    "tactile_sim/msg/TactileLayout": {"positions": 3, "normals": 3, "triangles": 3, "uv": 2},
-}
+_OWN = ("message_type", "stamps", "log_times")
+"""Attributes of a topic that are no fields; fields of these names get an underscore at the end."""
 
 
 class Topic(SimpleNamespace):
@@ -75,16 +72,17 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
     ``progress`` is told how many bytes of how many of a file are read.
 
     Raises:
-        BagError: it is no bag, or of another storage; or a topic asked for is not in it.
-        WireError: a message does not fit the definition that the bag gives of its type.
+        BagError: it is no bag, or of another storage; a topic asked for is not in it, or a message does not
+            fit the definition that the bag has of its type.
     """
-    wanted = None if topics is None else {"/" + name.lstrip("/") for name in topics}
+    wanted = Selection(topics)
     collected: dict[str, _Collected] = {}
-    messages = Messages(Path(path), lambda topic: wanted is None or topic in wanted, progress)
+    messages = Messages(Path(path), wanted.__contains__, progress)
     for message in messages:
         into = collected.get(message.topic)
         if into is None:
             into = collected[message.topic] = _Collected(message.type_name)
+        require_rows(message)
         into.values.append(message.value)
         into.log_times.append(message.log_time)
         into.stamps.append(message.stamp)
@@ -98,20 +96,20 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
     bag.damage = messages.damage
     for name in sorted(collected):
         bag[name] = _topic(collected.pop(name))
-    for name in wanted or ():
-        if name not in bag:
-            raise BagError(
-                f"{path}: the bag has no topic {name!r}{suggest(name, messages.others.union(bag))}"
-            )
+    if (missing := wanted.missing(bag)) is not None:
+        raise BagError(
+            f"{path}: the bag has no topic {missing!r}{suggest(missing, messages.others.union(bag))}"
+        )
     return bag
 
 
 def _topic(collected: _Collected) -> Topic:
     fields = vars(_stacked(collected.values))
-    for name, row in _ROWS.get(collected.type_name, {}).items():
+    for name, row in ROWS.get(collected.type_name, {}).items():
         widths = {row} if isinstance(row, int) else set(fields[row].tolist())
         if len(widths) == 1 and (width := widths.pop()):
             fields[name] = _in_rows(fields[name], width)
+    fields = {f"{name}_" if name in _OWN else name: values for name, values in fields.items()}
     return Topic(
         message_type=collected.type_name,
         stamps=np.array(collected.stamps, np.int64),
@@ -122,7 +120,7 @@ def _topic(collected: _Collected) -> Topic:
 
 def rows_of(type_name: str, values: Any) -> dict[str, Any]:
     """How many numbers make a row, for those fields of a message type that hold rows one after the other."""
-    rows = _ROWS.get(type_name, {})
+    rows = ROWS.get(type_name, {})
     return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
 
 

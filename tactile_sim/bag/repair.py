@@ -7,10 +7,9 @@ import shutil
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from tactile_sim.bag import metadata
+from tactile_sim.bag import bounded_yaml, metadata
 from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
@@ -18,14 +17,15 @@ from tactile_sim.errors import BagError
 
 @dataclass(frozen=True)
 class Repaired:
-    """What became of a bag: ``damage`` is what was wrong with its file, None if nothing was.
-
-    described: whether its metadata were right, and are as they were if the file is.
-    """
+    """The result of a repair."""
 
     file: Path
     damage: str | None
+    """What was wrong with the file; None if it was sound."""
     described: bool
+    """Whether the folder's metadata were valid."""
+    misplaced: bool
+    """Whether the file's metadata had a form that rosbag2 rejects."""
     messages: int
     lost_bytes: int
     kept: Path | None
@@ -33,10 +33,17 @@ class Repaired:
 
 
 def repair(path: Path, progress: Progress | None = None) -> Repaired:
-    """Write a damaged bag's file anew, with its index, and the folder's metadata; leave a sound bag alone.
+    """Rewrite a bag whose file is damaged or whose metadata rosbag2 cannot read; leave others unchanged.
 
-    The damaged file stays beside as ``NAME.mcap.damaged``, or with a number where that is there. Whenever
-    this is interrupted, the bag is as it was or repaired.
+    A damaged file is kept beside the new one as ``NAME.mcap.damaged``, with a number if that exists. An
+    interrupted repair leaves the bag as it was.
+
+    Args:
+        path: the bag's folder or MCAP file.
+        progress: called with the bytes read and the size of the file.
+
+    Raises:
+        BagError: ``path`` is not a bag of one MCAP file of ROS 2 messages, or cannot be written.
     """
     described = path.is_file() or (path / metadata.FILE).is_file()
     try:
@@ -50,38 +57,45 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     [file] = files
     scan = McapScan(file, progress)
     messages = sum(1 for _ in scan)
+    misplaced = metadata.misplaced(scan.metadata.get("rosbag2", {}).get("serialized_metadata", ""))
+    rewrite = scan.damage is not None or misplaced
+    needed = rewrite or not described
     foreign = [channel for channel in scan.channels.values() if channel.message_encoding != "cdr"]
-    if foreign and (scan.damage or not described):
+    if foreign and needed:
         kind, topic = foreign[0].message_encoding, foreign[0].topic
         raise BagError(f"{file}: {topic} is {kind}, which is not ROS 2's: `mcap recover` may mend the file")
     kept = None
-    if scan.damage or not described:
+    if needed:
         try:
-            kept = _rewrite(path, file, scan)
+            kept = _rewrite(path, file, scan, rewrite)
         except OSError as error:
             raise BagError(f"cannot repair {path}: {error.strerror}") from None
-    return Repaired(file, scan.damage, described, messages, scan.lost, kept)
+    return Repaired(file, scan.damage, described, misplaced, messages, scan.lost, kept)
 
 
-def _rewrite(path: Path, file: Path, scan: McapScan) -> Path | None:
-    """Returns where the damaged file is now. ``scan`` has been through: it knows all channels."""
+def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | None:
+    """Write the folder's metadata and, with ``replace``, the file; return where a damaged file is kept.
+
+    ``scan`` must have been iterated over, so that it knows all channels.
+    """
     fresh = file.with_name(file.name + ".new")
     fresh.unlink(missing_ok=True)
     aside = None
     try:
-        text = _write(file, fresh, scan)
+        described = _write(file, fresh, scan)
         if scan.damage:
             aside = _keep(file)
+        if replace:
             os.replace(fresh, file)
     finally:
         fresh.unlink(missing_ok=True)
     if path.is_dir():
-        metadata.replace(path, text)
+        metadata.replace(path, metadata.document(described))
     return aside
 
 
-def _write(file: Path, fresh: Path, scan: McapScan) -> str:
-    """Write what is whole of a file into another; returns the metadata."""
+def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
+    """Write the intact messages of a file to another; return the bag's description."""
     writer = McapWriter(fresh)
     topics: dict[int, metadata.TopicInfo] = {}
     ids: dict[int, int] = {}
@@ -94,7 +108,7 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> str:
         topics[made] = metadata.TopicInfo(
             channel.topic,
             schema.name,
-            yaml.safe_load(channel.metadata.get("offered_qos_profiles", "")) or [],
+            _profiles(channel.metadata.get("offered_qos_profiles", "")),
             channel.metadata.get("topic_type_hash", ""),
         )
     for message in McapScan(file):
@@ -102,9 +116,19 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> str:
     writer.end_chunk()
     for made, topic in topics.items():
         topic.count = writer.counts[made]
-    text = metadata.text(file.name, writer.start, writer.stop, list(topics.values()))
-    writer.finish(text)
-    return text
+    described = metadata.information(file.name, writer.start, writer.stop, list(topics.values()))
+    writer.finish(metadata.dump(described))
+    return described
+
+
+def _profiles(text: str) -> list[dict[str, Any]]:
+    """Return the QoS profiles of a topic's publishers; none where they are not profiles."""
+    try:
+        found = bounded_yaml.parse(text)
+    except ValueError:
+        return []
+    valid = isinstance(found, list) and all(isinstance(profile, dict) for profile in found)
+    return found if valid else []
 
 
 def _keep(file: Path) -> Path:

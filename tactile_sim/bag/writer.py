@@ -85,7 +85,7 @@ class BagWriter:
             try:
                 self._file.end_chunk()
             finally:
-                self._file.finish(self._text())
+                self._file.finish(metadata.dump(self._information()))
         self._describe()
 
     @property
@@ -93,14 +93,14 @@ class BagWriter:
         """The size of the file."""
         return self._file.bytes_written
 
-    def _text(self) -> str:
+    def _information(self) -> dict[str, Any]:
         for channel, topic in self.topics.items():
             topic.count = self._file.counts[channel]
-        return metadata.text(self._name, self._file.start, self._file.stop, list(self.topics.values()))
+        return metadata.information(self._name, self._file.start, self._file.stop, list(self.topics.values()))
 
     def _describe(self) -> None:
         with _told(self.folder):
-            metadata.replace(self.folder, self._text())
+            metadata.replace(self.folder, metadata.document(self._information()))
 
 
 class _told:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
-from tactile_sim import kernel_cache
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import CommandError, readable
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
 LAST_DOMAIN = 232  # its ports, from 7400 + 250 * domain on, are the last below 65536 (RTPS 2.5, 9.6.2.3)
 
 
 class Parser(argparse.ArgumentParser):
-    """A subcommand's; where ``intermixed`` is set, its options may stand between positional arguments."""
+    """A parser with readable errors; with ``intermixed``, options may stand between positional arguments."""
 
     intermixed = False
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and exit with 2."""
+        super().error(readable(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
         if not self.intermixed:
@@ -63,31 +64,34 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def ask_for_patience() -> None:
-    """Tell who waits at a terminal why it takes long, where kernels are yet to be compiled."""
-    if kernel_cache.empty and sys.stderr.isatty():
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
+def shortened(names: Sequence[str], limit: int = 8) -> str:
+    """Return ``a, b, ... (9 in all)`` for long lists of names."""
+    return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
 
 
-@contextmanager
-def leaving_nothing_half() -> Iterator[None]:
-    """Within, SIGINT and SIGTERM end a command as an error would, so that it cleans up what it writes."""
-    handlers = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: lambda number, _: sys.exit(128 + number),
-    }
-    taken = [number for number in handlers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, handlers[number])
+def require_mujoco() -> None:
+    """Check that MuJoCo can be imported.
+
+    Raises:
+        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads at once.
+    """
     try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        import_module("mujoco")
+    except (AttributeError, ImportError, RuntimeError) as error:
+        if "MUJOCO_GL" not in os.environ:
+            raise
+        raise CommandError(
+            f"MuJoCo does not start with MUJOCO_GL={os.environ['MUJOCO_GL']}: {error};"
+            " install the library that it names, or unset it"
+        ) from None
 
 
 def require_ros(command: str) -> None:
-    """Raise a CommandError where ROS 2 or the messages are missing, or the environment's domain is none."""
+    """Check that ROS 2 and the messages are installed, and that ROS can start in this environment.
+
+    Raises:
+        CommandError: says what is missing and how to get it.
+    """
     if find_spec("rclpy") is None:
         raise CommandError(
             f"`{command}` needs ROS 2, and rclpy cannot be imported; source a ROS 2 installation "
@@ -103,4 +107,14 @@ def require_ros(command: str) -> None:
         raise CommandError(
             f"ROS_DOMAIN_ID is {domain!r}; it has to be an integer from 0 to {LAST_DOMAIN}: "
             "export another, or unset it"
+        )
+    if not {"HOME", "ROS_HOME", "ROS_LOG_DIR"} & {name for name, value in os.environ.items() if value}:
+        raise CommandError(
+            "HOME is not set, so ROS has no folder for its log files: export HOME, or ROS_LOG_DIR"
+        )
+    security = [os.environ.get(f"ROS_SECURITY_{name}", "") for name in ("ENABLE", "STRATEGY", "KEYSTORE")]
+    if security[:2] == ["true", "Enforce"] and not security[2]:
+        raise CommandError(
+            "ROS_SECURITY_ENABLE is true and ROS_SECURITY_KEYSTORE is not set: "
+            "export the folder of the keys, or ROS_SECURITY_ENABLE=false"
         )

@@ -7,7 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from tactile_sim.commands import counted, leaving_nothing_half, new_parser
+from tactile_sim import signals
+from tactile_sim.commands import counted, new_parser
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -108,12 +109,14 @@ def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
     from tactile_sim.commands.progress import progress
 
-    with progress("reading") as told, leaving_nothing_half():
+    with progress("reading") as told, signals.raising():
         done = repair(args.bag, told)
-    if done.damage is None and not done.described:
-        print(f"{args.bag}: made metadata.yaml anew, {counted(done.messages, 'message')}")
-    elif done.damage is None:
-        print(f"{args.bag}: nothing to repair, {counted(done.messages, 'message')}")
+    if done.damage is None:
+        rewritten = not done.described or done.misplaced
+        print(
+            f"{args.bag}: {'wrote its metadata again' if rewritten else 'nothing to repair'}, "
+            f"{counted(done.messages, 'message')}"
+        )
     else:
         print(f"{done.file}: {done.damage}")
         print(
@@ -124,12 +127,12 @@ def _repair(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.fresh import beside, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, refuse_existing
 
     end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
-    with leaving_nothing_half():
+    with signals.raising():
         damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
     if damage:
         print(f"damaged: {damage}; all else is exported")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser, shortened
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -19,7 +19,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Say in one line that the configuration is fine; raise what is wrong with it."""
     settings = config.load(args.config)
-    ask_for_patience()
+    if settings.bridges:
+        from tactile_sim.ros import bridges
+
+        bridges.require(settings)
     from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
 
     simulation = Simulation(settings)
@@ -32,4 +35,10 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
+    if without := simulation.commander.without_position:
+        reasons: dict[str, list[str]] = {}
+        for joint, why in without.items():
+            reasons.setdefault(why, []).append(joint)
+        lines = (f"{shortened(joints)} ({why})" for why, joints in reasons.items())
+        print(f"Joints that take no position command: {'; '.join(lines)}. Add gains to command them.")
     return 0

@@ -6,10 +6,8 @@ import argparse
 import math
 import os
 import re
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,11 +17,13 @@ from rich.console import Console
 from rich.live import Live
 
 from tactile_sim import config, scenes
+from tactile_sim.actions import KEYS
 from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.live_table import Keys, View
+from tactile_sim.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 REFRESH = 0.1  # s of wall time between two pictures of the live table
 PLAIN_REFRESH = 1.0  # s between two tables in a pipe
 DOMAINS = 101  # ROS domains above it have ports that Linux hands out to others
-FOOTER = "space throw a ball   p pause   r reset   s step   q quit   "
+KEY_NAMES = {key: "space" if key == " " else key for key in KEYS}
+FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.items()) + "q quit   "
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -40,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "demo",
         "run the node and watch what it feels in a live table",
-        "Keys: space throws a ball, p pauses, r resets, s makes one step while paused, q quits.\n"
+        f"Keys: {', '.join(f'{KEY_NAMES[key]}: {action.label}' for key, action in KEYS.items())}, q: quit.\n"
         "Without ROS_DOMAIN_ID a free domain of this user is taken; discovery keeps to this machine.",
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
@@ -64,15 +65,12 @@ def main(args: argparse.Namespace) -> int:
     web = ["--web", "--web-allow-other-port"] if wanted else []
     arguments = [*web, "--ros-args", *(["-p", f"web.port:={wanted}"] if wanted else [])]
     view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest))
-    # A flag, not an exception: one raised within a callback of ROS may be lost there.
-    interrupted = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: interrupted.set())
     with (
+        StopRequest() as stop,
         Child("run", args.config, *arguments, "-p", "start_paused:=true") as node,
         Monitor() as monitor,
     ):
-        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, interrupted)
+        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, stop)
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
@@ -86,6 +84,13 @@ def _web(node: Child, wanted: int | None) -> str | None:
         if found := re.search(r"web view: (http://\S+:(\d+).*)", line):
             return found[1] if int(found[2]) == wanted else f"{found[1]} (port {wanted} is taken)"
     return None
+
+
+def _start_up(node: Child) -> str:
+    """How far the start-up of the node is, by what it says of it."""
+    lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
+    found = next(filter(None, lines), None)
+    return f"starting the node: {found[0]}" if found else View.starting
 
 
 def free_domain(start: int) -> int:
@@ -120,7 +125,7 @@ def _watch(
     view: View,
     duration: float | None,
     begin: bool,
-    interrupted: threading.Event,
+    stop: StopRequest,
 ) -> int:
     """Show the state until there is a reason to end. Returns the exit code.
 
@@ -131,14 +136,16 @@ def _watch(
     with _display(view) as show, _keys(monitor) as obey:
         while node.returncode is None:
             monitor.spin(REFRESH)
+            if not monitor.state.heard:
+                view.starting = _start_up(node)
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
             now = time.monotonic()
             if end is None and monitor.ready:
                 end = now + (duration or math.inf)
                 if begin:
-                    monitor.pause(False)
-            if interrupted.is_set() or not obey() or (end is not None and now >= end):
+                    monitor.call("pause", False)
+            if stop.requested or not obey() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
             show(monitor, False)
@@ -160,12 +167,15 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
-    print(f"{view.title}: starting the node ...", flush=True)
     due = math.inf
+    said = ""
 
     def show(monitor: Monitor, last: bool) -> None:
-        nonlocal due
+        nonlocal due, said
         now = time.monotonic()
+        if not monitor.state.heard and view.starting != said:
+            said = view.starting
+            print(f"{view.title}: {said}", flush=True)
         if due == math.inf and monitor.state.heard and view.hints:
             due = now + PLAIN_REFRESH
             print(*view.hints, sep="\n", flush=True)  # only now is there something to see
@@ -182,18 +192,12 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     if not Keys.ours():
         yield lambda: True
         return
-    actions = {
-        " ": monitor.throw,
-        "p": lambda: monitor.pause(not monitor.state.paused),
-        "r": monitor.reset,
-        "s": monitor.step,
-    }
     with Keys() as keys:
 
         def obey() -> bool:
             key = keys.read()
-            if key in actions:
-                actions[key]()
+            if key in KEYS:
+                monitor.press(key)
             return key != "q"
 
         yield obey

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, ask_for_patience, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser
 from tactile_sim.names import topic_token
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the tables."""
     settings = config.load(args.config)
-    ask_for_patience()
     from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
 
     simulation = Simulation(settings)
@@ -142,27 +141,34 @@ def _geoms(simulation: Simulation) -> RenderableType:
 def _joints(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     metres = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
+    commander = simulation.commander
     rows = [
         (
-            names.joints[i],
+            name,
             names.bodies[model.jnt_bodyid[i]],
             _kind(mujoco.mjtJoint, model.jnt_type[i]),
             f"{_range(model.jnt_range[i])} {'m' if metres[i] else 'rad'}" if model.jnt_limited[i] else "",
+            f"no: {commander.without_position[name]}"
+            if name in commander.without_position
+            else "yes"
+            if name in commander.joint_names
+            else "",
         )
-        for i in range(model.njnt)
+        for i, name in enumerate(names.joints)
     ]
-    return _table("joints", ("joint", "body", "type", "range"), rows)
+    return _table("joints", ("joint", "body", "type", "range", "takes a position"), rows)
 
 
 def _actuators(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     rows = [
         (
-            names.actuators[i],
+            names.controls[k],
             _driven(simulation, i),
-            _range(model.actuator_ctrlrange[i]) if model.actuator_ctrllimited[i] else "",
+            _range(model.actuator_ctrlrange[k]) if model.actuator_ctrllimited[k] else "",
         )
-        for i in range(model.nu)
+        for i, (first, count) in enumerate(zip(model.actuator_ctrladr, model.actuator_ctrlnum, strict=True))
+        for k in range(first, first + count)
     ]
     return _table("actuators", ("actuator", "drives", "ctrl range"), rows)
 

@@ -10,7 +10,8 @@ from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim.commands import counted, leaving_nothing_half, new_parser
+from tactile_sim import signals
+from tactile_sim.commands import counted, new_parser, require_mujoco
 from tactile_sim.errors import BagError
 
 if TYPE_CHECKING:
@@ -82,11 +83,12 @@ def main(args: argparse.Namespace) -> int:
         and find_library("EGL")
     ):
         os.environ["MUJOCO_GL"] = "egl"  # MuJoCo looks at it as it is imported
+        require_mujoco()
     from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
+    from tactile_sim.bag.atomic_write import refuse_existing
     from tactile_sim.bag.contents import contents
-    from tactile_sim.bag.fresh import refuse_existing
     from tactile_sim.commands.progress import progress
 
     unknown = [name for name in args.figures if name not in FIGURES]
@@ -101,7 +103,7 @@ def main(args: argparse.Namespace) -> int:
         found = contents(args.bag, told)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
     span = Span(args.start, args.stop)
-    with leaving_nothing_half():
+    with signals.raising():
         if args.figures or not args.video:
             _draw(args, robot, span)
         if args.video:
@@ -116,7 +118,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import FIGURES as DRAW
     from tactile_sim.analysis.figures import Lacking
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import beside, fresh, fresh_folder, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
     from tactile_sim.commands.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
@@ -146,7 +148,7 @@ def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.encode import video
     from tactile_sim.analysis.film import HEIGHT, WIDTH, Film
     from tactile_sim.analysis.recording import Recording
-    from tactile_sim.bag.fresh import fresh
+    from tactile_sim.bag.atomic_write import fresh
     from tactile_sim.commands.progress import progress
 
     with progress("reading") as told:

@@ -23,7 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Record until SIGINT or SIGTERM; returns 0."""
+    """Record until a signal ends it; return 0."""
     require_ros("tactile_sim record")
     from tactile_sim.ros.record import record  # needs rclpy
 

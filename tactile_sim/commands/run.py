@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 
-from tactile_sim.child import Child
 from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
-from tactile_sim.errors import BagError
-
-RECORDED_DEPTH = 500  # messages of a topic that wait for the recorder: all of some seconds
-RECORDER_PATIENCE = 60.0  # s until the recorder must be up
-MATCHING_PATIENCE = 30.0  # s that it may take to find all topics
+from tactile_sim.signals import StopRequest
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -45,31 +37,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the node until it is told to stop or the duration is over."""
+    """Run the node until a signal ends it or the duration is over."""
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
+    from tactile_sim.ros.recorder_process import RecorderProcess
 
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # from here on there is something to end properly
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    web = {"web": bool(args.web), "allow_other_port": args.web_allow_other_port}
-    if not args.record:
-        return node.run(args.config, args.duration, args.ros_args, **web)
-    with _recorder(args.record):
+    with StopRequest() as stop, ExitStack() as stack:
+        recorder = stack.enter_context(RecorderProcess(args.record)) if args.record else None
         return node.run(
-            args.config, args.duration, args.ros_args, RECORDED_DEPTH, **web, recorded=MATCHING_PATIENCE
+            args.config,
+            args.duration,
+            args.ros_args,
+            stop,
+            recorder=recorder,
+            web=bool(args.web),
+            allow_other_port=args.web_allow_other_port,
         )
-
-
-@contextmanager
-def _recorder(bag: str) -> Iterator[None]:
-    """A recorder in a process of its own: there before the node's first message, ended after its last."""
-    with Child("record", bag) as child:
-        if not child.wait_for("recording", RECORDER_PATIENCE):
-            said = " ".join(child.last_lines[-1:]).removeprefix("tactile_sim: error: ")
-            raise BagError(f"the recorder did not start: {said or 'no answer'}")
-        yield
-        early = child.returncode is not None
-    said = " ".join(child.last_lines[-1:]).removeprefix("tactile_sim: error: ")
-    if early:
-        raise BagError(f"the recorder ended before the node: {said}")
-    print(said, file=sys.stderr)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
-from tactile_sim import config, kernel_cache, share
+from tactile_sim import config, share
 from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
+from tactile_sim.signals import StopRequest
 from tactile_sim.view.web.address import RANDOM, Endpoint, announcement
 
 
@@ -75,8 +76,6 @@ def _simulate(args: argparse.Namespace) -> int:
     endpoint = _endpoint(args, settings.web)
     endpoint.check()
     print(f"building the skin of {Path(settings.scene).stem}", file=sys.stderr)
-    if kernel_cache.empty:
-        print(kernel_cache.PATIENCE_ASKED, file=sys.stderr)
     # These imports take seconds, so they come after the first line of output.
     from tactile_sim.loop.output import Terminal
     from tactile_sim.loop.runner import Runner
@@ -84,28 +83,24 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.view.process.publisher import ViewPublisher
 
     failures: list[str] = []
-    ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
-    simulation = Simulation(settings)
-    view = ViewPublisher.open(simulation, endpoint)
+    simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
     runner = Runner(simulation, Terminal())
-
-    def stop_later() -> None:
-        ending.wait(args.duration)
-        runner.stop()
 
     def on_lost(reason: str) -> None:
         failures.append(reason)
-        ending.set()
+        runner.stop()
 
-    view.serve(runner, on_lost=on_lost)
-    print(announcement(endpoint.host, view.url), flush=True)
-    threading.Thread(target=stop_later, daemon=True).start()
-    try:
+    with StopRequest() as stop, ExitStack() as stack:
+        view = ViewPublisher.open(simulation, endpoint)
+        stack.callback(view.close)
+        stop.call(runner.stop)
+        view.serve(runner, on_lost=on_lost)
+        print(announcement(endpoint.host, view.url), flush=True)
+        if args.duration is not None:
+            timer = threading.Timer(min(args.duration, threading.TIMEOUT_MAX), runner.stop)
+            timer.daemon = True
+            timer.start()
         runner.run()
-    finally:
-        view.close()
     if failures:
         print(f"tactile_sim: error: the web view failed ({failures[0]})", file=sys.stderr)
     return 1 if failures else 0

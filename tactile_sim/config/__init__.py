@@ -7,27 +7,25 @@ from pathlib import Path
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
+from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
+from tactile_sim.config.keys import Key
 from tactile_sim.config.mapping import from_mapping, records
-from tactile_sim.config.patterns import match
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.settings import (
     KEYS,
-    Key,
     MarkerSettings,
     MotionSettings,
     Rates,
     Settings,
     SkinSettings,
-    TrifingerSettings,
     WebSettings,
 )
-from tactile_sim.config.stages import SENSOR_STAGES, resolve_stages
 from tactile_sim.errors import ConfigError
+from tactile_sim.patterns import match
 
 __all__ = [
     "KEYS",
-    "SENSOR_STAGES",
     "FeelerSettings",
     "Key",
     "MarkerSettings",
@@ -35,9 +33,9 @@ __all__ = [
     "Rates",
     "Settings",
     "SkinSettings",
-    "TrifingerSettings",
     "WebSettings",
     "check_count",
+    "engine_keys",
     "find",
     "from_mapping",
     "geom_areas",
@@ -47,7 +45,6 @@ __all__ = [
     "records",
     "resolve_feelers",
     "resolve_scales",
-    "resolve_stages",
 ]
 
 

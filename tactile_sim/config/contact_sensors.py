@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tactile_sim.config.checks import Check, Choice, Integer, Ordered, Text
+from tactile_sim.schema import Check, Choice, Integer, Ordered, Text
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
 """What a contact sensor tells of a contact, in this order."""

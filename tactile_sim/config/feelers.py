@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.config.checks import Check, Flag, Number, Text
-from tactile_sim.config.patterns import match
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
+from tactile_sim.patterns import match
+from tactile_sim.schema import Check, Flag, Number, Text
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
@@ -30,19 +30,29 @@ class FeelerSettings:
 
     image: str | None = _key(
         Text(filled=True),
-        "where they stand, on the UV map of the body: white of full length, grey shorter, black none; "
-        "beside the file, absolute, `package://` or `file://`; where several geoms have a map, each has an "
-        'image by its name: `"skin_{geom}.png"`, quoted',
+        "image on the UV map of the body: a white pixel is a feeler of full length, a grey one is shorter, "
+        "black is none; a path relative to the configuration file or absolute, `package://` or `file://`; if "
+        'several geoms have a map, name an image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
     spacing: float | None = _key(
-        Number(above=0, unit="m"), "or, without an image: evenly, so far apart [m]", None
+        Number(above=0, unit="m"), "without an image: distance between neighbouring feelers [m]", None
     )
-    length: float = _key(Number(above=0, most=1e6, unit="m"), "of the longest ones [m]", 0.1)
+    length: float = _key(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
+    white_only: bool | None = _key(
+        Flag(),
+        "whether only white pixels of the image are feelers; by default true if the image has colours, false "
+        "if it is grey",
+        None,
+    )
     tolerance: float = _key(
-        Number(least=0, most=1), "how far inside the body they begin, as a part of their length", 0.2
+        Number(least=0, most=1),
+        "depth inside the body at which feelers begin, as a fraction of their length",
+        0.2,
     )
-    children: bool = _key(Flag(), "whether bodies that hang on this one cover them", False)
+    children: bool = _key(
+        Flag(), "whether bodies below this one in the kinematic tree cover its feelers", True
+    )
 
 
 FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}

@@ -7,13 +7,17 @@ a body's name means the same everywhere: a table such as ``skin.scales`` takes a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from tactile_sim.config.checks import Check, shown
-from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings, TrifingerSettings
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.config.engine_keys import engine_keys
+from tactile_sim.config.keys import Key
+from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
+from tactile_sim.errors import ConfigError, ConfigErrors, located, suggest
+from tactile_sim.registry import engine_plugin, has_engine
+from tactile_sim.schema import Check, check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
 """rcl has no null: a plain ``null`` reaches a node as this text."""
@@ -34,45 +38,71 @@ def from_mapping(
 
     Raises:
         ConfigError: names the key, what is there, and the nearest valid name.
+        ConfigErrors: several of these.
     """
-    values = _checked(mapping, source)
-    if values.get("engine") == "trifinger":
-        if "scene" in values:
-            raise ConfigError(
-                f"{source}: scene: the engine trifinger brings its own; leave the key out,"
-                " or choose another engine"
-            )
-        values["scene"] = values.get("trifinger.type", TrifingerSettings.type)
-    if "scene" not in values:
-        fingers = any(name.startswith("trifinger.") for name in values)
-        remedy = (
-            "for the TriFinger set 'engine: trifinger'"
-            if fingers
-            else "name an MJCF or URDF file: 'scene: touch_cube.xml'"
-        )
-        raise ConfigError(f"{source}: the key 'scene' is missing; {remedy}")
-    return _build(Settings, "", values, base=base, source=source)
+    pairs = list(_flatten(mapping, source))
+    named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
+    engine = named.get("engine", KEYS["engine"].default)
+    with located(f"{source}: engine"):
+        plugin, own = engine_plugin(engine), engine_keys(engine)
+    values, errors = _checked(pairs, source, own, engine)
+    wrong = {name.partition(".")[0] for name, _ in errors}
+    options = None
+    if engine not in wrong:
+        options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
+        scene = plugin.scene_name(options)
+        if scene is not None and "scene" in values:
+            fault = f"the engine {engine} brings its own; leave the key out, or choose another engine"
+            errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
+        elif scene is not None:
+            values["scene"] = scene
+    if "scene" not in values and not wrong & {"scene", "engine", engine}:
+        remedy = "name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
+    _raise(errors)
+    return _build(Settings, "", values, base=base, source=source, engine_settings=options)
 
 
 def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
     """The checked values of one table of groups alone: ``gains`` or ``skin.sensor``; errors as above."""
-    return _records(name, _checked({name: mapping}, source))
+    values, errors = _checked(_flatten({name: mapping}, source), source)
+    _raise(errors)
+    return _records(name, values)
 
 
-def _checked(mapping: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Checked values by full name."""
+def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
+    if errors:
+        raise errors[0][1] if len(errors) == 1 else ConfigErrors([error for _, error in errors])
+
+
+def _checked(
+    pairs: Iterable[tuple[str, Any]],
+    source: str,
+    own: Mapping[str, Key] = MappingProxyType({}),
+    engine: str = "",
+) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
+    """Return the valid values by full name, and the errors with the keys that they are about.
+
+    Args:
+        pairs: Full names and values.
+        source: Name of the origin for errors.
+        own: Keys of the engine.
+        engine: Name of the engine.
+    """
     values: dict[str, Any] = {}
-    for name, value in _flatten(mapping, source):
+    errors: list[tuple[str, ConfigError]] = []
+    for name, value in pairs:
         if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
             continue
-        check = _check_of(name, value, source)
-        if value is None or (isinstance(value, str) and value in _NULLS):
-            continue
         try:
-            values[name] = check(value)
+            check = own[name].check if name in own else _check_of(name, value, source, own, engine)
+            if value is not None and not (isinstance(value, str) and value in _NULLS):
+                values[name] = check(value)
+        except ConfigError as error:
+            errors.append((name, error))
         except ValueError as error:
-            raise ConfigError(f"{source}: {name}: {error}") from None
-    return values
+            errors.append((name, ConfigError(f"{source}: {name}: {error}")))
+    return values, errors
 
 
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -83,14 +113,18 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
             raise ConfigError(
                 f"{source}: {prefix}{key}: a key has to be text, but is {shown(key)}; put it in quotes"
             )
+        try:
+            check_characters(key)
+        except ValueError as error:
+            raise ConfigError(f"{source}: {prefix}{key}: a key {error}") from None
         if isinstance(value, Mapping):
             yield from _flatten(value, source, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
 
-def _check_of(name: str, value: Any, source: str) -> Check:
-    """What a key's value has to pass. Raises ConfigError where there is no such key."""
+def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine: str) -> Check:
+    """Return the check of a key that is not the engine's. Raises ConfigError for an unknown key."""
     if name in KEYS:
         return KEYS[name].check
     for table, check in TABLES.items():
@@ -99,12 +133,18 @@ def _check_of(name: str, value: Any, source: str) -> Check:
     for record, checks in RECORDS.items():
         if name.startswith(record + "."):
             return _check_in(record, checks, name, value, source)
-    if name in [*TABLES, *RECORDS, *_GROUPS]:
+    if name in [*TABLES, *RECORDS, *_GROUPS] or (own and name == engine):
         raise ConfigError(f"{source}: {name}: needs keys below it, but is {shown(value)}")
-    plain = next((key for key in KEYS if name.startswith(key + ".")), None)
+    group = name.partition(".")[0]
+    if group != name and group != engine and group not in _GROUPS and has_engine(group):
+        raise ConfigError(
+            f"{source}: {name}: belongs to the engine {group!r}, but the engine is {engine!r};"
+            f" set 'engine: {group}' or leave the key out"
+        )
+    plain = next((key for key in [*KEYS, *own] if name.startswith(key + ".")), None)
     if plain:
         raise ConfigError(f"{source}: {plain}: takes one value, but has keys below it: {name!r}")
-    raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name)}")
+    raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name, own)}")
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
@@ -134,11 +174,11 @@ def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
     return (parts[0], ".".join(parts[1:])) if len(parts) > levels else ("", name)
 
 
-def _nearest_key(name: str) -> str:
-    """The nearest key: of the same group, or with a misspelt group, or one that stands at another level."""
-    known = [*KEYS, *TABLES, *RECORDS]
+def _nearest_key(name: str, own: Iterable[str]) -> str:
+    """Return the nearest key: of the same group, of a group with a similar name, or at another level."""
+    known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
-    if group in _GROUPS:
+    if any(key.startswith(group + ".") for key in known):
         return suggest(name, [key for key in known if key.startswith(group + ".")])
     elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)
     if elsewhere:

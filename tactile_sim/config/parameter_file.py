@@ -20,6 +20,8 @@ import yaml
 
 from tactile_sim import share
 from tactile_sim.errors import ConfigError
+from tactile_sim.files import MB, read_file
+from tactile_sim.schema import check_characters
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
 
@@ -28,6 +30,8 @@ _FALSE = {"N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "
 _INFINITIES = {f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
 _NANS = {".nan", ".NaN", ".NAN"}
 _NODE_LEVEL = "ros__parameters"
+_MOST_BYTES = MB
+"""Largest parameter file [bytes]; PyYAML parses about 0.5 MB per second."""
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
@@ -87,7 +91,7 @@ def _c_number(convert: Callable, text: str, *base: int) -> Any:
 
 def _text(path: Path, source: str) -> str:
     try:
-        content = path.read_bytes()
+        content = read_file(path, _MOST_BYTES)
         if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
             raise ConfigError(
                 f"{source}: is a scene, not a configuration; write a YAML file with 'scene: {path.name}' and"
@@ -202,7 +206,7 @@ class _Reader:
         if not isinstance(event, yaml.ScalarEvent):
             self._fail(event, f"{name}: rcl takes no alias; write the value of *{event.anchor} out")
         if event.style in ("'", '"') or event.tag == "tag:yaml.org,2002:str":
-            return event.value
+            return self._text(event, name)
         if not event.value:
             self._fail(event, f"{name} has no value; give one, or leave the key out")
         return scalar(event.value)
@@ -214,7 +218,15 @@ class _Reader:
                 return
             if not isinstance(event, yaml.ScalarEvent) or not event.value:
                 self._fail(event, "a key has to be a word")
-            yield event.value, next(self._events)
+            yield self._text(event, "a key"), next(self._events)
+
+    def _text(self, event: yaml.ScalarEvent, name: str) -> str:
+        """Return a quoted scalar. The C strings of rcl hold no null characters and no lone surrogates."""
+        try:
+            check_characters(event.value)
+        except ValueError as error:
+            self._fail(event, f"{name} {error}")
+        return event.value
 
     def _fail(self, event: yaml.Event, message: str) -> NoReturn:
         raise ConfigError(f"{self._source}: line {event.start_mark.line + 1}: {message}")

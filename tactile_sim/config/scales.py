@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping
 from math import ceil, floor, log10
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.config.patterns import match
 from tactile_sim.config.settings import Settings
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
+from tactile_sim.registry import engine_plugin
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
@@ -23,14 +25,15 @@ FINEST = 1e-100
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Spacing of the taxels [m] by body id, in the order of ids, for the bodies that have a skin.
 
-    Where nothing is said, the TriFinger's tips and lower links have one.
+    Without ``skin.scales`` the engine's own default applies.
 
     Raises:
         ConfigError: as `match_scales`; no skin where only its contacts are asked for, two bodies that would
             share a topic.
     """
     where = f"{settings.source}: skin.scales"
-    scales = match_scales(settings.skin.scales or _usual(settings), model, names, where)
+    default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
+    scales = match_scales(settings.skin.scales or default, model, names, where)
     if not scales and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
@@ -39,15 +42,6 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
         )
     check_topics([names.bodies[body] for body in scales], where)
     return dict(sorted(scales.items()))
-
-
-def _usual(settings: Settings) -> dict[str, float]:
-    """The spacings of a scene that brings its own."""
-    if settings.engine != "trifinger":
-        return {}
-    from tactile_sim.trifinger.robot.skin import SPACINGS  # which few need
-
-    return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
 
 def match_scales(
@@ -63,6 +57,13 @@ def match_scales(
             many taxels. ``where`` begins its text.
     """
     can_feel = _feeling(model, names)
+    for entry in scales:
+        matched = [body for body in names.bodies[1:] if fnmatch.fnmatchcase(body, entry)]
+        if matched and entry not in names.bodies and not set(matched) & set(can_feel):
+            raise ConfigError(
+                f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
+                " so they cannot feel; set contype and conaffinity of their geoms in the scene"
+            )
     chosen = match(scales, names.bodies, where, "body", can_feel)
     ids = {name: body for body, name in enumerate(names.bodies)}
     areas = colliding_areas(model)

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.checks import Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.config.contact_sensors import CONTACT_SENSOR
+from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
-from tactile_sim.config.stages import STAGE_PARAMETERS
+from tactile_sim.config.keys import Key, fields, plain_keys
+from tactile_sim.config.keys import key as _key
 from tactile_sim.errors import ConfigError, suggest
-
-
-def _key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
-    """A key: ``live`` ones can be set while the simulation runs."""
-    return field(default=default, metadata={"check": check, "doc": doc, "live": live})
+from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
+from tactile_sim.signal_chain.chain import PARAMETERS
 
 
 def _table(check: Check) -> Any:
@@ -65,7 +62,7 @@ class SkinSettings:
     )
     response_function: str = _key(
         "spread_linear",
-        Choice(("nearest", "spread_linear", "hertz"), table="RESPONSE_FUNCTIONS"),
+        Choice(("nearest", "spread_linear", "hertz", "elastic_foundation"), table="RESPONSE_FUNCTIONS"),
         "how a load falls on the taxels near it",
         live=True,
     )
@@ -76,16 +73,22 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(above=0, unit="Pa"),
-        "plane-strain modulus E / (1 - nu²) of the skin, for `hertz` [Pa]: soft silicone",
+        Number(above=0, most=1e15, unit="Pa"),
+        "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
+        "`elastic_foundation`",
+    )
+    thickness: float = _key(
+        2e-3,
+        Number(above=0, most=1.0, unit="m"),
+        "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key(
         "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"
     )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
-    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**STAGE_PARAMETERS)
-    """Parameters by body name or shell pattern, stage and name: see `tactile_sim.config.stages`."""
+    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
+    """Parameters of the signal chain by body name or shell pattern, stage and name."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Rates:
     images: float = _rate(15.0, "tactile/*/image")
     feelers: float = _rate(100.0, "tactile/*/feelers")
     sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
-    diagnostics: float = _rate(1.0, "/diagnostics")
+    diagnostics: float = _rate(1.0, "/diagnostics; while time stands, of wall time")
 
 
 @dataclass(frozen=True)
@@ -130,22 +133,6 @@ class WebSettings:
 
 
 @dataclass(frozen=True)
-class TrifingerSettings:
-    """``trifinger.*``: the robot of ``engine: trifinger``, which brings its own scene."""
-
-    type: str = _key(
-        "trifingerpro",
-        Choice(("trifingerpro", "trifingeredu", "trifingerone", "fingerpro", "fingeredu", "fingerone")),
-        "the robot",
-    )
-    object: str = _key("cube", Choice(("cube", "none")), "what lies on its table")
-    link_drag: bool = _key(
-        True, Flag(), "whether links and objects feel the drag of PyBullet, for which gains were tuned"
-    )
-    grasp: bool = _key(False, Flag(), "built-in motion: three fingers take the cube, lift it and hold it")
-
-
-@dataclass(frozen=True)
 class MotionSettings:
     """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
 
@@ -164,12 +151,12 @@ class Settings:
         Text(filled=True),
         "MJCF or URDF: shipped name, path, package:// or file:// address; left out with `engine: trifinger`",
     )
-    engine: str = _key("mujoco", Choice(("mujoco", "motrix", "trifinger")), "the physics engine")
+    engine: str = _key("mujoco", EngineName(filled=True), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
     )
     lockstep: bool = _key(False, Flag(), "time advances only by ~/step or by a command per step")
-    seed: int = _key(0, Integer(0, 2**63 - 1), "seed of all random numbers")
+    seed: int = _key(0, SEED, "seed of all random numbers")
     frame_prefix: str = _key("", Frame(), "put before each body's name in TF")
     world_frame: str = _key("world", Frame(filled=True), "TF frame of the world")
     tf: str = _key(
@@ -187,7 +174,7 @@ class Settings:
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
     gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
-    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] by joint name or shell pattern."""
+    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] of servos to add, by joint or shell pattern."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
@@ -196,7 +183,14 @@ class Settings:
     """Keys of `tactile_sim.config.feelers.FeelerSettings` by body name or shell pattern."""
     contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
-    trifinger: TrifingerSettings = field(default_factory=TrifingerSettings)
+    engine_settings: Any = None
+    """Instance of the ``Settings`` of the engine's plug-in, from the keys below the engine's name; None if it
+    has none."""
+
+    @property
+    def keys(self) -> dict[str, Key]:
+        """Plain keys by full name, including those of the engine."""
+        return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
         """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
@@ -205,14 +199,15 @@ class Settings:
             ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
         """
         in_table = any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
-        if key not in KEYS and not in_table:
-            raise ConfigError(f"unknown key {key!r}{suggest(key, KEYS)}")
-        if in_table or not KEYS[key].live:
+        keys = self.keys
+        if key not in keys and not in_table:
+            raise ConfigError(f"unknown key {key!r}{suggest(key, keys)}")
+        if in_table or not keys[key].live:
             raise ConfigError(
                 f"{key}: cannot be set while the simulation runs; set it in the file and start again"
             )
         try:
-            checked = KEYS[key].check(value)
+            checked = keys[key].check(value)
         except ValueError as error:
             raise ConfigError(f"{key}: {error}") from None
         group, _, leaf = key.rpartition(".")
@@ -221,41 +216,25 @@ class Settings:
             change = {group: dataclasses.replace(getattr(self, group), **change)}
         return dataclasses.replace(self, **change)
 
+    def within(self, steps_per_second: float) -> Settings:
+        """Return the same settings with no rate above the physics' steps per second [Hz]."""
+        rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
+        return dataclasses.replace(self, rates=Rates(**rates))
+
     def parameters(self) -> dict[str, Any]:
         """All plain keys with their present values, by full name, as ROS parameters."""
-        return {name: operator.attrgetter(name)(self) for name in KEYS}
+        own = engine_keys(self.engine)
+        engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
+        return {name: operator.attrgetter(name)(self) for name in KEYS} | engine
 
 
-@dataclass(frozen=True)
-class Key:
-    """One plain key. Without a ``default`` it has to be given; ``live`` ones can be set while it runs."""
-
-    name: str
-    default: Any
-    check: Check
-    doc: str
-    live: bool
-
-
-def _fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
-    for entry in dataclasses.fields(settings):
-        if dataclasses.is_dataclass(entry.default_factory):
-            yield from _fields(entry.default_factory, f"{prefix}{entry.name}.")
-        elif entry.metadata:
-            yield prefix + entry.name, entry
-
-
-KEYS: dict[str, Key] = {
-    name: Key(name, entry.default, **entry.metadata)
-    for name, entry in _fields(Settings)
-    if "check" in entry.metadata
-}
+KEYS: dict[str, Key] = plain_keys(Settings)
 """The plain keys by full name, such as ``rates.tactile``."""
 TABLES: dict[str, Check] = {
-    name: entry.metadata["table"] for name, entry in _fields(Settings) if "table" in entry.metadata
+    name: entry.metadata["table"] for name, entry in fields(Settings) if "table" in entry.metadata
 }
 """Tables by full name, such as ``skin.scales``: what each value of theirs may be."""
 RECORDS: dict[str, dict[str, Check]] = {
-    name: entry.metadata["record"] for name, entry in _fields(Settings) if "record" in entry.metadata
+    name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
 """Tables whose entries are groups (``gains``): what each key in such a group may be."""

@@ -1,25 +1,26 @@
-"""Commands to joints and actuators, checked and turned into controls and forces."""
+"""Commands to joints and actuators, checked and turned into controls and applied forces."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from tactile_sim.config import match
-from tactile_sim.engines.state import LARGEST
+from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
+from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, read_drives, undriven
+from tactile_sim.scenes.servos import added_servos, effort_range
 
-_SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
-_FIELDS = ("position", "velocity", "effort")
+_LOG = logging.getLogger("tactile_sim.control")
 
 
 @dataclass(frozen=True)
 class JointCommand:
-    """What a JointState asks for: each array empty or as long as ``name``; NaN leaves a joint alone."""
+    """Targets of a JointState: each array is empty or as long as ``name``; NaN leaves a joint alone."""
 
     name: Sequence[str]
     position: np.ndarray
@@ -31,45 +32,45 @@ class JointCommand:
 
 
 class Commander:
-    """Holds the last command and lets it act.
+    """Turns commands to joints into controls of their actuators, and holds the last command.
 
-    A position goes to the joint's position actuator, a velocity to its velocity actuator, an effort to its
-    motor. What has no such actuator acts as a force: kp (position − q) + kd (velocity − q̇) + effort, through
-    the motor where there is one (and within its limits), else applied to the joint.
+    Controls are computed from the gain and bias of their actuators, so that a servo exerts no force at its
+    target. An effort is added to the force of a servo made from ``gains``, else goes to the joint's motor,
+    else is applied to the joint. Until a command comes, servos made from ``gains`` hold the positions of the
+    reset.
     """
 
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        names: Names,
-        gains: Mapping[str, Mapping[str, float]],
-        where: str = "gains",
-    ):
-        """gains: ``kp`` and ``kd`` by joint name or shell pattern; where: how errors call that table.
-
-        Raises ConfigError for an entry that speaks for no hinge or slide joint.
-        """
+    def __init__(self, model: mujoco.MjModel, names: Names):
+        """Read the actuators of a compiled model, with the servos of ``gains`` among them."""
         self._model = model
-        self._joints = np.flatnonzero(np.isin(model.jnt_type, _SCALAR))
+        self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
         """The hinge and slide joints: those that joint states list and commands may name."""
         self.qpos = model.jnt_qposadr[self._joints]
         self.dofs = model.jnt_dofadr[self._joints]
         self._index = {name: k for k, name in enumerate(self.joint_names)}
-        self._actuators = {field: np.full(len(self._joints), -1) for field in _FIELDS}
-        self._find_actuators()
-        chosen = match(gains, self.joint_names, where, "hinge or slide joint")
-        entries = [gains.get(chosen.get(name, ""), {}) for name in self.joint_names]
-        self._kp, self._kd = (np.array([entry.get(key, 0.0) for entry in entries]) for key in ("kp", "kd"))
+        self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
+        """Why some joints take no position command, by name."""
+        self._read_drives()
+        self._reported: set[tuple[int, int]] = set()
         self.release()
 
+    def start(self, data: mujoco.MjData) -> None:
+        """Forget all commands after a reset; servos made from ``gains`` hold the joints where they are."""
+        self.release()
+        holding = self._servo & (self._field == POSITION)
+        data.ctrl[self._control[self._servo]] = 0.0
+        data.ctrl[self._control[holding]] = data.qpos[self.qpos[self._joint[holding]]]
+
     def release(self) -> None:
-        """Forgets all commands."""
-        self._targets = {field: np.full(len(self._joints), np.nan) for field in _FIELDS}
-        self._choose()
+        """Forget all commands; controls stay as they are."""
+        self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
+        self._tracking = np.empty(0, int)
+        self.every_step = False
+        """Whether `apply` must be called before each step."""
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
-        """The raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
+        """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
         values = np.asarray(controls, float)
         if values.shape != (self._model.nu,):
             raise CommandError(f"ctrl has {values.size} values; the scene has {self._model.nu} actuators")
@@ -80,7 +81,7 @@ class Commander:
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Targets (joints,) of a command by field, NaN where it says nothing. Raises CommandError."""
+        """Return the targets (joints,) of a command by field, NaN where it has none. Raises CommandError."""
         unknown = next((name for name in command.name if name not in self._index), None)
         if unknown is not None:
             raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, self.joint_names)}")
@@ -89,7 +90,7 @@ class Commander:
             raise CommandError(f"joint_commands names joint {twice!r} twice")
         where = [self._index[name] for name in command.name]
         targets = {}
-        for field in _FIELDS:
+        for field in FIELDS:
             values = np.asarray(getattr(command, field), float)
             if len(values) not in (0, len(where)):
                 raise CommandError(
@@ -106,87 +107,127 @@ class Commander:
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):
                 targets[field][where] = values
-        for field, gain, key in (("position", self._kp, "kp"), ("velocity", self._kd, "kd")):
-            # A velocity beside a position only helps the feedback; alone it needs a way to act.
-            helpless = ~np.isnan(targets[field]) & (self._actuators[field] < 0) & (gain == 0.0)
+        for field, key in (("position", "kp"), ("velocity", "kd")):
+            # A velocity beside a position is a feedforward; alone it needs a drive.
+            helpless = ~np.isnan(targets[field]) & ~self._takes[field]
             if field == "velocity":
                 helpless &= np.isnan(targets["position"])
             if helpless.any():
-                name = self.joint_names[int(np.argmax(helpless))]
+                k = int(np.argmax(helpless))
+                name = self.joint_names[k]
+                why = f" ({self.without_position[name]})" if field == "position" else ""
+                if self._takes["position"][k] and not (self._servo & (self._joint == k)).any():
+                    remedy = "command its position"
+                else:
+                    remedy = f"set gains: {{{name}: {{{key}: ...}}}}"
                 raise CommandError(
-                    f"joint_commands: joint {name!r} has no {field} actuator and no gain; "
-                    f"set gains: {{{name}: {{{key}: ...}}}}, or command its effort"
+                    f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
                 )
         return targets
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
-        """Takes over what ``check`` gave; joints that it leaves alone keep their last command."""
-        for field in _FIELDS:
-            spoken = ~np.isnan(targets[field])
-            self._targets[field][spoken] = targets[field][spoken]
-            if field != "effort":
-                direct = np.flatnonzero(spoken & (self._actuators[field] >= 0))
-                actuators = self._actuators[field][direct]
-                # An actuator's length is its gear times the joint's coordinate.
-                data.ctrl[actuators] = targets[field][direct] * self._model.actuator_gear[actuators, 0]
-        self._choose()
+        """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        given = np.stack([targets[field] for field in FIELDS], axis=1)
+        named = ~np.isnan(given)
+        kept = self._targets
+        # Position and velocity are one set point: a new one replaces both.
+        kept[named[:, :EFFORT].any(axis=1), :EFFORT] = np.nan
+        kept[named] = given[named]
+        self._report(np.where(named, kept, np.nan))
+        acting = named.any(axis=1)[self._joint]
+        # A servo with nothing but an effort goes on with its last control.
+        idle = (
+            acting
+            & self._servo
+            & np.isnan(kept[self._joint, POSITION])
+            & np.isnan(kept[self._joint, VELOCITY])
+        )
+        kept[self._joint[idle], self._field[idle]] = data.ctrl[self._control[idle]]
+        acting &= ~np.isnan(kept[self._joint, self._field])
+        self._set_controls(data, acting, kept[self._joint[acting]])
+        applied = named[:, EFFORT] & ~self._takes["effort"]
+        data.qfrc_applied[self.dofs[applied]] = np.clip(
+            kept[applied, EFFORT], *self._reach[applied, EFFORT].T
+        )
+        self._choose_tracking()
 
     def yield_to(self, controls: np.ndarray, data: mujoco.MjData) -> None:
-        """Forgets what was asked of the joints behind the raw controls of a mask (nu,)."""
+        """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
         if not len(controls):
             return
-        joints = np.any([(own >= 0) & controls[own] for own in self._actuators.values()], axis=0)
-        for target in self._targets.values():
-            target[joints] = np.nan
+        joints = self._joint[controls[self._control]]
+        self._targets[joints] = np.nan
         data.qfrc_applied[self.dofs[joints]] = 0.0
-        self._choose()
-
-    def _choose(self) -> None:
-        """Which joints are held or tracked by feedback, and on which a force acts."""
-        servo = self._actuators["position"] >= 0
-        self._holds = ~np.isnan(self._targets["position"]) & ~servo
-        self._tracks = ~np.isnan(self._targets["velocity"]) & ~servo & (self._actuators["velocity"] < 0)
-        self._forced = self._holds | self._tracks | ~np.isnan(self._targets["effort"])
-        self.every_step = bool(self._forced.any())
-        """Whether commands act through forces that must be renewed at each step."""
+        self._choose_tracking()
 
     def apply(self, data: mujoco.MjData) -> None:
-        """Lets efforts and feedback act on the coming step."""
-        if not self.every_step:
-            return
-        position, velocity, effort = (self._targets[field] for field in _FIELDS)
-        force = np.nan_to_num(effort)
-        speed = data.qvel[self.dofs]
-        force += np.where(self._holds, self._kp * (position - data.qpos[self.qpos]), 0.0)
-        wanted_speed = np.where(self._tracks, velocity, 0.0)
-        force += np.where(self._holds | self._tracks, self._kd * (wanted_speed - speed), 0.0)
-        motor = self._actuators["effort"]
-        by_motor, applied = self._forced & (motor >= 0), self._forced & (motor < 0)
-        chosen = motor[by_motor]
-        strength = self._model.actuator_gear[chosen, 0] * self._model.actuator_gainprm[chosen, 0]
-        data.ctrl[chosen] = force[by_motor] / strength
-        data.qfrc_applied[self.dofs[applied]] = force[applied]
+        """Let servos track velocities in the coming step."""
+        if self.every_step:
+            joints = self._joint[self._tracking]
+            # At the present position the stiffness exerts no force; damping and effort remain.
+            targets = np.column_stack([data.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
+            self._set_controls(data, self._tracking, targets)
 
-    def _find_actuators(self) -> None:
-        """Which actuator of each joint takes which field, by MuJoCo's gain and bias."""
-        model = self._model
-        index = {int(joint): k for k, joint in enumerate(self._joints)}
-        for a in range(model.nu):
-            joint = index.get(int(model.actuator_trnid[a, 0]))
-            if joint is None or model.actuator_trntype[a] != mujoco.mjtTrn.mjTRN_JOINT:
-                continue
-            if model.actuator_gaintype[a] != mujoco.mjtGain.mjGAIN_FIXED:
-                continue
-            if model.actuator_gainprm[a, 0] == 0 or model.actuator_gear[a, 0] == 0:
-                continue
-            if model.actuator_dyntype[a] == mujoco.mjtDyn.mjDYN_INTEGRATOR:
-                continue  # its control is neither position nor velocity nor effort
-            if model.actuator_biastype[a] == mujoco.mjtBias.mjBIAS_NONE:
-                field = "effort"
-            elif model.actuator_biasprm[a, 1] != 0:
-                field = "position"
-            elif model.actuator_biasprm[a, 2] != 0:
-                field = "velocity"
-            else:
-                continue
-            self._actuators[field][joint] = a
+    def _set_controls(self, data: mujoco.MjData, drives: np.ndarray, targets: np.ndarray) -> None:
+        """Set the controls of some drives from targets (n, 3), NaN where there is none."""
+        controls = self._offset[drives] + np.sum(self._weights[drives] * np.nan_to_num(targets), axis=1)
+        data.ctrl[self._control[drives]] = np.clip(controls, *self._range[drives].T)
+
+    def _choose_tracking(self) -> None:
+        """Choose the servos that follow a velocity without a position."""
+        targets = self._targets[self._joint]
+        tracks = np.isnan(targets[:, POSITION]) & ~np.isnan(targets[:, VELOCITY])
+        self._tracking = np.flatnonzero(tracks & self._servo & (self._field == POSITION))
+        self.every_step = len(self._tracking) > 0
+
+    def _report(self, targets: np.ndarray) -> None:
+        """Log once for each joint and field that a target (joints, 3) is out of reach."""
+        low, high = self._reach[..., 0], self._reach[..., 1]
+        slack = 1e-6 * np.fmax(1.0, np.abs(targets))
+        for k, field in np.argwhere((targets < low - slack) | (targets > high + slack)).tolist():
+            if (k, field) not in self._reported:
+                self._reported.add((k, field))
+                _LOG.warning(
+                    "joint_commands: %s of joint %r must be between %.6g and %.6g, got %.6g;"
+                    " the joint cannot follow (reported once)",
+                    FIELDS[field], self.joint_names[k], low[k, field], high[k, field], targets[k, field],
+                )  # fmt: skip
+
+    def _read_drives(self) -> None:
+        """Read the drives of the joints into arrays, and what they can reach."""
+        model, joints = self._model, {int(joint): k for k, joint in enumerate(self._joints)}
+        found = read_drives(model)
+        servos = added_servos(model, found)
+        by_servo = {drive.joint for drive in servos}
+        motors: dict[int, int] = {}  # of several motors, one gives the effort
+        for drive in found:
+            if drive.field == EFFORT and drive.joint not in by_servo:
+                motors.setdefault(drive.joint, drive.control)
+        drives = [d for d in found if d.field != EFFORT or motors.get(d.joint) == d.control]
+        self._joint = np.array([joints[drive.joint] for drive in drives], int)
+        self._control = np.array([drive.control for drive in drives], int)
+        self._field = np.array([drive.field for drive in drives], int)
+        self._servo = np.array([drive in servos for drive in drives], bool)
+        self._offset = np.array([drive.offset for drive in drives], float)
+        self._weights = np.array([drive.weights for drive in drives], float).reshape(-1, len(FIELDS))
+        self._weights[(self._field != EFFORT) & ~self._servo, EFFORT] = 0.0
+        limited = model.actuator_ctrllimited[self._control].astype(bool)[:, None]
+        limited &= not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL
+        self._range = np.where(limited, model.actuator_ctrlrange[self._control], (-np.inf, np.inf))
+        """(drives, 2) within which MuJoCo clamps the controls."""
+        takes = np.zeros((len(joints), len(FIELDS)), bool)
+        takes[self._joint, self._field] = True
+        takes[self._joint[self._servo], EFFORT] = True
+        damped = self._servo & (self._weights[:, VELOCITY] != 0.0)
+        takes[self._joint[damped], VELOCITY] = True
+        self._takes = dict(zip(FIELDS, takes.T, strict=True))
+        self._reach = np.tile((-np.inf, np.inf), (len(joints), len(FIELDS), 1))
+        """(joints, 3, 2) least and greatest targets."""
+        limits = np.where(model.jnt_limited[:, None].astype(bool), model.jnt_range, (-np.inf, np.inf))
+        self._reach[:, POSITION] = limits[self._joints]
+        for k, joint in enumerate(self._joints.tolist()):
+            self._reach[k, EFFORT] = effort_range(model, joint, found)
+        for k in np.flatnonzero(self._weights[np.arange(len(drives)), self._field]).tolist():
+            reach, weight = self._reach[self._joint[k], self._field[k]], self._weights[k, self._field[k]]
+            low, high = np.sort((self._range[k] - self._offset[k]) / weight)
+            reach[:] = max(reach[0], low), min(reach[1], high)

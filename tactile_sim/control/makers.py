@@ -1,8 +1,6 @@
-"""Who acts on the joints of a scene, commands and built-in motion, as its engine has them."""
+"""Commander and built-in motion of a scene."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from tactile_sim.config import Settings
 from tactile_sim.control.commander import Commander
@@ -10,39 +8,28 @@ from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
 from tactile_sim.errors import located
 from tactile_sim.names import Names
-
-if TYPE_CHECKING:
-    from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """What takes commands to joints and actuators. Raises ConfigError where ``gains`` do not fit."""
-    where = f"{settings.source}: gains"
-    if fingers := _fingers(engine):
-        from tactile_sim.trifinger.control.commander import FingerCommander
+    """Return the object that applies commands to joints and actuators.
 
-        return FingerCommander(engine.model, names, settings.gains, fingers.rules, where)
-    return Commander(engine.model, names, settings.gains, where)
+    Raises:
+        ConfigError: ``gains`` do not fit the scene.
+    """
+    where = f"{settings.source}: gains"
+    own = engine_plugin(settings.engine).make_commander(engine, names, settings.gains, where)
+    return own or Commander(engine.model, names)
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
-    """The built-in motion, if the configuration asks for one. Raises SceneError for an unknown keyframe."""
-    fingers = _fingers(engine)
-    if fingers and settings.trifinger.grasp:
-        from tactile_sim.trifinger.control.grasp_motion import GraspMotion
+    """Return the built-in motion, or None if the configuration has none.
 
-        return GraspMotion(settings.trifinger.type, fingers)
-    if not settings.motion.keyframes:
-        return None
+    Raises:
+        SceneError: A keyframe is unknown.
+    """
+    own = engine_plugin(settings.engine).make_motion(engine, settings.engine_settings)
+    if own is not None or not settings.motion.keyframes:
+        return own
     with located(f"{settings.source}: motion.keyframes"):
         return KeyframeMotion(engine.model, names, settings.motion.keyframes, settings.motion.period)
-
-
-def _fingers(engine: Engine) -> FingerPhysics | None:
-    """The physics of a TriFinger, where that is the engine."""
-    if engine.name != "trifinger":
-        return None
-    from tactile_sim.engines.trifinger import TrifingerEngine  # whose kernels few need
-
-    assert isinstance(engine, TrifingerEngine)
-    return engine.physics

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 
 MIN_LENGTH = 1e-4
@@ -13,7 +13,7 @@ NORMAL, TANGENT1, TANGENT2, NET = range(4)
 """Kinds of arrows."""
 
 
-@njit(cache=True)
+@kernel
 def force_arrows(
     contacts: np.ndarray,
     origins: np.ndarray,
@@ -56,7 +56,7 @@ def force_arrows(
     return points[:count], kinds[:count]
 
 
-@njit(cache=True)
+@kernel
 def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
     """Write the end points of an arrow; return 1, or 0 if it is too short."""
     length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,21 +30,30 @@ class TactileImage(NamedTuple):
     """Renders a snapshot, (height, width) or (height, width, 3) uint8."""
 
 
-def tactile_images(simulation: Simulation) -> Iterator[TactileImage]:
-    """Yield the tactile images of a simulation. Their maps are computed when an image is first rendered."""
-    with_feelers = set()
+def tactile_images(simulation: Simulation) -> list[TactileImage]:
+    """Return the tactile images that a simulation offers.
+
+    The map of a force image is computed when the image is first rendered.
+
+    Args:
+        simulation: The simulation whose snapshots are to be shown.
+
+    Returns:
+        The images of all bodies with feelers, then those of all bodies with a skin that has a map.
+    """
+    images = []
     for index, body in enumerate(simulation.feelers.bodies):
-        with_feelers.add(body.body_id)
-        whole = _FeelerImage(simulation, index)
-        yield TactileImage(body.body_id, "image", "mono8", whole)
+        images.append(TactileImage(body.body_id, "image", "mono8", _FeelerImage(simulation, index)))
         if len(body.placed.parts) > 1:
-            for part, map_of_geom in enumerate(body.placed.parts):
-                name = f"{topic_token(simulation.names.geoms[map_of_geom.geom_id])}/image"
-                yield TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, part))
+            for k, part in enumerate(body.placed.parts):
+                name = f"{topic_token(simulation.names.geoms[part.geom_id])}/image"
+                images.append(TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, k)))
+    with_feelers = {body.body_id for body in simulation.feelers.bodies}
     for index, skin_body in enumerate(simulation.skin.bodies):
         if mappable(simulation.engine.model, skin_body.geom_ids):
             name = "force_image" if skin_body.body_id in with_feelers else "image"
-            yield TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index))
+            images.append(TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index)))
+    return images
 
 
 class _FeelerImage:

@@ -1,4 +1,4 @@
-"""Physics engines behind one interface."""
+"""Physics engines behind a common interface."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import Engine
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.errors import EngineError
+from tactile_sim.registry import engine_plugin
 
 __all__ = [
-    "ENGINES",
     "ContactSensor",
     "Contacts",
     "Engine",
+    "EnginePlugin",
+    "EngineTopic",
     "Environments",
     "MujocoBatch",
     "MujocoEngine",
@@ -32,8 +35,7 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("tactile_sim.engines")
-ENGINES = ("mujoco", "motrix", "trifinger")
-_MOST_ENVIRONMENTS = 2**31 - 1  # as the engines count them
+_MOST_ENVIRONMENTS = 2**31 - 1  # the engines use 32-bit indices
 
 
 def load(
@@ -44,43 +46,43 @@ def load(
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     threads: int = 0,
 ) -> Engine | Environments:
-    """Loads a scene into an engine.
+    """Load a scene into an engine.
 
     Args:
-        scene: a shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an MJCF
-            or URDF file; a relative path counts from the working directory. For ``trifinger`` the type of the
-            robot: ``trifingerpro``, ...
-        engine: ``mujoco``, ``motrix`` or ``trifinger``.
-        num_envs: how many environments of the scene to step at once.
-        contact_sensors: contact sensors to add to those of the scene, as in a configuration:
+        scene: A shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an
+            MJCF or URDF file; a relative path starts at the working directory. For ``trifinger`` the type
+            of the robot, for example ``trifingerpro``.
+        engine: ``mujoco``, ``motrix``, ``trifinger`` or one that another package registers.
+        num_envs: Number of environments to step at once.
+        contact_sensors: Contact sensors to add to those of the scene, as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
-        threads: how many step several environments; 0: as many as the machine has processors.
+        threads: Number of threads that step several environments; 0: number of processors.
+
+    Returns:
+        The engine: one environment, or several if num_envs > 1.
 
     Raises:
-        SceneError: the scene cannot be used.
-        ConfigError: a contact sensor cannot be.
-        EngineError: the engine is not there, or does not take the scene.
+        SceneError: The scene is invalid.
+        ConfigError: A contact sensor is invalid.
+        EngineError: The engine is not installed or rejects the scene.
     """
     from tactile_sim.config import records
     from tactile_sim.scenes import compiled, load_scene
 
     if not (isinstance(num_envs, int | np.integer) and 1 <= num_envs <= _MOST_ENVIRONMENTS):
-        raise EngineError(
-            f"cannot run {num_envs!r} environments: num_envs needs an integer from 1 to {_MOST_ENVIRONMENTS}"
-        )
-    _check(engine)
+        raise EngineError(f"num_envs: must be an integer from 1 to {_MOST_ENVIRONMENTS}, got {num_envs!r}")
+    plugin = engine_plugin(engine)
     declared = contact_sensors or {}
-    told = records("contact_sensors", declared, "engines.load")
-    # A sensor that says nothing is among them too, to be refused.
-    sensors = {name: {} for name in declared} | told
-    if engine == "trifinger":
-        from tactile_sim.trifinger.robot.spec import load_spec
-
-        spec, model = compiled(load_spec(str(scene)), Path(scene), contact_sensors=sensors)
+    checked = records("contact_sensors", declared, "engines.load")
+    # Sensors without keys are kept, so that the scene rejects them by name.
+    sensors = {name: {} for name in declared} | checked
+    own = plugin.make_scene(str(scene), None, "engines.load")
+    if own is not None:
+        spec, model = compiled(own, Path(scene), contact_sensors=sensors)
     else:
         spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
     loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
-    for line in loaded.limits:
+    for line in loaded.unsupported:
         _LOG.warning("engine %r: %s", engine, line)
     return loaded
 
@@ -90,48 +92,32 @@ def make(
     spec: mujoco.MjSpec,
     model: mujoco.MjModel,
     bodies: Collection[int] | None = None,
-    link_drag: bool = True,
+    options: Any = None,
 ) -> Engine:
-    """One environment of a loaded scene.
+    """Return one environment of a loaded scene.
 
-    bodies: ids of those whose contacts alone are wanted, where that spares the engine work; None: of all.
-    link_drag: of the TriFinger, whether its links feel the drag that they have in PyBullet.
-    Raises EngineError where the engine is not there, or does not take the scene.
+    Args:
+        engine: Name of the engine.
+        spec: The scene.
+        model: The compiled scene.
+        bodies: Ids of the bodies whose contacts are needed, where this saves the engine work; None for all.
+        options: The configuration's settings of this engine, see `EnginePlugin`.
+
+    Raises:
+        EngineError: There is no such engine, or it does not support the scene.
     """
-    _check(engine)
-    if engine == "mujoco":
-        return MujocoEngine(model)
-    if engine == "trifinger":
-        from tactile_sim.engines.trifinger import TrifingerEngine
-
-        return TrifingerEngine(spec, model, link_drag)
-    # Needs a package that not everybody has.
-    from tactile_sim.engines.motrix import MotrixEngine
-
-    return MotrixEngine(spec, model, bodies)
+    return engine_plugin(engine).make_engine(spec, model, options, bodies)
 
 
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Environments of a loaded scene that are stepped at once; errors as with one."""
-    _check(engine)
-    if engine == "trifinger":
-        raise EngineError("the engine 'trifinger' runs one environment; leave num_envs out")
+    """Return environments of a loaded scene that are stepped at once; arguments and errors as of `load`."""
     try:
-        if engine == "mujoco":
-            return MujocoBatch(model, num_envs, threads)
-        from tactile_sim.engines.motrix_batch import MotrixBatch
-
-        return MotrixBatch(spec, model, num_envs, threads)
+        return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
+    except NotImplementedError:
+        raise EngineError(f"engine {engine!r}: num_envs must be 1, got {num_envs}; leave it out") from None
     except (MemoryError, ValueError) as error:
-        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # as MuJoCo's batch tells it
+        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # MuJoCo's batch reports it so
             raise
-        raise EngineError(
-            f"cannot run {num_envs} environments: too little memory; make num_envs less"
-        ) from None
-
-
-def _check(engine: str) -> None:
-    if engine not in ENGINES:
-        raise EngineError(f"no engine {engine!r}{suggest(engine, ENGINES)}")
+        raise EngineError(f"num_envs: not enough memory, got {num_envs} environments; use fewer") from None

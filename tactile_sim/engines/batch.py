@@ -1,4 +1,4 @@
-"""What a batch of environments has in common, whichever engine steps it."""
+"""Base of engines that step several environments at once."""
 
 from __future__ import annotations
 
@@ -7,44 +7,49 @@ from typing import NoReturn
 
 import numpy as np
 
+from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.engines.mujoco_sensors import MujocoSensors
-from tactile_sim.engines.state import State
 from tactile_sim.errors import EngineError
 
 
 def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
-    """Ascending numbers of some of ``count`` environments, told by numbers in any order or by a mask.
+    """Return the ascending indices of selected environments.
 
-    Raises EngineError for what is neither.
+    Args:
+        envs: Indices in any order, or a boolean mask (count,).
+        count: Number of environments.
+
+    Raises:
+        EngineError: envs is neither, or an index is out of range.
     """
     chosen = np.asarray(envs)
     if chosen.dtype == bool and chosen.shape == (count,):
         return np.flatnonzero(chosen)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
         raise EngineError(
-            f"envs needs numbers of environments, such as [0, 2], or {count} booleans, but is {envs!r}"
+            f"envs: must be indices of environments, such as [0, 2], or {count} booleans, got {envs!r}"
         )
     for number in chosen.tolist():
         if not 0 <= number < count:
-            raise EngineError(f"there is no environment {number}; there are 0 to {count - 1}")
+            raise EngineError(f"envs: index out of range, got {number}; give 0 to {count - 1}")
     return np.unique(chosen).astype(int)
 
 
 class _NotInABatch(EngineError, AttributeError):
-    """Something that a single environment has and a batch has not."""
+    """An attribute that only a single environment has."""
 
 
 class Environments(MujocoSensors):
-    """Several environments: what only a single one has is refused by name."""
+    """Several environments; attributes that only a single one has raise a named error."""
 
     name: str
-    limits: list[str] = []
-    """What the engine leaves out of the scene, or cannot tell of it: a line each."""
+    unsupported: list[str] = []
+    """Features of the scene that the engine ignores or cannot report, one line for each."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        if hasattr(State, name) or name == "integrate":
+        if hasattr(MjDataEngine, name) or name == "integrate":
             raise _NotInABatch(
-                f"engine {self.name!r} has no {name} for {self.num_envs} environments at once; load the scene"
-                " with num_envs=1, or read the arrays of its data"
+                f"engine {self.name!r} does not support {name!r} with several environments, got"
+                f" {self.num_envs}; load the scene with num_envs=1, or read the arrays of its data"
             )
         raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""What a contact sensor finds, as users know it, whichever engine found it."""
+"""Readings of contact sensors in a layout that is independent of the engine."""
 
 from __future__ import annotations
 
@@ -10,53 +10,55 @@ from tactile_sim.engines.sensor_layout import WIDTHS, ContactLayout
 
 
 class ContactSensor:
-    """One contact sensor at one instant, in n environments and s slots, the filled ones first.
+    """Reading of one contact sensor in n environments with s slots, the filled slots first.
 
-    All fields are there, whichever of them the sensor asks for; slots that are not filled are zero. With
-    ``netforce`` there is one slot, the sum of all contacts: its normal is x and its tangent y of the world.
+    All fields are filled, whichever of them the sensor requests; empty slots are zero. With ``netforce``
+    there is one slot, the sum of all contacts, whose normal is the x axis and whose tangent is the y axis
+    of the world.
 
-    values (n, s, WIDTH): all numbers in one block, a row a slot; the fields are views of its columns.
-    found (n,): all contacts that match, more than slots where not all are kept.
+    Attributes:
+        layout: Configuration of the sensor.
+        values: (n, s, WIDTH) block with one row for each slot; the fields are views of its columns.
+        found: (n,) number of all matching contacts, which may exceed the number of slots.
     """
 
     __slots__ = ("found", "layout", "values")
     FORCE, TORQUE, WRENCH, DIST, POS, NORMAL, TANGENT, WIDTH = 0, 3, 6, 12, 13, 16, 19, 22
-    """First columns of the fields in ``values``, and how many there are."""
+    """First columns of the fields in ``values``, and the number of columns."""
 
     def __init__(self, layout: ContactLayout, values: np.ndarray, found: np.ndarray):
         self.layout = layout
-        """What the sensor is asked for."""
         self.values = values
         self.found = found
 
     @property
     def filled(self) -> np.ndarray:
-        """(n,) how many slots are filled."""
+        """(n,) number of filled slots."""
         return np.minimum(self.found, self.layout.slots)
 
     @property
     def force(self) -> np.ndarray:
-        """(n, s, 3) what object 1 exerts on object 2, along normal, tangent, normal x tangent [N]."""
+        """(n, s, 3) force of object 1 on object 2 along normal, tangent, normal x tangent [N]."""
         return self.values[:, :, 0:3]
 
     @property
     def torque(self) -> np.ndarray:
-        """(n, s, 3) likewise, about ``pos`` [N m]."""
+        """(n, s, 3) torque about ``pos`` along the same axes [N m]."""
         return self.values[:, :, 3:6]
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, s, 6) the same force and torque in the world, about ``pos``, on object 2 [N, N m]."""
+        """(n, s, 6) force and torque on object 2 about ``pos``, world [N, N m]."""
         return self.values[:, :, 6:12]
 
     @property
     def dist(self) -> np.ndarray:
-        """(n, s) gap between the surfaces [m], negative inside; 0 for ``netforce``."""
+        """(n, s) distance between the surfaces [m], negative in penetration; 0 for ``netforce``."""
         return self.values[:, :, 12]
 
     @property
     def pos(self) -> np.ndarray:
-        """(n, s, 3) contact point, or point of attack of the sum, world [m]."""
+        """(n, s, 3) contact point, or point of application of the net force, world [m]."""
         return self.values[:, :, 13:16]
 
     @property
@@ -66,11 +68,16 @@ class ContactSensor:
 
     @property
     def tangent(self) -> np.ndarray:
-        """(n, s, 3) unit vector across the normal, world."""
+        """(n, s, 3) unit vector perpendicular to the normal, world."""
         return self.values[:, :, 19:22]
 
     def flat(self) -> np.ndarray:
-        """(n, 1 + slots x width) float32: the number of filled slots, then slot by slot what is asked for."""
+        """Return the documented flat array.
+
+        Returns:
+            (n, 1 + slots * width) float32: the number of filled slots, then the requested fields of each
+            slot.
+        """
         count = len(self.values)
         columns = _flat_columns(self.layout.data, self.layout.slots)
         flat = np.empty((count, 1 + len(columns)), np.float32)
@@ -91,6 +98,6 @@ _STARTS = {
 
 @cache
 def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
-    """Columns of the flat array, without its count, in the block of all slots."""
+    """Return the columns of all slots that the flat array contains, without its count."""
     slot = [_STARTS[field] + i for field in data if field != "found" for i in range(WIDTHS[field])]
     return (np.arange(slots)[:, None] * ContactSensor.WIDTH + np.array(slot, int)).ravel()

@@ -4,44 +4,45 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
-"""A contact whose force stays below this [N] carries none and is not listed."""
+"""Contacts whose force components are all below this are not listed [N]."""
 
 
 class Contacts:
     """n contacts that carry a force. Object 1 is the first geom, object 2 the second.
 
-    All numbers lie in two blocks, a row a contact, which kernels and messages take as they are; the fields
-    are views of their columns. Where one side is a flex, its geom and body are -1; the relative velocity
-    against a flex is NaN, for its surface has no one body to move with.
+    Kernels and messages read two blocks with one row for each contact; the fields are views of their
+    columns. If one side is a flex, its geom and body are -1, and the relative velocity is NaN, because the
+    surface of a flex does not move with a single body.
 
-    position (n, 3): midway between the two surfaces, world [m].
-    frame (n, 3, 3): rows normal from object 1 to object 2, first tangent, second tangent; world, unit.
-    distance (n,): between the surfaces [m], negative in penetration.
-    wrench_world (n, 6): on object 2 about the position, force then torque, world [N, N m].
-    wrench (n, 6): the same along the rows of the frame.
-    relative_velocity (n, 3): of object 2 against object 1 at the position, world [m/s].
-    bodies, geoms (n, 2): ids of the two objects.
-    index (n,): of each contact in the engine's own list.
+    Attributes:
+        values: (n, WIDTH) float64 block of numbers.
+        ids: (n, IDS) int32 block of ids.
     """
 
     __slots__ = ("ids", "values")
     POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, WIDTH = 0, 3, 12, 13, 19, 25, 28
-    """First columns of the fields in ``values``, and how many there are."""
+    """First columns of the fields in ``values``, and the number of columns."""
     BODIES, GEOMS, INDEX, IDS = 0, 2, 4, 5
-    """The same in ``ids``."""
+    """First columns of the fields in ``ids``, and the number of columns."""
 
     def __init__(self, values: np.ndarray, ids: np.ndarray):
-        """values (n, WIDTH) float64, ids (n, IDS) int32."""
+        """Wrap two blocks without copying.
+
+        Args:
+            values: (n, WIDTH) float64.
+            ids: (n, IDS) int32.
+        """
         self.values = values
         self.ids = ids
 
     @staticmethod
     def empty(n: int) -> Contacts:
-        """Room for n contacts."""
+        """Return uninitialized memory for n contacts."""
         return Contacts(np.empty((n, Contacts.WIDTH)), np.empty((n, Contacts.IDS), np.int32))
 
     def __len__(self) -> int:
@@ -49,45 +50,60 @@ class Contacts:
 
     @property
     def position(self) -> np.ndarray:
+        """(n, 3) point midway between the two surfaces, world [m]."""
         return self.values[:, 0:3]
 
     @property
     def frame(self) -> np.ndarray:
+        """(n, 3, 3) unit rows normal from object 1 to object 2, first and second tangent, world."""
         return self.values[:, 3:12].reshape(-1, 3, 3)
 
     @property
     def distance(self) -> np.ndarray:
+        """(n,) distance between the surfaces [m], negative in penetration."""
         return self.values[:, 12]
 
     @property
     def wrench_world(self) -> np.ndarray:
+        """(n, 6) force and torque on object 2 about the position, world [N, N m]."""
         return self.values[:, 13:19]
 
     @property
     def wrench(self) -> np.ndarray:
+        """(n, 6) the same force and torque along the rows of the frame [N, N m]."""
         return self.values[:, 19:25]
 
     @property
     def relative_velocity(self) -> np.ndarray:
+        """(n, 3) velocity of object 2 relative to object 1 at the position, world [m/s]."""
         return self.values[:, 25:28]
 
     @property
     def bodies(self) -> np.ndarray:
+        """(n, 2) body ids of the two objects."""
         return self.ids[:, 0:2]
 
     @property
     def geoms(self) -> np.ndarray:
+        """(n, 2) geom ids of the two objects."""
         return self.ids[:, 2:4]
 
     @property
     def index(self) -> np.ndarray:
+        """(n,) index of each contact in the engine's own list."""
         return self.ids[:, 4]
 
     def touching(self, sensing: np.ndarray) -> Contacts:
-        """Those that touch a sensing body, told so that a lone sensing body is the second.
+        """Return the contacts of sensing bodies; a single sensing body becomes object 2.
 
-        sensing: (nbody + 1,) mask of bodies; its last entry stands for body -1. A contact told from its other
-        side has its normal and second tangent turned round, so that the frame stays right-handed.
+        If the objects are swapped, the normal and the second tangent are negated, so the frame stays
+        right-handed.
+
+        Args:
+            sensing: (nbody + 1,) bool, whether each body senses; the last entry is for body -1, a flex.
+
+        Returns:
+            A copy of these contacts.
         """
         values, ids = np.empty_like(self.values), np.empty_like(self.ids)
         count = _touching(sensing, self.values, self.ids, values, ids)
@@ -95,7 +111,15 @@ class Contacts:
 
 
 def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
-    """The contacts of MuJoCo's data, whose positions, velocities and constraint forces are of one state."""
+    """Return the contacts of MuJoCo's data that carry a force.
+
+    Args:
+        model: The model.
+        data: The data; positions, velocities and constraint forces must belong to one state.
+
+    Returns:
+        The contacts.
+    """
     contact = data.contact
     out = Contacts.empty(data.ncon)
     count = _read(
@@ -123,7 +147,7 @@ WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contact
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
-@njit(cache=True)
+@kernel
 def _touching(sensing, values, ids, out_values, out_ids):
     count = 0
     for c in range(len(ids)):
@@ -142,19 +166,18 @@ def _touching(sensing, values, ids, out_values, out_ids):
                 out[VELOCITY + i] = -out[VELOCITY + i]
             for i in range(6):
                 out[WRENCH_WORLD + i] = -out[WRENCH_WORLD + i]
-            # The opposite wrench along turned axes: only the parts along the first tangent change their sign.
+            # The negated wrench along negated axes: only components along the first tangent change sign.
             out[WRENCH + 1] = -out[WRENCH + 1]
             out[WRENCH + 4] = -out[WRENCH + 4]
         count += 1
     return count
 
 
-# Of one contact MuJoCo's arrays lie in one piece, of more they do not: one version for both, compiled before
-# time runs.
-@njit(
+# MuJoCo's arrays are contiguous for one contact but not for more. The signature accepts both and compiles
+# on import, not in the middle of a run.
+@kernel(
     "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
     " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
-    cache=True,
 )
 def _read(
     pos,
@@ -220,7 +243,7 @@ def _read(
             body = geom_body[g]
             out_id[BODIES + side] = body
             sign = 1.0 if side == 1 else -1.0
-            # cvel: rotation then translation of the body, at the centre of mass of its kinematic tree.
+            # cvel: angular and linear velocity of the body, at the centre of mass of its kinematic tree.
             root = body_root[body]
             rx = pos[c, 0] - subtree_com[root, 0]
             ry = pos[c, 1] - subtree_com[root, 1]

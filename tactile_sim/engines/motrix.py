@@ -1,4 +1,4 @@
-"""MotrixSim behind the engine interface."""
+"""The MotrixSim engine."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.mjdata_engine import LARGEST, MjDataEngine
 from tactile_sim.engines.motrix_boundary import is_panic
-from tactile_sim.engines.motrix_contacts import put_into, read_raw
-from tactile_sim.engines.motrix_limits import TellsSome, limits, unknown_efforts, untold_sensors
+from tactile_sim.engines.motrix_contacts import read_raw, write_contacts
+from tactile_sim.engines.motrix_limits import (
+    PartialSensors,
+    unknown_efforts,
+    unsupported_features,
+    unsupported_sensors,
+)
 from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix_scene import SLOTS, pairs_that_may_touch
-from tactile_sim.engines.state import LARGEST, State
 
 _LOG = logging.getLogger("tactile_sim.motrix")
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
-class _Moment(NamedTuple):
-    """A state, the controls that act on it, and its time."""
+class _StepStart(NamedTuple):
+    """The state at which a step starts, with its time and inputs."""
 
     time: float
     qpos: np.ndarray
@@ -32,14 +37,16 @@ class _Moment(NamedTuple):
     qfrc_applied: np.ndarray
 
 
-class MotrixEngine(TellsSome, State):
-    """One environment that motrixsim moves. MuJoCo's ``data`` mirrors it: it never steps, but from
-    motrixsim's state and contacts it tells poses, velocities, efforts and sensors, and only when asked.
+class MotrixEngine(PartialSensors, MjDataEngine):
+    """One environment stepped by motrixsim.
 
-    motrixsim tells the contacts of a state with the step that leads out of it. So ``forward`` takes that
-    step, and ``integrate`` takes it for good; where controls or state are changed in between, it is taken
-    anew from where it began. What is read after ``step`` is of the state that its last time step began with,
-    as with MuJoCo.
+    MuJoCo's ``data`` mirrors its state. It never steps; poses, velocities, efforts and sensors are computed
+    in it from motrixsim's state and contacts, on demand.
+
+    motrixsim computes the contacts of a state in the step that starts from it. So ``forward`` takes that
+    step and ``integrate`` accepts it; if controls or state are changed in between, it is repeated from the
+    same start. As in MuJoCo, values that are read after ``step`` belong to the state before its last time
+    step.
     """
 
     name = "motrix"
@@ -47,35 +54,46 @@ class MotrixEngine(TellsSome, State):
     def __init__(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
     ) -> None:
-        """spec: the scene; model: what it compiles to; bodies: ids of those whose contacts are wanted, where
-        no sensor needs those of others; None: of all.
+        """Load a scene.
 
-        Raises EngineError where motrixsim is not installed, or does not take the scene.
+        Args:
+            spec: The scene.
+            model: The compiled scene.
+            bodies: Ids of the bodies whose contacts are needed, if the scene has no sensors; None: all.
+
+        Raises:
+            EngineError: motrixsim is not installed or rejects the scene.
         """
-        # In an elliptic cone the forces of a contact are those along its frame; and all have their place.
+        # With an elliptic cone, constraint forces are the components along the contact frame.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         super().__init__(model)
-        self._untold = untold_sensors(model)
+        self._unsupported_sensors = unsupported_sensors(model)
         pairs = pairs_that_may_touch(model)
         if bodies is not None and not model.nsensor:
             pairs = pairs[np.isin(model.geom_bodyid[pairs], list(bodies)).any(axis=1)]
         self._motrix = MotrixModel(spec, model, pairs)
-        self.limits = [*self._motrix.limits, *limits(model), *self.untold_lines()]
-        """What this engine leaves out of the scene, or cannot tell of it: a line each."""
+        self.unsupported = [
+            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
+        ]  # fmt: skip
+        """Features of the scene that the engine ignores or cannot report, one line for each."""
         self._unknown_efforts = unknown_efforts(model)
-        self._crowded: set[tuple[int, int]] = set()
+        self._truncated: set[tuple[int, int]] = set()
         self.reset()
 
-    # -- going on --------------------------------------------------------------------------------------------
+    # -- stepping --------------------------------------------------------------------------------------------
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Goes back to the initial state, or to that of a keyframe.
+        """Reset to the initial state or to a keyframe.
 
-        Raises EngineError for an unknown keyframe.
+        Args:
+            keyframe: Name of the keyframe.
+
+        Raises:
+            EngineError: The keyframe does not exist.
         """
-        self._to_start(keyframe)
-        # A new state remembers nothing, neither forces of the last step nor activations.
+        self._reset_data(keyframe)
+        # A new state has no forces of previous steps and no activations.
         self._state = MotrixState(self._motrix)
         self._placed: tuple[bytes, ...] = ()
         self._begin, self._taken = self.data.time, 0
@@ -84,37 +102,37 @@ class MotrixEngine(TellsSome, State):
         self.forward()
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on."""
+        """Advance n time steps."""
         if self._ahead and self._inputs() == self._placed:
             self.integrate()
             n -= 1
         if n > 0 and self._prepare():
             if n > 1:
                 self._advance(n - 1)
-                self._arrive(n - 1)
+                self._accept(n - 1)
             self._advance(1)
-            self._arrive(1)
+            self._accept(1)
 
     def forward(self) -> None:
-        """Computes all that follows from the present positions, velocities and controls."""
+        """Compute everything that follows from the current positions, velocities and controls."""
         if self._ahead and self._inputs() == self._placed:
             return
         if self._prepare():
             self._advance(1)
             self._ahead = True
-            self._show_poses()
+            self._update_poses()
 
     def integrate(self) -> None:
-        """Goes from the instant of the last ``forward`` to the next."""
+        """Advance from the state of the last ``forward`` to the next one."""
         if self._ahead:
-            self._arrive(1)
+            self._accept(1)
 
     def fault(self) -> str | None:
-        """What made the physics unstable since the last reset, or None."""
+        """Return what made the physics unstable since the last reset, or None."""
         return self._fault
 
     def _inputs(self) -> tuple[bytes, ...]:
-        """All that a step depends on, to be compared."""
+        """Return everything that a step depends on, for comparison."""
         data = self.data
         return (
             data.qpos.tobytes(), data.qvel.tobytes(), data.ctrl.tobytes(), data.qfrc_applied.tobytes(),
@@ -122,8 +140,8 @@ class MotrixEngine(TellsSome, State):
         )  # fmt: skip
 
     def _prepare(self) -> bool:
-        """Hands over what has changed since motrixsim last heard of it. False: the physics is broken."""
-        if self._fault or not self._sound(self.data.qpos, self.data.qvel):
+        """Pass changed inputs to motrixsim; return False if the physics is unstable."""
+        if self._fault or not self._valid(self.data.qpos, self.data.qvel):
             return False
         data = self.data
         if self._ahead or (data.qpos.tobytes(), data.qvel.tobytes()) != self._placed[:2]:
@@ -139,11 +157,11 @@ class MotrixEngine(TellsSome, State):
         return True
 
     def _advance(self, n: int) -> None:
-        """Lets motrixsim go n steps on; ``_next`` is where that leads, ``_shown`` the moment it begins at."""
+        """Take n steps of motrixsim from ``_start``; the result is ``_next``."""
         data = self.data
         now = (data.qpos.copy(), data.qvel.copy(), data.ctrl.copy(), data.qfrc_applied.copy())
-        self._shown = _Moment(data.time, *now)
-        self._poses = self._touches = False
+        self._start = _StepStart(data.time, *now)
+        self._poses_valid = self._contacts_valid = False
         try:
             self._state.step(n)
             self._next = self._state.read()
@@ -152,18 +170,18 @@ class MotrixEngine(TellsSome, State):
                 raise
             self._fault = " ".join(str(error).split())
 
-    def _arrive(self, n: int) -> None:
-        """Takes over the state that n steps have led to."""
+    def _accept(self, n: int) -> None:
+        """Accept the state after n steps."""
         self._ahead = False
-        if self._fault or not self._sound(*self._next):
+        if self._fault or not self._valid(*self._next):
             return
         self.data.qpos[:], self.data.qvel[:] = self._next
         self._taken += n
         self.data.time = self._begin + self._taken * self.timestep
         self._placed = (self.data.qpos.tobytes(), self.data.qvel.tobytes(), *self._placed[2:])
 
-    def _sound(self, qpos: np.ndarray, qvel: np.ndarray) -> bool:
-        """Whether all numbers are such as can be; otherwise that is the fault."""
+    def _valid(self, qpos: np.ndarray, qvel: np.ndarray) -> bool:
+        """Return whether all values are valid; otherwise set the fault."""
         for what, values, addresses in (
             ("position", qpos, self.model.jnt_qposadr),
             ("velocity", qvel, self.model.jnt_dofadr),
@@ -176,64 +194,64 @@ class MotrixEngine(TellsSome, State):
                 return False
         return True
 
-    # -- what the mirror tells -------------------------------------------------------------------------------
+    # -- reading the mirror ----------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """The contacts of the last ``forward``, or of the state that the last time step began with."""
-        self._show_touches()
+        """Return the contacts of the last ``forward`` or of the state before the last time step."""
+        self._update_contacts()
         return super().contacts()
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies, world [m]."""
-        self._show_poses()
+        """(nbody, 3) origins of the bodies in the world [m]."""
+        self._update_poses()
         return super().body_positions
 
     @property
     def body_rotations(self) -> np.ndarray:
-        """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
-        self._show_poses()
+        """(nbody, 3, 3) rotations from body frames to the world."""
+        self._update_poses()
         return super().body_rotations
 
     @property
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
-        self._show_poses()
+        self._update_poses()
         return super().body_quaternions
 
     @property
     def _sensordata(self) -> np.ndarray:
-        self._show_touches()
+        self._update_contacts()
         return self._mirrored
 
     @_sensordata.setter
     def _sensordata(self, values: np.ndarray) -> None:
         self._mirrored = values
 
-    def _show_poses(self) -> None:
-        """Poses, velocities and efforts of the moment that is shown."""
-        if not (self._poses or self._fault):
-            self._poses = True
-            with self._moment():
+    def _update_poses(self) -> None:
+        """Compute poses, velocities and efforts at ``_start`` if they are not up to date."""
+        if not (self._poses_valid or self._fault):
+            self._poses_valid = True
+            with self._at_start():
                 self._mirror_poses()
 
-    def _show_touches(self) -> None:
-        """Its contacts and sensors as well."""
-        if not (self._touches or self._fault):
-            self._show_poses()
-            self._touches = True
-            with self._moment():
-                self._mirror_touches()
+    def _update_contacts(self) -> None:
+        """Compute contacts and sensors at ``_start`` if they are not up to date."""
+        if not (self._contacts_valid or self._fault):
+            self._update_poses()
+            self._contacts_valid = True
+            with self._at_start():
+                self._mirror_contacts()
 
     @contextmanager
-    def _moment(self) -> Iterator[None]:
-        """Puts the moment that is shown into the data meanwhile."""
+    def _at_start(self) -> Iterator[None]:
+        """Temporarily set the data to the state ``_start``."""
         data = self.data
         places = (data.qpos, data.qvel, data.ctrl, data.qfrc_applied)
         kept, time = [place.copy() for place in places], data.time
-        for place, values in zip(places, self._shown[1:], strict=True):
+        for place, values in zip(places, self._start[1:], strict=True):
             place[:] = values
-        data.time = self._shown.time
+        data.time = self._start.time
         try:
             yield
         finally:
@@ -242,6 +260,7 @@ class MotrixEngine(TellsSome, State):
             data.time = time
 
     def _mirror_poses(self) -> None:
+        """Compute poses, velocities and efforts in MuJoCo's data."""
         model, data = self.model, self.data
         model.opt.disableflags |= _NO_CONTACTS
         mujoco.mj_fwdPosition(model, data)
@@ -251,26 +270,27 @@ class MotrixEngine(TellsSome, State):
         data.qfrc_actuator[self._unknown_efforts] = np.nan
         data.qacc[:] = (self._next[1] - data.qvel) / self.timestep
 
-    def _mirror_touches(self) -> None:
+    def _mirror_contacts(self) -> None:
+        """Write motrixsim's contacts to MuJoCo's data and compute its sensors."""
         raw = self._state.contacts()
-        self._tell_of_crowds(raw)
+        self._warn_of_truncation(raw)
         contacts = read_raw(raw, self._motrix.flipped)
-        put_into(self.model, self.data, contacts, self._motrix.pairs[contacts.pair])
+        write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.pair])
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)
-            # Only MuJoCo's own dynamics, which do not run here, clear what an earlier step left.
+            # Otherwise sensors keep the accelerations of an earlier call: MuJoCo's dynamics do not run.
             self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
 
-    def _tell_of_crowds(self, raw: np.ndarray) -> None:
-        """Says once of a pair of geoms that it has more contacts than are read."""
+    def _warn_of_truncation(self, raw: np.ndarray) -> None:
+        """Log once for each pair of geoms that it has more contacts than can be read."""
         for p in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
             pair = tuple(self._motrix.pairs[p].tolist())
-            if pair not in self._crowded:
-                self._crowded.add(pair)
+            if pair not in self._truncated:
+                self._truncated.add(pair)
                 a, b = (self.model.geom(geom).name or f"geom {geom}" for geom in pair)
                 _LOG.warning(
-                    "engine 'motrix': %s and %s touch at %d points, of which %d are told",
+                    "engine 'motrix': %s and %s have %d contacts, of which %d are reported",
                     a, b, raw[p, 0], SLOTS,
                 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Many environments of one scene, stepped at once by motrixsim."""
+"""Many environments of one scene, stepped by motrixsim."""
 
 from __future__ import annotations
 
@@ -9,77 +9,88 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.batch import Environments, environment_ids
-from tactile_sim.engines.motrix_boundary import guarded, motrixsim
+from tactile_sim.engines.mjdata_engine import LARGEST, keyframe_id
+from tactile_sim.engines.motrix_boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix_contacts import WIDTH, read_raw
-from tactile_sim.engines.motrix_limits import TellsSome, limits, untold_sensors
+from tactile_sim.engines.motrix_limits import PartialSensors, unsupported_features, unsupported_sensors
 from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix_reduce import find, lengths, matches, slot_columns
-from tactile_sim.engines.motrix_scene import net_force_is_told, pairs_that_may_touch
+from tactile_sim.engines.motrix_scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.sensor_layout import ALL_BITS, contact_layout, is_contact
-from tactile_sim.engines.state import LARGEST, keyframe_id
 
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
 
 @dataclass
 class BatchData:
-    """State and controls of n environments, in MuJoCo's names and order."""
+    """State and controls of n environments, with MuJoCo's names and order."""
 
     qpos: np.ndarray
-    """(n, nq)"""
+    """(n, nq) positions [m, rad]."""
     qvel: np.ndarray
-    """(n, nv)"""
+    """(n, nv) velocities [m/s, rad/s]."""
     ctrl: np.ndarray
-    """(n, nu)"""
+    """(n, nu) controls."""
     qfrc_applied: np.ndarray
-    """(n, nv) forces applied to hinges and slides [N m, N]"""
+    """(n, nv) forces applied to hinges and slides [N m, N]."""
     time: np.ndarray
-    """(n, 1) since the last reset [s]"""
+    """(n, 1) time since the last reset [s]."""
 
 
-class MotrixBatch(TellsSome, Environments):
-    """``num_envs`` environments of one model, each with its own state in the arrays of ``data``.
+class MotrixBatch(PartialSensors, Environments):
+    """``num_envs`` environments of one model, with their states in the arrays of ``data``.
 
-    Of the sensors the ``<contact>`` ones are told, but for those in a site's volume. As with MuJoCo, after
-    ``step`` they are of the state that its last time step began with.
+    Only ``<contact>`` sensors are supported, without those in a site's volume. As in MuJoCo, after ``step``
+    they belong to the state before its last time step.
     """
 
     name = "motrix"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0):
-        """threads: how many step the environments, once for all of a process; 0: motrixsim decides.
+        """Make the environments.
 
-        Raises EngineError where motrixsim is not installed, or does not take the scene.
+        Args:
+            spec: The scene.
+            model: The compiled scene.
+            num_envs: Number of environments.
+            threads: Number of threads of the process; 0: motrixsim decides.
+
+        Raises:
+            EngineError: motrixsim is not installed or rejects the scene.
         """
         self.model = model
         self.num_envs = num_envs
         self.timestep = float(model.opt.timestep)
-        """[s]"""
+        """Time step [s]."""
         if threads:
-            with guarded(f"cannot step with {threads} threads"):
+            with engine_errors(f"cannot step with {threads} threads"):
                 motrixsim().init_thread_pool(threads)
-        self._untold = {sensor: why for sensor in range(model.nsensor) if (why := self._why_not(sensor))}
-        told = [sensor for sensor in range(model.nsensor) if sensor not in self._untold]
+        self._unsupported_sensors = {
+            sensor: why for sensor in range(model.nsensor) if (why := self._unsupported_reason(sensor))
+        }
+        supported = [sensor for sensor in range(model.nsensor) if sensor not in self._unsupported_sensors]
         pairs = pairs_that_may_touch(model)
-        signs = {sensor: matches(model, sensor, pairs) for sensor in told}
+        signs = {sensor: matches(model, sensor, pairs) for sensor in supported}
         wanted = np.any([np.zeros(len(pairs)), *signs.values()], axis=0)
         self._signs = {sensor: sign[wanted] for sensor, sign in signs.items()}
-        self._layouts = {sensor: contact_layout(model, sensor, "") for sensor in told}
+        self._layouts = {sensor: contact_layout(model, sensor, "") for sensor in supported}
         nets = [
             sensor
             for name, sensor in self.sensor_ids.items()
-            if self._layouts[sensor].reduce == "netforce" and net_force_is_told(model, sensor)
+            if self._layouts[sensor].reduce == "netforce" and has_net_force(model, sensor)
         ]
         self._motrix = MotrixModel(spec, model, pairs[wanted], nets)
-        self.limits = [*self._motrix.limits, *limits(model), *self.untold_lines()]
-        """What this engine leaves out of the scene, or cannot tell of it: a line each."""
+        self.unsupported = [
+            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
+        ]  # fmt: skip
+        """Features of the scene that the engine ignores or cannot report, one line for each."""
         start = mujoco.MjData(model)
         rows = (start.qpos, start.qvel, start.ctrl, start.qfrc_applied, np.zeros(1))
         self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.zeros((num_envs, model.nsensordata))
         self._known: dict[str, np.ndarray] = {}
-        """What motrixsim has heard last."""
+        """Values that motrixsim received last."""
         self.reset()
 
     @property
@@ -88,25 +99,29 @@ class MotrixBatch(TellsSome, Environments):
         return self.data.time[:, 0]
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on in every environment."""
-        self._hand_over()
+        """Advance every environment by n time steps."""
+        self._send_inputs()
         self._advance(n)
         self.data.qpos[:], self.data.qvel[:] = self._state.read()
         self.data.time += n * self.timestep
         self._known = self._copied()
 
     def forward(self) -> None:
-        """Computes what the sensors find of the present positions, velocities and controls."""
-        self._hand_over()
-        # motrixsim tells the contacts of a state with the step that leads out of it.
+        """Compute the sensors for the current positions, velocities and controls."""
+        self._send_inputs()
+        # motrixsim computes the contacts of a state in the step that starts from it.
         self._advance(1)
         self._known = {}
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Puts environments back to the initial state, or to that of a keyframe.
+        """Reset environments to the initial state or to a keyframe.
 
-        envs: numbers of the environments, or a mask (num_envs,) of booleans; all by default. Raises
-        EngineError for an unknown keyframe or environment.
+        Args:
+            keyframe: Name of the keyframe.
+            envs: Indices of the environments, or a boolean mask (num_envs,); default: all.
+
+        Raises:
+            EngineError: The keyframe or an environment does not exist.
         """
         chosen = slice(None) if envs is None else environment_ids(envs, self.num_envs)
         start = mujoco.MjData(self.model)
@@ -115,14 +130,14 @@ class MotrixBatch(TellsSome, Environments):
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         if envs is None:
-            # A new state remembers nothing, neither forces of the last step nor activations.
+            # A new state has no forces of previous steps and no activations.
             self._state = MotrixState(self._motrix, (self.num_envs,))
             self._state.place_mocaps(start.mocap_pos, start.mocap_quat)
         self._known = {}
         self.forward()
 
     def fault(self) -> str | None:
-        """What made the physics unstable since the last reset, and in which environment first; or None."""
+        """Return what made the physics unstable since the last reset and where, or None."""
         for what, values in (("position", self.data.qpos), ("velocity", self.data.qvel)):
             bad = ~(np.abs(values) < LARGEST).all(axis=1)
             if bad.any():
@@ -130,33 +145,42 @@ class MotrixBatch(TellsSome, Environments):
         return None
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
-        """(num_envs,) magnitude of the force between a contact sensor's two objects [N].
+        """Return the magnitude of the force between a contact sensor's two objects.
 
-        See MuJoCo's; that of a ``netforce`` motrixsim tells directly.
+        See `MujocoSensors.get_contact_force_magnitude`. motrixsim measures net forces directly.
+
+        Args:
+            name: Name of the sensor.
+
+        Returns:
+            (num_envs,) magnitude [N], 0 without contacts.
+
+        Raises:
+            EngineError: The sensor does not exist or is not supported.
         """
         sensor = self._sensor(name)
         if sensor in self._motrix.nets:
             return lengths(self._state.net_forces(sensor))
         return super().get_contact_force_magnitude(name)
 
-    def _why_not(self, sensor: int) -> str | None:
-        """Why a sensor cannot be told, or None."""
-        one = "several environments at once tell contact sensors alone; load the scene with num_envs=1"
+    def _unsupported_reason(self, sensor: int) -> str | None:
+        """Return the reason why a sensor is not supported, or None."""
+        remedy = "; load the scene with num_envs=1"
         if not is_contact(self.model, sensor):
-            return one
+            return "several environments support contact sensors only" + remedy
         if self.model.sensor_objtype[sensor] == _SITE:
-            return one.replace("contact sensors alone", "no contacts in sites")
+            return "several environments do not support contacts in sites" + remedy
         if contact_layout(self.model, sensor, "").bits & ~ALL_BITS:
-            return one.replace("contact sensors alone", "no velocities of contacts")
-        return untold_sensors(self.model).get(sensor)
+            return "several environments do not support velocities of contacts" + remedy
+        return unsupported_sensors(self.model).get(sensor)
 
-    def _hand_over(self) -> None:
-        """Tells motrixsim what has changed since it last heard of it."""
+    def _send_inputs(self) -> None:
+        """Pass changed values to motrixsim."""
         known, data = self._known, self.data
         changed = {name for name in ("qpos", "qvel", "ctrl", "qfrc_applied")
                    if name not in known or not np.array_equal(known[name], getattr(data, name))}  # fmt: skip
         if changed & {"qpos", "qvel"}:
-            # A broken environment stands still where it began: motrixsim panics at quaternions that are none.
+            # Unstable environments stay in the initial pose, because motrixsim panics on invalid quaternions.
             sound = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
             qpos = np.where(sound[:, None], data.qpos, self.model.qpos0)
             for env in range(self.num_envs):
@@ -169,19 +193,19 @@ class MotrixBatch(TellsSome, Environments):
         return {field.name: getattr(self.data, field.name).copy() for field in fields(self.data)}
 
     def _advance(self, n: int) -> None:
-        with guarded("broke"):
+        with engine_errors("failed"):
             self._state.step(n)
         self._stale = True
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
-        """(num_envs, nsensordata) where those of the contact sensors are filled in."""
+        """(num_envs, nsensordata) values of the contact sensors; all others are 0."""
         if self._stale:
             self._stale = False
-            self._find()
+            self._evaluate()
         return self._values
 
-    def _find(self) -> None:
+    def _evaluate(self) -> None:
         raw = self._state.contacts().reshape(-1, WIDTH)
         contacts = read_raw(raw, self._flipped)
         pairs = max(1, len(self._motrix.pairs))
@@ -191,5 +215,5 @@ class MotrixBatch(TellsSome, Environments):
             slots = find(
                 contacts, envs, self._signs[sensor][pair], layout.reduce, self.num_envs, layout.slots
             )
-            told = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
-            self._values[:, layout.address : layout.address + told.shape[1]] = told
+            requested = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
+            self._values[:, layout.address : layout.address + requested.shape[1]] = requested

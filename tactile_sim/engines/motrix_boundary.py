@@ -1,4 +1,4 @@
-"""The way to motrixsim and back: its import, its panics, and what it says on the terminal alone."""
+"""Import motrixsim, convert its panics to errors and capture its terminal output."""
 
 from __future__ import annotations
 
@@ -18,9 +18,16 @@ _PLACE = re.compile(r" at line: \d+$")
 
 
 def motrixsim() -> ModuleType:
-    """The package; EngineError with the line that installs it where it is missing."""
+    """Import motrixsim.
+
+    Returns:
+        The package.
+
+    Raises:
+        EngineError: It is not installed or cannot be loaded; the message names the command that installs it.
+    """
     try:
-        with hushed():
+        with captured_output():
             import motrixsim
     except ImportError as error:
         why = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
@@ -32,55 +39,66 @@ def motrixsim() -> ModuleType:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether motrixsim panicked: such an error is no Exception, so that hardly anything catches it."""
+    """Return whether an error is a panic of motrixsim, which is a BaseException."""
     return type(error).__name__ == "PanicException"
 
 
 @contextmanager
-def guarded(doing: str) -> Iterator[None]:
-    """What motrixsim throws becomes an EngineError on one line, a panic too."""
+def engine_errors(failure: str) -> Iterator[None]:
+    """Convert all errors of motrixsim, including panics, to EngineError with a single line.
+
+    Args:
+        failure: Failed action, for the message "engine 'motrix' <failure>: ...".
+    """
     try:
         yield
     except EngineError:
         raise
     except BaseException as error:
         if isinstance(error, Exception) or is_panic(error):
-            raise EngineError(f"engine 'motrix' {doing}: {' '.join(str(error).split())}") from None
+            raise EngineError(f"engine 'motrix' {failure}: {' '.join(str(error).split())}") from None
         raise
 
 
 @contextmanager
-def hushed() -> Iterator[list[str]]:
-    """Keeps what is written to the terminal meanwhile, below Python too; gives its lines afterwards."""
+def captured_output() -> Iterator[list[str]]:
+    """Capture terminal output, also that of native code; the list has its lines afterwards."""
     lines: list[str] = []
     sys.stdout.flush()
     sys.stderr.flush()
     saved = [os.dup(stream) for stream in (1, 2)]
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryFile() as file:
         try:
             for stream in (1, 2):
-                os.dup2(kept.fileno(), stream)
+                os.dup2(file.fileno(), stream)
             yield lines
         finally:
             for stream, copy in zip((1, 2), saved, strict=True):
                 os.dup2(copy, stream)
                 os.close(copy)
-            kept.seek(0)
-            lines += _COLOURS.sub("", kept.read().decode("utf-8", "replace")).splitlines()
+            file.seek(0)
+            lines += _COLOURS.sub("", file.read().decode("utf-8", "replace")).splitlines()
 
 
-def left_out(lines: list[str]) -> list[str]:
-    """What motrixsim says it leaves out of a scene, each once, in the words of the scene."""
-    said: dict[str, None] = {}
+def ignored_features(lines: list[str]) -> list[str]:
+    """Return the elements and attributes of a scene that motrixsim reports as ignored.
+
+    Args:
+        lines: Terminal output of motrixsim.
+
+    Returns:
+        Each feature once, in the terms of the scene.
+    """
+    found: dict[str, None] = {}
     listing = False
     for line in lines:
         if warning := _WARNING.match(line):
             listing = warning[1].startswith("These fields")
             if not listing:
-                said[_PLACE.sub("", warning[1])] = None
+                found[_PLACE.sub("", warning[1])] = None
         elif listing and _PLACE.search(line):
             element, _, attribute = _PLACE.sub("", line).partition("@")
-            said[f"{element} {attribute}".strip()] = None
+            found[f"{element} {attribute}".strip()] = None
         else:
             listing = False
-    return list(said)
+    return list(found)

@@ -1,4 +1,4 @@
-"""Contacts as motrixsim's contact sensors tell them, put right."""
+"""Contacts from motrixsim's contact sensors, corrected."""
 
 from __future__ import annotations
 
@@ -6,51 +6,57 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.motrix_scene import SLOTS
 
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
-"""First columns of the fields in a slot, and how many numbers it has."""
+"""First columns of the fields in a slot, and the number of values in it."""
 WIDTH = 1 + SLOTS * STRIDE
-"""Numbers of a sensor: how many contacts it found, then its slots."""
+"""Number of values of a sensor: the number of contacts, then its slots."""
 
 
 class RawContacts(NamedTuple):
     """n contacts of one environment.
 
-    In contrast to what motrixsim tells, the position is midway between the surfaces, the frame right-handed
-    and orthonormal in double precision, and the wrench has the signs that go with that frame.
+    In contrast to motrixsim's values, the position is midway between the surfaces, the frame is
+    right-handed and orthonormal in double precision, and the signs of the wrench match that frame.
     """
 
     position: np.ndarray
-    """(n, 3) world [m]"""
+    """(n, 3) position, world [m]."""
     frame: np.ndarray
-    """(n, 9) normal from geom 1 to geom 2, first tangent, second tangent; world, unit"""
+    """(n, 9) unit normal from geom 1 to geom 2, first and second tangent, world."""
     distance: np.ndarray
-    """(n,) [m], negative inside"""
+    """(n,) distance [m], negative in penetration."""
     wrench: np.ndarray
-    """(n, 6) on geom 2 along the frame [N, N m]"""
+    """(n, 6) force and torque on geom 2 along the frame [N, N m]."""
     pair: np.ndarray
-    """(n,) which pair of geoms"""
+    """(n,) index of the pair of geoms."""
 
 
 def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
-    """The contacts behind the sensors of p pairs of geoms.
+    """Return the contacts that the sensors of p pairs of geoms measure.
 
-    raw (p, WIDTH) float32; flipped (p,): whether a pair is named against motrixsim's own order.
+    Args:
+        raw: (p, WIDTH) float32 values of the sensors.
+        flipped: (p,) whether the pair is in the opposite order to motrixsim's.
+
+    Returns:
+        The contacts of all pairs.
     """
     n = int(np.minimum(raw[:, 0], SLOTS).sum())
     contacts = RawContacts(
         np.empty((n, 3)), np.empty((n, 9)), np.empty(n), np.empty((n, 6)), np.empty(n, np.int32)
     )
     if n:
-        _put_right(raw, flipped, *contacts)
+        _correct(raw, flipped, *contacts)
     return contacts
 
 
-@njit(cache=True)
-def _put_right(raw, flipped, position, frame, distance, wrench, pair):
+@kernel
+def _correct(raw, flipped, position, frame, distance, wrench, pair):
+    """Write the corrected contacts into the arrays of `RawContacts`."""
     c = 0
     for p in range(len(raw)):
         for s in range(min(int(raw[p, 0]), SLOTS)):
@@ -76,15 +82,15 @@ def _put_right(raw, flipped, position, frame, distance, wrench, pair):
                 j, k = (i + 1) % 3, (i + 2) % 3
                 across[i] = normal[j] * tangent[k] - normal[k] * tangent[j]
 
-            # Torques come with the sign of what geom 2 does to geom 1. Where a pair is named against the
-            # engine's own order, normal and tangent are turned, but what goes along their product is not.
+            # Torques have the sign of the torque of geom 2 on geom 1. If a pair is in the opposite order to
+            # the engine's, normal and tangent are negated, but the force along their product is not.
             last = -1.0 if flipped[p] else 1.0
             for i in range(3):
                 sign = last if i == 2 else 1.0
                 wrench[c, i] = sign * slot[_FORCE + i]
                 wrench[c, 3 + i] = -sign * slot[_TORQUE + i]
             distance[c] = slot[_DIST]
-            # The position told is on the surface of geom 1.
+            # motrixsim's position is on the surface of geom 1.
             for i in range(3):
                 position[c, i] = slot[_POS + i] + 0.5 * distance[c] * normal[i]
             pair[c] = p
@@ -94,14 +100,19 @@ def _put_right(raw, flipped, position, frame, distance, wrench, pair):
 _ANY = mujoco.MjContact()
 _ANY.efc_address = -1
 _NEAR_ENOUGH = 1e3
-"""MuJoCo takes no contact for active that is further apart than this [m]: all of these are."""
+"""Distance up to which MuJoCo takes contacts for active [m]; all contacts here are."""
 
 
-def put_into(model: mujoco.MjModel, data: mujoco.MjData, contacts: RawContacts, geoms: np.ndarray) -> None:
-    """Makes these the contacts of MuJoCo's data, with their forces.
+def write_contacts(
+    model: mujoco.MjModel, data: mujoco.MjData, contacts: RawContacts, geoms: np.ndarray
+) -> None:
+    """Write contacts and their forces to MuJoCo's data.
 
-    model: with an elliptic cone, where the forces of constraints are those along the frame; data: with poses,
-    but without contacts; geoms (n, 2): ids.
+    Args:
+        model: A model with an elliptic cone, for which constraint forces are along the contact frame.
+        data: Data with poses and without contacts.
+        contacts: The contacts.
+        geoms: (n, 2) geom ids of each contact.
     """
     for _ in range(len(geoms)):
         mujoco.mj_addContact(model, data, _ANY)

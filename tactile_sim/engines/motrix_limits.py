@@ -1,4 +1,4 @@
-"""What cannot be told of a scene that motrixsim moves."""
+"""Features of a scene that motrixsim does not support."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
 _REACTIONS = [int(_SENSOR.mjSENS_FORCE), int(_SENSOR.mjSENS_TORQUE)]
 _LOOSE = (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL)
+_ON_JOINTS = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 _HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 
 
-class TellsSome(MujocoSensors):
-    """Sensors of which some cannot be told: those are as if they were not there, and refused by name."""
+class PartialSensors(MujocoSensors):
+    """Sensors of an engine that supports only some of them; reading others raises an error."""
 
     name: str
-    _untold: dict[int, str]
-    """Why, by the sensor's id."""
+    _unsupported_sensors: dict[int, str]
+    """Reason for each unsupported sensor, by its id."""
 
     @cached_property
     def _all_sensors(self) -> dict[str, int]:
@@ -32,60 +33,86 @@ class TellsSome(MujocoSensors):
 
     @cached_property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the scene's sensors by name, but for those that this engine cannot tell."""
-        return {name: k for name, k in self._all_sensors.items() if k not in self._untold}
+        """Ids of the supported sensors by name; an unnamed sensor is ``sensor<id>``."""
+        return {name: k for name, k in self._all_sensors.items() if k not in self._unsupported_sensors}
 
-    def untold_lines(self) -> list[str]:
-        """Which cannot be told: a line for each reason."""
+    def unsupported_sensor_lines(self) -> list[str]:
+        """Return one line for each reason, with the names of the unsupported sensors."""
         names: dict[str, list[str]] = {}
         for name, sensor in self._all_sensors.items():
-            if sensor in self._untold:
-                names.setdefault(self._untold[sensor], []).append(repr(name))
+            if sensor in self._unsupported_sensors:
+                names.setdefault(self._unsupported_sensors[sensor], []).append(repr(name))
         return [
-            (f"sensor {those[0]} is" if len(those) == 1 else f"sensors {', '.join(those)} are")
-            + f" not told: {why}"
+            f"unsupported sensor{'s' if len(those) > 1 else ''} {', '.join(those)}: {why}"
             for why, those in names.items()
         ]
 
     def _sensor(self, name: str) -> int:
         sensor = self._all_sensors.get(name)
-        if sensor in self._untold:
-            raise EngineError(f"engine {self.name!r} does not tell sensor {name!r}: {self._untold[sensor]}")
+        if sensor in self._unsupported_sensors:
+            raise EngineError(
+                f"engine {self.name!r} does not support sensor {name!r}: {self._unsupported_sensors[sensor]}"
+            )
         return super()._sensor(name)
 
 
-def untold_sensors(model: mujoco.MjModel) -> dict[int, str]:
-    """Why one environment does not tell some sensors, by their ids."""
-    why = dict.fromkeys(_LIMIT_FORCES, "motrixsim keeps the forces of limits to itself")
+def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
+    """Return the reason for each sensor that a single environment does not support, by id."""
+    why = dict.fromkeys(_LIMIT_FORCES, "motrixsim does not report the forces of limits")
     if np.isin(model.eq_type, _HOLDS_BODIES).any():
-        why |= dict.fromkeys(_REACTIONS, "motrixsim keeps the forces of connects and welds to itself")
-    untold = {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
+        why |= dict.fromkeys(_REACTIONS, "motrixsim does not report the forces of connects and welds")
+    found = {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
     late = np.flatnonzero((model.sensor_delay > 0.0) | (model.sensor_interval > 0.0).any(axis=1))
-    return untold | dict.fromkeys(late.tolist(), "it has a delay or an interval, which MuJoCo's steps bring")
+    return found | dict.fromkeys(
+        late.tolist(), "it has a delay or an interval, which only MuJoCo's own steps compute"
+    )
 
 
 def unknown_efforts(model: mujoco.MjModel) -> np.ndarray:
-    """Degrees of freedom behind actuators with a state of their own, which motrixsim keeps to itself."""
+    """Return the degrees of freedom whose effort is unknown.
+
+    Their actuators have an internal state, which motrixsim does not report.
+    """
     stateful = (model.actuator_dyntype != mujoco.mjtDyn.mjDYN_NONE) & (
         model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
     )
     return model.jnt_dofadr[np.unique(model.actuator_trnid[stateful, 0])]
 
 
-def limits(model: mujoco.MjModel) -> list[str]:
-    """What is not told beside sensors, and what motrixsim leaves out without a word: a line each."""
+def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
+    """Return whether the actuators of each joint (njnt,) could exceed the limit of the joint."""
+    exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
+    on_joints = np.isin(model.actuator_trntype, _ON_JOINTS)
+    gears = model.actuator_gear[model.actuator_outadr, :1]
+    most = np.abs(model.actuator_forcerange * gears).max(axis=1, initial=0.0)
+    most[model.actuator_forcelimited == 0] = np.inf
+    for joint in range(model.njnt):
+        own = most[on_joints & (model.actuator_trnid[:, 0] == joint)]
+        exceeds[joint] |= own.sum() > np.abs(model.jnt_actfrcrange[joint]).min()
+    return exceeds
+
+
+def unsupported_features(model: mujoco.MjModel) -> list[str]:
+    """Return unsupported features that motrixsim does not warn about, except sensors.
+
+    Args:
+        model: The model.
+
+    Returns:
+        One line for each feature.
+    """
     joints = Names(model).joints
     lines = [
-        f"the effort of joint {joints[model.dof_jntid[dof]]!r} is not told (NaN): its actuator has a state"
+        f"the effort of joint {joints[model.dof_jntid[dof]]!r} is NaN: its actuator has a state"
         for dof in unknown_efforts(model).tolist()
     ]
     loose = np.isin(model.jnt_type, _LOOSE)
     for key, there in (
-        ("actuatorfrcrange", model.jnt_actfrclimited),
+        ("actuatorfrcrange", model.jnt_actfrclimited & _may_exceed_limit(model)),
         ("damping", loose & (model.dof_damping[model.jnt_dofadr] != 0.0)),
         ("stiffness", loose & (model.jnt_stiffness != 0.0)),
     ):
-        lines += [f"left out of joint {joints[j]!r}: {key}" for j in np.flatnonzero(there).tolist()]
+        lines += [f"joint {joints[j]!r}: {key} is ignored" for j in np.flatnonzero(there).tolist()]
     if model.nflex:
-        lines.append("left out of the scene: flexes")
+        lines.append("flexes are ignored")
     return lines

@@ -1,17 +1,17 @@
-"""Contact sensors of many environments, found from raw contacts as MuJoCo finds them from its own."""
+"""Evaluate contact sensors of many environments from raw contacts, as MuJoCo does."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.config.contact_sensors import REDUCTIONS
 from tactile_sim.engines.motrix_contacts import RawContacts
 from tactile_sim.engines.sensor_layout import WIDTHS, MujocoLayout
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
-"""First columns of the fields in a slot, as MuJoCo orders them, and how many there are."""
+"""First columns of the fields in a slot in MuJoCo's order, and the number of columns."""
 _MINDIST, _MAXFORCE, _NETFORCE = (REDUCTIONS.index(word) for word in ("mindist", "maxforce", "netforce"))
 _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
     int(mujoco.mjtObj.mjOBJ_UNKNOWN),
@@ -22,17 +22,26 @@ _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
 
 
 def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray:
-    """(p,) whether contacts of pairs of geoms (p, 2) belong to a sensor: 1, -1 the other way round, or 0."""
+    """Return whether contacts of pairs of geoms belong to a sensor.
+
+    Args:
+        model: The model.
+        sensor: Id of the sensor.
+        pairs: (p, 2) geom ids.
+
+    Returns:
+        (p,) 1 if a pair matches, -1 if it matches in the opposite order, else 0.
+    """
     kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
     one, two = (_is_of(model, kind, thing, pairs) for kind, thing in zip(kinds, things, strict=True))
     regular, reverse = one[:, 0] & two[:, 1], one[:, 1] & two[:, 0]
-    # Where both ways fit, or one side may be anything, the first way goes.
+    # If both orders match, or one side is unspecified, the given order has priority.
     return np.where(regular, 1, np.where(reverse, -1, 0))
 
 
 def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
-    """(p, 2) whether geoms belong to one side of a sensor."""
+    """Return whether geoms (p, 2) belong to one side of a sensor, given by kind and id."""
     if kind == _UNKNOWN:
         return np.ones(pairs.shape, bool)
     if kind == _GEOM:
@@ -50,9 +59,18 @@ def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> n
 def find(
     contacts: RawContacts, envs: np.ndarray, signs: np.ndarray, reduce: str, num_envs: int, slots: int
 ) -> np.ndarray:
-    """(num_envs, slots, FIELDS) what a sensor finds; slots that are not filled are zero.
+    """Return the slots of a sensor in all environments.
 
-    envs (c,): of each contact, ascending; signs (c,): how it ``matches``.
+    Args:
+        contacts: c contacts of all environments.
+        envs: (c,) environment of each contact, ascending.
+        signs: (c,) result of ``matches`` for each contact.
+        reduce: Reduction of the sensor.
+        num_envs: Number of environments.
+        slots: Number of slots.
+
+    Returns:
+        (num_envs, slots, FIELDS); empty slots are zero.
     """
     out = np.zeros((num_envs, slots, FIELDS))
     _find(*contacts[:4], envs, signs, REDUCTIONS.index(reduce), out)
@@ -60,22 +78,22 @@ def find(
 
 
 def slot_columns(layout: MujocoLayout) -> list[int]:
-    """The columns of a slot that a sensor asks for."""
+    """Return the columns of a slot that a sensor requests."""
     starts = np.cumsum([0, *WIDTHS.values()])
     asked = [k for k in range(len(WIDTHS)) if layout.bits >> k & 1]
     return [column for k in asked for column in range(starts[k], starts[k + 1])]
 
 
-@njit(cache=True)
+@kernel
 def lengths(vectors: np.ndarray) -> np.ndarray:
-    """(n,) the lengths of vectors (n, 3)."""
+    """Return the lengths (n,) of vectors (n, 3)."""
     out = np.empty(len(vectors))
     for n in range(len(vectors)):
         out[n] = np.sqrt(_square(vectors[n]))
     return out
 
 
-@njit(cache=True)
+@kernel
 def _find(position, frame, distance, wrench, envs, signs, mode, out):
     chosen = np.empty(len(envs), np.int64)
     key = np.empty(len(envs))
@@ -107,7 +125,7 @@ def _find(position, frame, distance, wrench, envs, signs, mode, out):
             sign = float(signs[c])
             slot[FOUND] = found
             slot[FORCE : FORCE + 6] = wrench[c]
-            # Told from its other side, a contact's normal and first tangent turn round.
+            # In the opposite order, the normal and the first tangent are negated.
             slot[FORCE + 2] *= sign
             slot[TORQUE + 2] *= sign
             slot[DIST] = distance[c]
@@ -117,14 +135,15 @@ def _find(position, frame, distance, wrench, envs, signs, mode, out):
                 slot[TANGENT + i] = sign * frame[c, 3 + i]
 
 
-@njit(cache=True)
+@kernel
 def _square(wrench):
+    """Return the squared norm of the force."""
     return wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2
 
 
-@njit(cache=True)
+@kernel
 def _sum(position, frame, wrench, signs, chosen, slot):
-    """One contact with the same effect as all: at the centre of their forces, in the world's frame."""
+    """Write the equivalent contact: world axes, at the mean position weighted by force."""
     slot[FOUND] = len(chosen)
     slot[NORMAL] = 1.0
     slot[TANGENT + 1] = 1.0

@@ -1,4 +1,4 @@
-"""A scene as motrixsim takes it: what it cannot read left out, what we need to read it added."""
+"""Convert a scene to MJCF that motrixsim can load, with added sensors and motors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
 
 PREFIX = "tactile_sim/"
-"""Begins the names of all that is added or was unnamed."""
+"""Name prefix of added and of unnamed elements."""
 PAIR = PREFIX + "pair/"
-"""A contact sensor on two geoms: then come their ids."""
+"""Name prefix of contact sensors on two geoms; the ids of the geoms follow."""
 NET = PREFIX + "net/"
-"""A contact sensor that gives the net force of one of the scene's: then comes its id."""
+"""Name prefix of contact sensors with the net force of one of the scene's; its id follows."""
 MOTOR = PREFIX + "motor/"
-"""A motor for the forces applied to a joint: then comes its id."""
+"""Name prefix of motors for forces applied to a joint; the id of the joint follows."""
 SLOTS = 8
-"""The most contacts that are read of two geoms."""
-_REMEDY = "; take it out, or set engine: mujoco"
+"""Largest number of contacts that are read for a pair of geoms."""
+_REMEDY = "; remove it, or set engine: mujoco"
 FIELDS = "found force torque dist pos normal tangent"
 
 _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
-"""Elements that have no part in the motion, or that are put in anew."""
+"""Elements that do not affect the motion or are written again."""
 _LOOKS = ("camera", "light", "material", "texture")
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _SIDES = {
@@ -37,8 +37,11 @@ _SIDES = {
 }
 
 
-def named(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """A copy in which all bodies, geoms, joints and actuators bear names, where possible those of `Names`."""
+def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """Return a copy in which all bodies, geoms, joints and actuators have names.
+
+    Unnamed elements get the name from `tactile_sim.names.Names` if it is not taken.
+    """
     copy = spec.copy()
     names = Names(copy.compile())
     for kind in ("bodies", "geoms", "joints", "actuators"):
@@ -52,7 +55,14 @@ def named(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
 
 def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
-    """(n, 2) ids of the geoms that may touch, by MuJoCo's rules, which motrixsim keeps; lower id first."""
+    """Return the pairs of geoms that may collide by MuJoCo's rules, which motrixsim follows.
+
+    Args:
+        model: The model.
+
+    Returns:
+        (n, 2) int32 geom ids, the lower one first.
+    """
     first, second = np.triu_indices(model.ngeom, 1)
     bodies = model.geom_bodyid[np.stack([first, second])]
     welded = model.body_weldid[bodies]
@@ -74,15 +84,18 @@ def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
 def write_mjcf(
     spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]], nets: Iterable[int]
 ) -> str:
-    """The MJCF that motrixsim loads, with a contact sensor on each pair of geoms.
+    """Return the MJCF for motrixsim, with a contact sensor on each pair of geoms.
 
-    spec: all of whose elements are ``named``; model: what it compiles to; nets: contact sensors of the scene
-    whose net forces are to be told as well.
+    Args:
+        spec: The scene; all elements must have names, see ``with_names``.
+        model: The compiled spec.
+        pairs: Geom ids of the pairs.
+        nets: Ids of the scene's contact sensors whose net forces are also measured.
     """
     scene = ElementTree.fromstring(spec.to_xml())
     _strip(scene)
     _make_files_absolute(scene, spec)
-    _state_inertias(scene, model)
+    _write_inertias(scene, model)
     actuators = _section(scene, "actuator")
     for joint in np.flatnonzero(np.isin(model.jnt_type, _SCALAR)).tolist():
         ElementTree.SubElement(
@@ -102,8 +115,11 @@ def write_mjcf(
     return ElementTree.tostring(scene, encoding="unicode")
 
 
-def net_force_is_told(model: mujoco.MjModel, sensor: int) -> bool:
-    """Whether motrixsim itself takes a contact sensor: one on two of a kind, none of them the world."""
+def has_net_force(model: mujoco.MjModel, sensor: int) -> bool:
+    """Return whether motrixsim supports a contact sensor directly.
+
+    It requires two objects of the same kind, neither of them the world.
+    """
     kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
     whole = kinds[0] != mujoco.mjtObj.mjOBJ_GEOM and 0 in things
@@ -128,12 +144,12 @@ def _strip(scene: ElementTree.Element) -> None:
             if element.tag in _LOOKS or (parent is scene and element.tag in _UNSEEN):
                 parent.remove(element)
         parent.attrib.pop("material", None)
-        # How a position actuator was written down; gain and bias say all of it.
+        # Gain and bias define a position actuator completely.
         parent.attrib.pop("input", None)
 
 
 def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> None:
-    """The scene is handed over as text: nothing in it can be relative to a file."""
+    """Make file names absolute, because the scene is passed as text without a folder."""
     folder = Path(spec.modelfiledir or os.curdir) / (spec.meshdir or "")
     for element in scene.iterfind("asset/*[@file]"):
         element.set("file", str((folder / element.attrib["file"]).absolute()))
@@ -142,8 +158,8 @@ def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> Non
             compiler.attrib.pop(key, None)
 
 
-def _state_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
-    """Masses as MuJoCo has them, so that nobody reckons them from shapes a second time."""
+def _write_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
+    """Write MuJoCo's inertias explicitly, so that motrixsim does not compute them from shapes."""
     for element in scene.iterfind("worldbody//body"):
         for inertial in element.findall("inertial"):
             element.remove(inertial)
@@ -155,24 +171,37 @@ def _state_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
         element.insert(0, ElementTree.Element("inertial", text))
 
 
-def refuse_unknown(model: mujoco.MjModel, joints: set[str], actuators: list[str]) -> None:
-    """Raises EngineError where motrixsim dropped a joint or an actuator: the motion would be another."""
+def reject_dropped(model: mujoco.MjModel, joints: set[str], actuators: list[str]) -> None:
+    """Reject a scene if motrixsim dropped a joint or actuator, which changes the motion.
+
+    Args:
+        model: The scene with names.
+        joints: Names of motrixsim's joints and floating bases.
+        actuators: Names of motrixsim's actuators.
+
+    Raises:
+        EngineError: A joint or actuator is missing.
+    """
     for word, count, get, known in (
         ("joint", model.njnt, model.joint, joints),
         ("actuator", model.nu, model.actuator, actuators),
     ):
         name = next((get(k).name for k in range(count) if get(k).name not in known), None)
         if name is not None:
-            raise EngineError(f"engine 'motrix' does not take the {word} {name!r} of the scene{_REMEDY}")
+            raise EngineError(f"engine 'motrix' does not support the {word} {name!r} of the scene{_REMEDY}")
 
 
-def refuse_welds_to_the_world(model: mujoco.MjModel) -> None:
-    """Raises EngineError for a weld of a body to the world, which motrixsim would hold elsewhere."""
+def reject_welds_to_world(model: mujoco.MjModel) -> None:
+    """Reject welds of a body to the world, which motrixsim places incorrectly.
+
+    Raises:
+        EngineError: The scene has such a weld.
+    """
     for k in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_WELD).tolist():
         bodies = {int(model.eq_obj1id[k]), int(model.eq_obj2id[k])}
         if model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_BODY and 0 in bodies:
             name = model.body(max(bodies)).name
             raise EngineError(
-                f"engine 'motrix' takes no weld of body {name!r} to the world; weld a site of it to a site of"
-                " the world (site1, site2), or set engine: mujoco"
+                f"engine 'motrix' does not support the weld of body {name!r} to the world; weld a site of the"
+                " body to a site of the world (site1, site2), or set engine: mujoco"
             )

@@ -1,4 +1,4 @@
-"""MuJoCo behind the engine interface."""
+"""The MuJoCo engine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 
 import mujoco
 
-from tactile_sim.engines.state import State
+from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
 
-# MuJoCo would write its warnings into a file in the working directory.
+# By default, MuJoCo writes warnings to a file in the working directory.
 mujoco.set_mju_user_warning(logging.getLogger("tactile_sim.mujoco").warning)
 
 STABILITY_WARNINGS = {
@@ -20,26 +20,34 @@ STABILITY_WARNINGS = {
 
 
 def first_bad(counts: list[int]) -> int | None:
-    """Of MuJoCo's warnings, how often each came, the one that tells what made the physics unstable."""
-    # Looked at twice an instant: that there is none at all is seen first.
+    """Return the MuJoCo warning that reports what made the physics unstable.
+
+    Args:
+        counts: Number of occurrences of each warning.
+
+    Returns:
+        The index of the warning, or None if the physics is stable.
+    """
+    # Called twice for each step, so the usual case comes first.
     if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):
         return None
-    # A bad number spreads: what has been bad the longest was the first.
+    # An invalid number spreads, so the most frequent warning came first.
     return max(STABILITY_WARNINGS, key=counts.__getitem__)
 
 
-class MujocoEngine(State):
-    """One MuJoCo model and its state.
+class MujocoEngine(MjDataEngine):
+    """One environment stepped by MuJoCo.
 
-    A step can be taken whole (``step``) or in two halves: ``forward`` computes poses, contacts, forces and
-    sensors of the present state, ``integrate`` then goes to the next one. Between the halves everything in
-    ``data`` belongs to one instant, and both halves together give bit for bit what ``step`` gives.
+    A step can be taken at once (``step``) or in two halves: ``forward`` computes poses, contacts, forces
+    and sensors of the current state, and ``integrate`` advances to the next one. Between the halves
+    everything in ``data`` belongs to one state. Both halves together give bit for bit the same result as
+    ``step``.
     """
 
     name = "mujoco"
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
-        # MuJoCo would start over by itself at a NaN, unnoticed; here the user hears of it.
+        # MuJoCo would silently reset itself at a NaN; here ``fault`` reports it.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         super().__init__(model, data)
         self._warnings = self.data.warning.number
@@ -48,29 +56,32 @@ class MujocoEngine(State):
             mujoco.mjtIntegrator.mjINT_RK4: lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
             mujoco.mjtIntegrator.mjINT_IMPLICIT: mujoco.mj_implicit,
             mujoco.mjtIntegrator.mjINT_IMPLICITFAST: mujoco.mj_implicit,
+            # No function of its own is public. mj_step2 solves again from the same warm start, so the
+            # result has the same bits.
+            mujoco.mjtIntegrator.mjINT_DISCRETE: mujoco.mj_step2,
         }[mujoco.mjtIntegrator(model.opt.integrator)]
         try:
             self.reset()
-        except mujoco.FatalError as error:  # its contacts need more memory than the scene gives them
-            raise EngineError(f"MuJoCo cannot start: {' '.join(str(error).split())}") from None
+        except mujoco.FatalError as error:  # for example, contacts need more memory than the scene provides
+            raise EngineError(f"engine 'mujoco' cannot start: {' '.join(str(error).split())}") from None
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on."""
+        """Advance n time steps."""
         mujoco.mj_step(self.model, self.data, n)
 
     def forward(self) -> None:
-        """Computes all that follows from the present positions, velocities and controls."""
+        """Compute everything that follows from the current positions, velocities and controls."""
         mujoco.mj_checkPos(self.model, self.data)
         mujoco.mj_checkVel(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_checkAcc(self.model, self.data)
 
     def integrate(self) -> None:
-        """Goes from the instant of the last ``forward`` to the next."""
+        """Advance from the state of the last ``forward`` to the next one."""
         self._integrate(self.model, self.data)
 
     def fault(self) -> str | None:
-        """What made the physics unstable since the last reset, or None."""
+        """Return what made the physics unstable since the last reset, or None."""
         counts = self._warnings.tolist()
         warning = first_bad(counts)
         if warning is None:
@@ -83,9 +94,13 @@ class MujocoEngine(State):
         return f"bad {STABILITY_WARNINGS[warning]}{place}"
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Goes back to the initial state, or to that of a keyframe.
+        """Reset to the initial state or to a keyframe.
 
-        Raises EngineError for an unknown keyframe.
+        Args:
+            keyframe: Name of the keyframe.
+
+        Raises:
+            EngineError: The keyframe does not exist.
         """
-        self._to_start(keyframe)
+        self._reset_data(keyframe)
         mujoco.mj_forward(self.model, self.data)

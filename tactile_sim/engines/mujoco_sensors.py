@@ -1,4 +1,4 @@
-"""Sensors as MuJoCo computes them, for one environment or many."""
+"""Read sensors in MuJoCo's layout, for one or several environments."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cached_property
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.sensor_layout import (
     MujocoLayout,
@@ -20,38 +20,56 @@ from tactile_sim.errors import EngineError, suggest
 
 
 class MujocoSensors:
-    """The part of an engine that reads sensors. All values are those of the last ``forward``, ``step`` or
-    ``reset``: after ``step``, of the state that its last time step began with, as MuJoCo has it."""
+    """The part of an engine that reads sensors.
+
+    All values are those of the last ``forward``, ``step`` or ``reset``. After ``step`` they belong to the
+    state before its last time step, as in MuJoCo.
+    """
 
     model: mujoco.MjModel
     num_envs: int
     _sensordata: np.ndarray
-    """(num_envs, nsensordata), renewed in place by the engine."""
+    """(num_envs, nsensordata) values of all sensors, updated in place by the engine."""
 
     @cached_property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the scene's sensors by name; an unnamed one is ``sensor<id>``."""
+        """Ids of the scene's sensors by name; an unnamed sensor is ``sensor<id>``."""
         return sensor_names(self.model)
 
     @cached_property
     def contact_sensor_names(self) -> list[str]:
-        """The ``<contact>`` sensors among them."""
+        """Names of the ``<contact>`` sensors among them."""
         return [name for name, sensor in self.sensor_ids.items() if is_contact(self.model, sensor)]
 
     def get_sensor_data(self, name: str) -> np.ndarray:
-        """(num_envs, n) numbers of any sensor, as the engine lays them out.
+        """Return the values of any sensor in MuJoCo's layout.
 
-        Raises EngineError for an unknown name; so do all others.
+        Args:
+            name: Name of the sensor.
+
+        Returns:
+            (num_envs, n) copy of the values.
+
+        Raises:
+            EngineError: The sensor does not exist.
         """
         sensor = self._sensor(name)
         start = self.model.sensor_adr[sensor]
         return self._sensordata[:, start : start + self.model.sensor_dim[sensor]].copy()
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """The documented flat array, float32: of a contact sensor (1 + slots x width,), the number of filled
-        slots first, then slot by slot the fields asked for; of any other sensor its values.
+        """Return the documented flat array of a sensor.
 
-        With more than one environment, one such row for each: (num_envs, ...).
+        Args:
+            name: Name of the sensor.
+
+        Returns:
+            (1 + slots * width,) float32 for a contact sensor: the number of filled slots, then the
+            requested fields of each slot; (n,) float32 for any other sensor. Several environments add a
+            leading axis (num_envs, ...).
+
+        Raises:
+            EngineError: The sensor does not exist.
         """
         if is_contact(self.model, self._sensor(name)):
             values = self.get_contact_sensor(name).flat()
@@ -60,7 +78,14 @@ class MujocoSensors:
         return values[0] if self.num_envs == 1 else values
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
-        """All that a contact sensor finds. Raises EngineError if it is another kind of sensor."""
+        """Return everything that a contact sensor measures.
+
+        Args:
+            name: Name of the sensor.
+
+        Raises:
+            EngineError: The sensor does not exist or is not a contact sensor.
+        """
         layout, complete = self._contact_sensor(name)
         if complete is None:
             raise self._incomplete(layout)
@@ -70,10 +95,19 @@ class MujocoSensors:
         return ContactSensor(layout, values, found)
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
-        """(num_envs,) magnitude of the force between a contact sensor's two objects [N].
+        """Return the magnitude of the force between a contact sensor's two objects.
 
-        ``netforce``: of the sum of all contacts. ``maxforce``: of the strongest contact. ``none`` and
-        ``mindist``: of the vector sum of the contacts in the sensor's slots. Zero where nothing touches.
+        With ``netforce`` this is the force of all contacts, with ``maxforce`` that of the strongest
+        contact, with ``none`` and ``mindist`` the vector sum of the contacts in the sensor's slots.
+
+        Args:
+            name: Name of the sensor.
+
+        Returns:
+            (num_envs,) magnitude [N], 0 without contacts.
+
+        Raises:
+            EngineError: The sensor does not exist or is not a contact sensor.
         """
         layout, complete = self._contact_sensor(name)
         out = np.empty(self.num_envs)
@@ -89,12 +123,12 @@ class MujocoSensors:
         return out
 
     def contact_layout(self, name: str) -> MujocoLayout:
-        """What a contact sensor is asked for, and where its numbers lie in ``sensordata``."""
+        """Return the configuration of a contact sensor and its place in ``sensordata``."""
         return self._contact_sensor(name)[0]
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Layouts of the contact sensors met so far: their own, and the one with all fields."""
+        """Cache of the contact sensors' own layouts and those with all fields."""
         return {}
 
     def _sensor(self, name: str) -> int:
@@ -108,7 +142,7 @@ class MujocoSensors:
             if not is_contact(self.model, sensor):
                 kind = mujoco.mjtSensor(self.model.sensor_type[sensor]).name.removeprefix("mjSENS_").lower()
                 raise EngineError(
-                    f"sensor {name!r} is of type {kind}, not contact; read it with get_sensor_data"
+                    f"sensor {name!r}: must be a contact sensor, got type {kind}; use get_sensor_data"
                 )
             layout = contact_layout(self.model, sensor, name)
             self._contacts[name] = layout, complete_layout(self.model, sensor, layout)
@@ -116,19 +150,19 @@ class MujocoSensors:
 
     def _incomplete(self, layout: MujocoLayout) -> EngineError:
         return EngineError(
-            f"contact sensor {layout.name!r} asks for {', '.join(layout.data)} alone, in a model that was"
-            " compiled elsewhere: load the scene with tactile_sim.engines.load, or ask for all in its data"
+            f"contact sensor {layout.name!r}: must have all fields in a model that tactile_sim did not load,"
+            f" got {', '.join(layout.data)}; use tactile_sim.engines.load, or list all fields in its data"
         )
 
 
 WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
 TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
-"""Columns of a slot in ``sensordata`` behind its ``found``, of a sensor with all fields."""
+"""Columns of a slot in ``sensordata`` after ``found``, for a sensor with all fields."""
 
 
-@njit(cache=True)
+@kernel
 def _read(sensordata, address, stride, values, found):
-    """Slots of a sensor with all fields, their wrenches turned into the world."""
+    """Read the slots of a sensor with all fields and rotate their wrenches to the world."""
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):
@@ -137,35 +171,37 @@ def _read(sensordata, address, stride, values, found):
                 out[i] = raw[i]
             for i in range(RAW_WIDTH - RAW_DIST):
                 out[DIST + i] = raw[RAW_DIST + i]
-            _turn(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH:])
-            _turn(raw[TORQUE:], raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH + 3 :])
+            _to_world(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH:])
+            _to_world(raw[TORQUE:], raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH + 3 :])
 
 
-@njit(cache=True)
-def _turn(vector, normal, tangent, out):
-    """A vector along normal, tangent, normal x tangent, in the world."""
+@kernel
+def _to_world(vector, normal, tangent, out):
+    """Rotate a vector from the axes normal, tangent, normal x tangent to the world."""
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         across = normal[j] * tangent[k] - normal[k] * tangent[j]
         out[i] = vector[0] * normal[i] + vector[1] * tangent[i] + vector[2] * across
 
 
-@njit(cache=True)
+@kernel
 def _norms(sensordata, force, out):
+    """Write the norm of the vector that starts at column `force` into out (num_envs,)."""
     for n in range(len(out)):
         x, y, z = sensordata[n, force], sensordata[n, force + 1], sensordata[n, force + 2]
         out[n] = np.sqrt(x * x + y * y + z * z)
 
 
-@njit(cache=True)
+@kernel
 def _norms_of_sums(sensordata, address, stride, slots, out):
-    turned = np.empty(3)
+    """Write the norm of the sum of the forces in all filled slots into out (num_envs,)."""
+    force_world = np.empty(3)
     for n in range(len(out)):
         x, y, z = 0.0, 0.0, 0.0
         for s in range(min(slots, int(sensordata[n, address]))):
             raw = sensordata[n, address + s * stride + 1 :]
-            _turn(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], turned)
-            x += turned[0]
-            y += turned[1]
-            z += turned[2]
+            _to_world(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], force_world)
+            x += force_world[0]
+            y += force_world[1]
+            z += force_world[2]
         out[n] = np.sqrt(x * x + y * y + z * z)

@@ -1,4 +1,4 @@
-"""What every engine of the node can do, whichever it is."""
+"""The interface of all physics engines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tactile_sim.engines.sensor_layout import ContactLayout
 class Engine(Protocol):
     """One environment of a scene.
 
-    ``model`` is the scene as MuJoCo compiles it; ``data`` bears the state and the controls of MuJoCo's names:
-    they are read and set there, whoever moves them.
+    Attributes:
+        model: The scene as compiled by MuJoCo.
+        data: State and controls under MuJoCo's names. They are read and set here, whichever engine steps.
     """
 
     name: str
@@ -24,53 +25,60 @@ class Engine(Protocol):
     model: mujoco.MjModel
     data: mujoco.MjData
     timestep: float
-    """[s]"""
+    """Time step [s]."""
     free_bodies: np.ndarray
     """Ids of the bodies with a free joint."""
-    limits: list[str]
-    """What the engine leaves out of the scene, or cannot tell of it: a line each."""
+    unsupported: list[str]
+    """Features of the scene that the engine ignores or cannot report, one line for each."""
 
     @property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the sensors that can be read, by name; an unnamed one is ``sensor<id>``."""
+        """Ids of the readable sensors by name; an unnamed sensor is ``sensor<id>``."""
 
     @property
     def contact_sensor_names(self) -> list[str]:
-        """The ``<contact>`` sensors among them."""
+        """Names of the ``<contact>`` sensors among them."""
 
     @property
     def desired(self) -> np.ndarray:
-        """What acts beside the controls in ``data``, to be read and set in place; empty for most engines."""
+        """Inputs besides the controls in ``data``, read and set in place; empty for most engines."""
 
     @property
     def time(self) -> float:
         """Time since the last reset [s]."""
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on."""
+        """Advance n time steps."""
 
     def forward(self) -> None:
-        """Computes all that follows from the present positions, velocities and controls."""
+        """Compute everything that follows from the current positions, velocities and controls."""
 
     def integrate(self) -> None:
-        """Goes from the instant of the last ``forward`` to the next."""
+        """Advance from the state of the last ``forward`` to the next one."""
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Goes back to the initial state, or to that of a keyframe; EngineError for an unknown one."""
+        """Reset to the initial state or to a keyframe.
+
+        Args:
+            keyframe: Name of the keyframe.
+
+        Raises:
+            EngineError: The keyframe does not exist.
+        """
 
     def fault(self) -> str | None:
-        """What made the physics unstable since the last reset, or None."""
+        """Return what made the physics unstable since the last reset, or None."""
 
     def contacts(self) -> Contacts:
-        """The contacts of the last ``forward``."""
+        """Return the contacts of the last ``forward``."""
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies, world [m]."""
+        """(nbody, 3) origins of the bodies in the world [m]."""
 
     @property
     def body_rotations(self) -> np.ndarray:
-        """(nbody, 3, 3) matrices that turn body vectors into world vectors."""
+        """(nbody, 3, 3) rotations from body frames to the world."""
 
     @property
     def body_quaternions(self) -> np.ndarray:
@@ -79,26 +87,39 @@ class Engine(Protocol):
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Puts a body with a free joint somewhere; all in the world, quaternion wxyz."""
+        """Set pose and velocity of a body with a free joint.
+
+        Args:
+            body: Id of the body, one of ``free_bodies``.
+            position: (3,) origin in the world [m].
+            quaternion: (4,) orientation in the world, wxyz; it is normalized.
+            linear: (3,) linear velocity in the world [m/s].
+            angular: (3,) angular velocity in the world [rad/s].
+        """
 
     def strike(self, body: int, impulse: np.ndarray) -> None:
-        """Gives a body a blow at its centre of mass: an impulse (3,) in the world [N s]."""
+        """Apply an impulse at a body's centre of mass.
+
+        Args:
+            body: Id of the body.
+            impulse: (3,) impulse in the world [N s].
+        """
 
     @property
     def sensor_data(self) -> np.ndarray:
-        """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
+        """(nsensordata,) values of all sensors in MuJoCo's layout."""
 
     def get_sensor_data(self, name: str) -> np.ndarray:
-        """(num_envs, n) numbers of any sensor, as MuJoCo lays them out."""
+        """Return the values (num_envs, n) of any sensor in MuJoCo's layout."""
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """The documented flat array, float32; of a contact sensor with the count first."""
+        """Return the documented flat float32 array; for a contact sensor the count comes first."""
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
-        """All that a contact sensor finds."""
+        """Return everything that a contact sensor measures."""
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
-        """(num_envs,) magnitude of the force between a contact sensor's two objects [N]."""
+        """Return the force magnitude (num_envs,) between a contact sensor's two objects [N]."""
 
     def contact_layout(self, name: str) -> ContactLayout:
-        """What a contact sensor is asked for."""
+        """Return the configuration of a contact sensor."""

@@ -1,4 +1,4 @@
-"""What a contact sensor is asked for, and where its numbers lie."""
+"""Layout of contact sensors: requested fields, and their place in ``sensordata``."""
 
 from __future__ import annotations
 
@@ -10,66 +10,68 @@ import mujoco
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
 
 COMPLETE = "tactile_sim/complete/"
-"""Begins the name of a sensor that stands beside the scene's own and asks for all; then comes its id."""
+"""Name prefix of added sensors that measure all fields; the id of the scene's own sensor follows."""
 
 WIDTHS = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 _MUJOCO_WIDTHS = {**WIDTHS, "linvel": 3, "angvel": 3}
 MUJOCO_FIELDS = tuple(_MUJOCO_WIDTHS)
-"""Fields in MuJoCo's order; bit k of a sensor's data stands for field k."""
+"""Fields in MuJoCo's order; bit k of a sensor's data is field k."""
 ALL_BITS = (1 << len(FIELDS)) - 1
 
 
 @dataclass(frozen=True)
 class ContactLayout:
-    """What one contact sensor is asked for, whichever engine it is in."""
+    """Configuration of a contact sensor, independent of the engine."""
 
     name: str
     data: tuple[str, ...]
-    """Fields asked for, in their order."""
+    """Requested fields in canonical order."""
     reduce: str
     slots: int
-    """The most contacts it tells: ``num``, or 1 for ``netforce``."""
+    """Largest number of contacts it reports: ``num``, or 1 for ``netforce``."""
 
 
 @dataclass(frozen=True)
 class MujocoLayout(ContactLayout):
-    """The same sensor in MuJoCo's ``sensordata``: slot after slot, each ``stride`` numbers."""
+    """The layout of the same sensor in MuJoCo's ``sensordata``, slot by slot."""
 
     address: int
     bits: int
 
     @cached_property
     def stride(self) -> int:
-        """Numbers of a slot."""
+        """Number of values in a slot."""
         return sum(width for k, width in enumerate(_MUJOCO_WIDTHS.values()) if self.bits >> k & 1)
 
     @cached_property
     def force(self) -> int | None:
-        """Where in ``sensordata`` the force of the first slot begins; None: it is not asked for."""
+        """Index of the first slot's force in ``sensordata``, or None if it is not requested."""
         found, force = self.bits & 1, self.bits >> 1 & 1
         return self.address + found if force else None
 
 
-def made_name(sensor: int) -> str:
-    """What a sensor is called that the scene leaves unnamed."""
+def unnamed_sensor(sensor: int) -> str:
+    """Return the name that is given to an unnamed sensor."""
     return f"sensor{sensor}"
 
 
 def sensor_names(model: mujoco.MjModel) -> dict[str, int]:
-    """Ids of the scene's sensors by name; an unnamed one is ``sensor<id>``."""
+    """Return the ids of the scene's sensors by name; an unnamed sensor is ``sensor<id>``."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) for i in range(model.nsensor)]
     return {
-        name or made_name(i): i for i, name in enumerate(names) if not (name and name.startswith(COMPLETE))
+        name or unnamed_sensor(i): i
+        for i, name in enumerate(names)
+        if not (name and name.startswith(COMPLETE))
     }
 
 
 def is_contact(model: mujoco.MjModel, sensor: int) -> bool:
-    """Whether a sensor is a ``<contact>``."""
+    """Return whether a sensor is a ``<contact>``."""
     return model.sensor_type[sensor] == mujoco.mjtSensor.mjSENS_CONTACT
 
 
 def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayout:
-    """The layout of a ``<contact>`` sensor."""
+    """Return the layout of a ``<contact>`` sensor; sensor: its id, name: the name to store."""
     bits, reduction, num = (int(number) for number in model.sensor_intprm[sensor][:3])
     reduce = REDUCTIONS[reduction]
     data = tuple(field for k, field in enumerate(FIELDS) if bits >> k & 1)
@@ -78,8 +80,19 @@ def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayou
 
 
 def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
-    """The layout that has all fields: that of the sensor beside it, or its own; None: there is none."""
-    beside = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
-    if beside >= 0:
-        return contact_layout(model, beside, layout.name)
+    """Return a layout with all fields for a contact sensor.
+
+    It belongs to the sensor that was added for this purpose, or to the sensor itself.
+
+    Args:
+        model: The model.
+        sensor: Id of the sensor.
+        layout: Its own layout.
+
+    Returns:
+        The layout, or None if there is no such sensor.
+    """
+    added = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
+    if added >= 0:
+        return contact_layout(model, added, layout.name)
     return layout if layout.bits & ALL_BITS == ALL_BITS else None

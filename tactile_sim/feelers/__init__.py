@@ -1,6 +1,6 @@
-"""Feelers: hairs on bodies that sense what is near before it is touched, and that are seen as an image.
+"""Feelers: lines on the surface of bodies that sense obstacles before contact.
 
-Without ROS, on any MuJoCo model::
+They work on any MuJoCo model, without ROS::
 
     model = mujoco.MjModel.from_xml_path("scene.xml")
     data = mujoco.MjData(model)
@@ -8,12 +8,12 @@ Without ROS, on any MuJoCo model::
     feelers = Feelers(model, placed)
     while True:
         mujoco.mj_step(model, data)
-        mujoco.mj_kinematics(model, data)  # the poses of this instant
-        free = feelers.read(data)  # (n,) metres, from 0 to feelers.lengths
+        mujoco.mj_kinematics(model, data)  # mj_step leaves the poses of the previous state
+        free = feelers.read(data)  # (n,) free lengths [m], from 0 to feelers.lengths
         cube = feelers.bodies[0]
-        picture = image(cube.placed, free[cube.start : cube.stop])  # white where covered
+        pixels = image(cube.placed, free[cube.start : cube.stop])  # white where covered
 
-`Feelers` says what covers feelers and what does not, `place` how they are painted on a body.
+`place` documents how feelers are painted on a body, `Feelers` what covers them.
 """
 
 from tactile_sim.feelers.feelers import FeelerBody, Feelers

@@ -1,4 +1,4 @@
-"""Feelers spread evenly over a body."""
+"""Evenly spaced feelers on a body."""
 
 from __future__ import annotations
 
@@ -9,99 +9,114 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.feelers.covered import Covered, bearing, in_body, left
+from tactile_sim.feelers.geom_feelers import GeomFeelers, feeler_geoms, format_remaining, in_body
 from tactile_sim.feelers.maps import own_map
 from tactile_sim.feelers.painted import MOST_PIXELS
-from tactile_sim.feelers.uv_map import Spots, UvMap, pixels_of
+from tactile_sim.feelers.uv_map import SurfacePoints, UvMap, pixels_of
 from tactile_sim.names import Names
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
 
 AHEAD = 1e-3
-"""How far out of the surface a feeler must be free of other geoms of its body, in spacings."""
+"""Distance in front of the surface at which a feeler must be outside the body's other geoms [spacings]."""
 FINER = 0.95
-"""Step by which pixels are made smaller until each has one feeler."""
+"""Factor by which the pixel size is reduced until no two feelers share a pixel."""
 
 
 @dataclass(frozen=True)
-class Met:
-    """Shapes that feelers were spread over: many bodies of a scene are often of few shapes."""
+class MapCache:
+    """Maps and feelers by shape, because many bodies of a scene often share a few shapes."""
 
     maps: dict[tuple, UvMap] = field(default_factory=dict)
-    fitted: dict[tuple, Covered] = field(default_factory=dict)
-    """By shape and spacing; in the geom's frame."""
+    fitted: dict[tuple, GeomFeelers] = field(default_factory=dict)
+    """Feelers in the geom's frame, by shape and spacing."""
 
 
-def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, met: Met) -> list[Covered]:
-    """Feelers evenly over a body's geoms, but not inside of another one."""
-    geoms = bearing(model, body)
+def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, cache: MapCache) -> list[GeomFeelers]:
+    """Place evenly spaced feelers on a body's geoms, except inside other geoms of the body.
+
+    Args:
+        model: The model.
+        body: Id of the body.
+        spacing: Distance between neighbours [m].
+        most: Largest allowed number of feelers.
+        cache: Results for shapes that were seen before.
+
+    Returns:
+        The feelers of each geom.
+
+    Raises:
+        ConfigError: There would be too many feelers.
+        SceneError: A geom cannot have feelers, or its map is too large for this spacing.
+    """
+    geoms = feeler_geoms(model, body)
     shapes = [_shape(model, geom) for geom in geoms]
     for shape, geom in zip(shapes, geoms, strict=True):
-        if shape not in met.maps:
-            met.maps[shape] = own_map(model, geom)
-    number = sum(met.maps[shape].area for shape in shapes) / max(spacing, 1e-100) ** 2
+        if shape not in cache.maps:
+            cache.maps[shape] = own_map(model, geom)
+    number = sum(cache.maps[shape].area for shape in shapes) / max(spacing, 1e-100) ** 2
     if number > most:
         enough = float(f"{1.06 * spacing * np.sqrt(number / max(most, 1)):.2g}")
         raise ConfigError(
-            f"a spacing of {spacing:g} m makes too many feelers, about {number:.1e}, at most "
-            f"{left(most)}; make it {enough:g} m or more"
+            f"too many feelers, got about {number:.1e} for a spacing of {spacing:g} m, at most "
+            f"{format_remaining(most)} are allowed; use a spacing of {enough:g} m or more"
         )
-    covered = []
+    found = []
     for shape, geom in zip(shapes, geoms, strict=True):
-        if (shape, spacing) not in met.fitted:
-            met.fitted[shape, spacing] = _fit(model, geom, met.maps[shape], spacing)
-        fitted = met.fitted[shape, spacing]
-        covered.append(fitted._replace(geom=geom, spots=in_body(model, geom, fitted.spots)))
+        if (shape, spacing) not in cache.fitted:
+            cache.fitted[shape, spacing] = _fit(model, geom, cache.maps[shape], spacing)
+        fitted = cache.fitted[shape, spacing]
+        found.append(fitted._replace(geom=geom, points=in_body(model, geom, fitted.points)))
     solids = {int(geom): Shape.of_geom(model, geom) for geom in colliding_geoms(model, body)}
-    return [_seen(part, solids, spacing) for part in covered]
+    return [_outside(part, solids, spacing) for part in found]
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> tuple:
-    """What geoms of the same map have in common."""
+    """Return a key that geoms with the same map share."""
     return int(model.geom_type[geom]), model.geom_size[geom].tobytes(), int(model.geom_dataid[geom])
 
 
-def _fit(model: mujoco.MjModel, geom: int, found: UvMap, spacing: float) -> Covered:
-    """Feelers evenly over one geom, in its frame, and the image that they fit in."""
-    spots = found.spread(spacing)
-    grid = _grid(found, spots, spacing)
+def _fit(model: mujoco.MjModel, geom: int, uv_map: UvMap, spacing: float) -> GeomFeelers:
+    """Return evenly spaced feelers of one geom, in its frame, each with a pixel of its own."""
+    points = uv_map.spread(spacing)
+    grid = _grid(uv_map, points, spacing)
     if grid is None:
-        # Its UV coordinates are too crowded somewhere.
-        found = own_map(model, geom, laid_out=True)
-        spots = found.spread(spacing)
-        grid = _grid(found, spots, spacing)
+        # The mesh's own UV coordinates are too dense somewhere.
+        uv_map = own_map(model, geom, laid_out=True)
+        points = uv_map.spread(spacing)
+        grid = _grid(uv_map, points, spacing)
     if grid is None:
         raise SceneError(
-            f"the map of geom {Names(model).geoms[geom]!r} is too large for feelers {spacing:g} m apart; "
-            "give a larger spacing"
+            f"geom {Names(model).geoms[geom]!r}: its map is too large for a spacing of {spacing:g} m; "
+            "use a larger spacing"
         )
-    pixels = pixels_of(spots.uv, *grid)
+    pixels = pixels_of(points.uv, *grid)
     order = np.argsort(pixels)
-    spots = Spots(*(values[order] for values in spots))
-    return Covered(geom, *grid, pixels[order], spots, np.ones(len(order)))
+    points = SurfacePoints(*(values[order] for values in points))
+    return GeomFeelers(geom, *grid, pixels[order], points, np.ones(len(order)))
 
 
-def _grid(found: UvMap, spots: Spots, spacing: float) -> tuple[int, int] | None:
-    """Width and height of the coarsest image in which each place has a pixel of its own."""
+def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, int] | None:
+    """Return the coarsest image (width, height) with a pixel for each point, or None."""
     pixel = spacing
-    most = min(MOST_PIXELS, 64 * len(spots.uv) + 4096)
+    most = min(MOST_PIXELS, 64 * len(points.uv) + 4096)
     while True:
-        # As many as fit, where the map is a whole number of pixels but for rounding.
-        width, height = np.maximum(np.ceil(found.size / pixel - 1e-6), 1)
+        # The tolerance keeps rounding from adding a pixel where the map is a whole number of pixels.
+        width, height = np.maximum(np.ceil(uv_map.size / pixel - 1e-6), 1)
         if width * height > most:
             return None
-        if len(np.unique(pixels_of(spots.uv, int(width), int(height)))) == len(spots.uv):
+        if len(np.unique(pixels_of(points.uv, int(width), int(height)))) == len(points.uv):
             return int(width), int(height)
         pixel *= FINER
 
 
-def _seen(part: Covered, solids: Mapping[int, Shape], spacing: float) -> Covered:
-    """Those feelers of a geom that neither begin in another solid of the body nor point into one there."""
+def _outside(part: GeomFeelers, solids: Mapping[int, Shape], spacing: float) -> GeomFeelers:
+    """Return the feelers of a geom that neither start in another solid nor point into one."""
     kept = np.ones(len(part.pixels), bool)
-    ahead = part.spots.positions + AHEAD * spacing * part.spots.normals
+    ahead = part.points.positions + AHEAD * spacing * part.points.normals
     for geom, solid in solids.items():
         if geom != part.geom:
-            for points in (part.spots.positions, ahead):
-                kept &= solid.depth(points) <= AHEAD / 2 * spacing
-    spots = Spots(*(values[kept] for values in part.spots))
-    return part._replace(pixels=part.pixels[kept], spots=spots, levels=part.levels[kept])
+            for positions in (part.points.positions, ahead):
+                kept &= solid.depth(positions) <= AHEAD / 2 * spacing
+    points = SurfacePoints(*(values[kept] for values in part.points))
+    return part._replace(pixels=part.pixels[kept], points=points, levels=part.levels[kept])

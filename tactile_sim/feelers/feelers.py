@@ -1,4 +1,4 @@
-"""Feelers: hairs on bodies, and how far each one is free."""
+"""The feelers of a model and their free lengths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import reading
-from tactile_sim.feelers.bundles import bundles
 from tactile_sim.feelers.obstacles import covering, tables
 from tactile_sim.feelers.placed import Placed
 from tactile_sim.feelers.thickness import thickness
@@ -18,12 +17,12 @@ from tactile_sim.feelers.tree import Tree, build, join
 from tactile_sim.names import Names
 
 LEAF = 12
-"""Feelers in a leaf of a body's tree."""
+"""Largest number of feelers in a leaf of a body's tree."""
 
 
 @dataclass(frozen=True)
 class FeelerBody:
-    """A body with feelers: those from start to stop are its own."""
+    """A body with feelers; its feelers are [start, stop) of all."""
 
     name: str
     body_id: int
@@ -35,25 +34,32 @@ class FeelerBody:
 class Feelers:
     """The feelers of some bodies of a model.
 
-    A feeler covers what its body's surface is about to touch: the free length is how far one can go from its
-    root outwards until something begins. It is cast from some way inside of its body, so that what has sunk
-    into the skin a little, or lies right on it, covers it whole. It never starts deeper than in the middle of
-    its body, which therefore hides what is on its far side.
+    The free length of a feeler is the distance from its root, along its normal, to the first obstacle. Its
+    ray starts inside the body, at a depth of `tolerance` times its length, so that an obstacle that touches
+    or slightly penetrates the surface covers the feeler completely. The ray never starts deeper than the
+    middle of the body, so obstacles on the far side do not count.
 
-    What covers feelers: all geoms of other bodies that can touch something (by contype and conaffinity, or in
-    a pair), moving or not, other than those of bodies that hang below in the tree. Meshes count with their
-    own triangles, though MuJoCo's contacts see their convex hulls; what is wholly inside of a closed mesh is
-    covered, while an open mesh (one with an edge that borders on no second triangle, or on one that faces the
-    other way) is but a sheet. A plane has no edges, however large it is drawn, and all below it is solid.
-    Height fields are solid down to their base. Flexes cover nothing. Which geoms there are, what they can
-    touch and their sizes are those of the model when this is made; heights of height fields may change.
+    Obstacles are all geoms of other bodies that can touch something (by contype and conaffinity, or in a
+    pair), static or not; bodies below in the kinematic tree can be left out.
+
+    - Meshes are obstacles with their own triangles, although MuJoCo's contacts use their convex hulls. The
+      inside of a closed mesh is solid. An open mesh (with an edge that has no second triangle, or one with
+      the opposite winding) is a sheet.
+    - A plane has no edges, however large it is drawn, and is solid below.
+    - A height field is solid down to its base.
+    - Flexes are never obstacles.
+
+    The geoms, their sizes and what they can touch are read once, by the constructor; elevations of height
+    fields may change later.
 
     Attributes:
-        bodies: those with feelers, as given.
-        positions, normals: (n, 3) roots [m] and outward unit vectors, in the frames of their bodies.
-        lengths: (n,) [m].
-        offsets: (b + 1,) where each body's feelers begin.
-        body_index: (n,) whose each one is, an index into bodies.
+        model: The model.
+        bodies: The bodies with feelers, in the given order.
+        positions: (n, 3) roots in the frames of their bodies [m].
+        normals: (n, 3) outward unit vectors in the frames of their bodies.
+        lengths: (n,) lengths [m].
+        offsets: (b + 1,) index of each body's first feeler.
+        body_index: (n,) index into bodies.
     """
 
     def __init__(
@@ -62,30 +68,31 @@ class Feelers:
         placed: Sequence[Placed],
         *,
         tolerance: float | Sequence[float] = 0.2,
-        children: bool | Sequence[bool] = False,
+        children: bool | Sequence[bool] = True,
     ) -> None:
-        """Feelers on a model.
+        """Prepare the feelers of a model and compile the kernels.
 
         Args:
-            model: kept, as heights are read from it.
-            placed: the feelers of each body.
-            tolerance: how far inside of its body a feeler is cast from, as a part of its length; one for all
-                or one a body.
-            children: whether bodies that hang below count; one for all or one a body. The world has none:
-                whatever moves in it covers its feelers.
+            model: The model; a reference is kept, because elevations of height fields are read from it.
+            placed: The feelers of each body.
+            tolerance: Depth inside the body at which rays start, as a fraction of the length; one value for
+                all bodies or one for each.
+            children: Whether bodies below a body in the kinematic tree cover its feelers; one value for all
+                bodies or one for each. Feelers of the world are always covered by all other bodies.
 
         Raises:
-            ConfigError: a tolerance that is below 0 or no number, or not as many as bodies.
+            ConfigError: A tolerance is negative or not finite, or the number of values is not the number of
+                bodies.
         """
         names = Names(model)
-        tolerances = _one_each("tolerance", tolerance, len(placed))
-        below = _one_each("children", children, len(placed))
+        tolerances = _per_body("tolerance", tolerance, len(placed))
+        below = _per_body("children", children, len(placed))
         covers = [covering(model, body.body_id, bool(each)) for body, each in zip(placed, below, strict=True)]
         for each, body in zip(tolerances, placed, strict=True):
             if not 0 <= each < np.inf:
                 raise ConfigError(
-                    f"feelers of {names.bodies[body.body_id]}: tolerance {each} is no part of a length;"
-                    " give a number from 0 on"
+                    f"feelers of {names.bodies[body.body_id]}: tolerance must be >= 0 and finite, got {each};"
+                    " give a fraction of the length, such as 0.2"
                 )
         self.offsets = np.cumsum([0, *(len(body.positions) for body in placed)])
         self.bodies: tuple[FeelerBody, ...] = tuple(
@@ -103,7 +110,7 @@ class Feelers:
             self._compile(model)
 
     def _prepare(self, tolerances: Sequence[float], covers: list[np.ndarray]) -> None:
-        """What `reading.read` takes."""
+        """Build the tables that `reading.read` takes."""
         model = self.model
         own = np.flatnonzero(np.isin(model.geom_bodyid, self._body_ids))
         self._geoms, self._meshes = tables(model, np.unique(np.concatenate([own, *covers]).astype(np.int64)))
@@ -128,8 +135,6 @@ class Feelers:
         order = [tree.order + body.start for tree, body in zip(trees, self.bodies, strict=True)]
         self._order = np.concatenate([np.empty(0, np.int64), *order])
         self._columns = np.ascontiguousarray(columns[self._order])
-        tips = self.positions + self.lengths[:, None] * self.normals
-        self._bundles = bundles(self._links, starts[self._order], tips[self._order])
         ends = np.cumsum([0, *map(len, covers)])
         self._covering = np.concatenate([np.empty(0, np.int64), *covers]).astype(np.int64)
         self._table = np.zeros(len(self.bodies), reading.BODY)
@@ -141,50 +146,59 @@ class Feelers:
                 row["centre"], row["radius"] = tree.boxes[0, :3], np.linalg.norm(tree.boxes[0, 3:])
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
-        """(n,) free length of each feeler [m]: from 0, wholly covered, to its length.
-
-        Whatever reaches into the part inside of its own body covers it wholly.
+        """Return the free length of each feeler.
 
         Args:
-            data: of the model, with poses of the instant: geom_xpos, geom_xmat, xpos and xmat. MuJoCo's
-                mj_step leaves those of the step before; mj_kinematics brings them up to date.
+            data: Data of the model; geom_xpos, geom_xmat, xpos and xmat must be up to date. MuJoCo's mj_step
+                leaves the poses of the previous state; mj_kinematics updates them.
+
+        Returns:
+            (n,) free lengths [m], from 0 if completely covered to the full length. An obstacle that reaches
+            the part of the ray inside the body covers the feeler completely.
         """
         out = self.lengths.copy()
         if not len(out):
-            return out  # nor are kernels compiled for nobody
+            return out  # and do not compile kernels
         reading.read(
             data.geom_xpos, data.geom_xmat, data.xpos, data.xmat,
-            self._table, self._covering, self._boxes, self._bundles, self._links, self._columns, self._order,
+            self._table, self._covering, self._boxes, self._links, self._columns, self._order,
             self._geoms, self._meshes, self.model.hfield_data, out,
         )  # fmt: skip
         return out
 
     def world(self, body_positions: np.ndarray, body_rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Roots [m] and unit directions of all feelers in the world, (n, 3) each.
+        """Return the roots and directions of all feelers in the world.
 
-        body_positions (nbody, 3) [m] and body_rotations (nbody, 3, 3): the pose of each body in the world.
+        Args:
+            body_positions: (nbody, 3) origins of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+
+        Returns:
+            Roots (n, 3) [m] and unit directions (n, 3) in the world.
         """
         starts, directions = np.empty_like(self.positions), np.empty_like(self.normals)
         if not len(starts):
             return starts, directions
-        reading.place_in_world(
+        reading.to_world(
             self.positions, self.normals, self.offsets, self._body_ids, body_positions, body_rotations,
             starts, directions,
         )  # fmt: skip
         return starts, directions
 
     def _compile(self, model: mujoco.MjModel) -> None:
-        """Reads once, so that the kernels are compiled here and not in the middle of a run."""
-        table, self._table = self._table, self._table[:0]  # of nobody: here all bodies are in one place
+        """Call the kernels once, so that they are not compiled in the middle of a run."""
+        table, self._table = self._table, self._table[:0]  # no body, because all are at the origin here
         self.read(mujoco.MjData(model))
         self._table = table
         self.world(np.zeros((model.nbody, 3)), np.zeros((model.nbody, 3, 3)))
 
 
-def _one_each(what: str, given: float | Sequence[float], number: int) -> list[float]:
-    """A value for each body."""
+def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:
+    """Return a value for each body; what: name of the parameter, for errors."""
     if isinstance(given, Sequence | np.ndarray):
         if len(given) != number:
-            raise ConfigError(f"feelers: {len(given)} values of {what} for {number} bodies; give one a body")
+            raise ConfigError(
+                f"feelers: {what} needs one value for each of {number} bodies, got {len(given)}"
+            )
         return list(given)
     return [given] * number

@@ -8,14 +8,15 @@ from tactile_sim.feelers.placed import Placed
 
 
 def image(placed: Placed, free: np.ndarray) -> np.ndarray:
-    """(height, width) uint8: how much of each feeler is covered, at its pixel.
+    """Return the covered fraction of each feeler as a grey image.
 
     Args:
-        placed: the feelers of a body.
-        free: (n,) free length of each [m].
+        placed: The feelers of a body.
+        free: (n,) free length of each feeler [m].
 
     Returns:
-        0 where a feeler is free or where there is none, 255 where it is covered wholly.
+        (height, width) uint8: at a feeler's pixel 0 if the feeler is free and 255 if it is completely
+        covered; 0 at all other pixels.
     """
     out = np.zeros(placed.height * placed.width, np.uint8)
     out[placed.pixels] = np.rint(255.0 * np.clip(1.0 - free / placed.lengths, 0.0, 1.0)).astype(np.uint8)

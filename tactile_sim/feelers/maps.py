@@ -1,4 +1,4 @@
-"""Which map a geom has."""
+"""Select the UV map of a geom."""
 
 from __future__ import annotations
 
@@ -6,51 +6,69 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
-from tactile_sim.feelers.nets import Cross, Round
+from tactile_sim.feelers.primitive_uv import BoxMap, RoundMap
 from tactile_sim.feelers.unwrap import unwrap
 from tactile_sim.feelers.uv_map import Triangles, UvMap, mesh_corners, mesh_uv
 from tactile_sim.names import Names
 from tactile_sim.skin.placement.shapes import GEOM, KINDS, UNFIT
 
 TRIAL = 512
-"""Pixels along each side of the image by which overlapping parts of a map are found."""
+"""Side of the image that is used to detect overlapping parts of a map [pixels]."""
 
 
 def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
-    """Whether a geom can bear feelers and be seen as an image: no plane, no height field."""
+    """Return whether a geom can have a map; planes and height fields cannot."""
     return int(model.geom_type[geom]) in KINDS
 
 
 def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
-    """The map that an image for a geom is painted on: a mesh's UV coordinates, or the net of a primitive.
+    """Return the map on which a geom is painted.
 
-    Raises SceneError for a mesh without UV coordinates, and for a geom that can have no map.
+    It consists of a mesh's UV coordinates or of a primitive's unfolded surface.
+
+    Args:
+        model: The model.
+        geom: Id of the geom.
+
+    Returns:
+        The map.
+
+    Raises:
+        SceneError: The geom is a mesh without UV coordinates, or its type cannot have a map.
     """
     kind = _kind(model, geom)
     if kind != "mesh":
-        return _net(model, geom, kind)
+        return _primitive_map(model, geom, kind)
     found = _mesh_map(model, geom)
     if found is None:
         raise SceneError(
-            f"{_mesh_name(model, geom)} has no UV coordinates to lay an image on; unwrap it in a modeller "
-            "and export it with them (in an OBJ file: vt), or give no image, but a spacing"
+            f"{_mesh_name(model, geom)} has no UV coordinates, which an image needs; unwrap it in a modelling"
+            " program and export it with UV coordinates (vt in an OBJ file), or give spacing instead of image"
         )
     return found
 
 
 def own_map(model: mujoco.MjModel, geom: int, laid_out: bool = False) -> UvMap:
-    """The map of a geom without an image: `painted_map` where that has each place once, else one made here.
+    """Return the map of a geom that is not painted.
+
+    This is `painted_map` if that shows each point of the surface once, else a map that is computed here.
 
     Args:
-        laid_out: to have one made here in any case, for a mesh.
+        model: The model.
+        geom: Id of the geom.
+        laid_out: Compute the map of a mesh in any case.
 
-    Raises SceneError for a geom that can have no map.
+    Returns:
+        The map.
+
+    Raises:
+        SceneError: The type of the geom cannot have a map.
     """
     kind = _kind(model, geom)
     if kind != "mesh":
-        return _net(model, geom, kind)
+        return _primitive_map(model, geom, kind)
     found = None if laid_out else _mesh_map(model, geom)
-    if found is not None and _each_place_once(found):
+    if found is not None and _is_injective(found):
         return found
     corners = mesh_corners(model, int(model.geom_dataid[geom]))
     return Triangles(corners, *unwrap(corners), _mesh_name(model, geom))
@@ -61,15 +79,15 @@ def _kind(model: mujoco.MjModel, geom: int) -> str:
     if kind not in KINDS:
         raise SceneError(
             f"geom {Names(model).geoms[geom]!r} is {UNFIT.get(GEOM(kind), 'of an unknown type')}, which "
-            f"bears no feelers; give them to a body of other geoms ({', '.join(KINDS.values())})"
+            f"cannot have feelers; use a body with other geoms ({', '.join(KINDS.values())})"
         )
     return KINDS[GEOM(kind)]
 
 
-def _net(model: mujoco.MjModel, geom: int, kind: str) -> UvMap:
+def _primitive_map(model: mujoco.MjModel, geom: int, kind: str) -> UvMap:
     if kind == "box":
-        return Cross.of(model.geom_size[geom].copy(), f"geom {Names(model).geoms[geom]!r}")
-    return Round.of(kind, model.geom_size[geom].copy())
+        return BoxMap.of(model.geom_size[geom].copy(), f"geom {Names(model).geoms[geom]!r}")
+    return RoundMap.of(kind, model.geom_size[geom].copy())
 
 
 def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
@@ -78,12 +96,14 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
     if uv is None:
         return None
     if not np.isfinite(uv).all():
-        raise SceneError(f"{_mesh_name(model, geom)} has UV coordinates that are no numbers; export it again")
+        raise SceneError(f"{_mesh_name(model, geom)} has UV coordinates that are not finite; export it again")
+    # The image repeats, so each triangle is moved to start in the first repeat.
+    uv -= np.floor(uv.min(axis=1, keepdims=True) + 1e-6)
     return Triangles(corners, uv, _extent(corners, uv), _mesh_name(model, geom))
 
 
 def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
-    """(2,) how long u and v are on the surface [m]: the root mean square over it."""
+    """Return the lengths of u and v on the surface (2,) [m]: root mean squares over its area."""
     sides, over = corners[:, 1:] - corners[:, :1], uv[:, 1:] - uv[:, :1]
     area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     turn = over[:, 0, 0] * over[:, 1, 1] - over[:, 0, 1] * over[:, 1, 0]
@@ -97,8 +117,8 @@ def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
     return np.asarray(np.sqrt(np.average(squares[fit], axis=0, weights=area[fit])))
 
 
-def _each_place_once(found: Triangles) -> bool:
-    """Whether a mesh's UV coordinates lie in the image and, so far as can be seen, none over another."""
+def _is_injective(found: Triangles) -> bool:
+    """Return whether triangles stay in the image and do not overlap at any trial pixel."""
     surface = found.areas > 0
     a, b, c = np.moveaxis(found.uv[surface], 1, 0)
     flat = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])

@@ -1,18 +1,21 @@
-"""What can cover feelers: the geoms of a model as tables for kernels, and which of them count for whom."""
+"""Obstacles: the geoms that can cover feelers, as tables for kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from tactile_sim.drawing.shapes import geom_mesh
-from tactile_sim.feelers.meshes import Meshes, meshes_of
-from tactile_sim.feelers.tree import PAD
+from tactile_sim.feelers.tree import PAD, Tree, build, join
+
+LEAF = 2
+"""Triangles in a leaf of a mesh's tree."""
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
-"""Kinds of geoms, as in mujoco.mjtGeom."""
+"""Types of geoms, as in mujoco.mjtGeom."""
 
 GEOM = np.dtype(
     [
@@ -28,16 +31,41 @@ GEOM = np.dtype(
     ],
     align=True,
 )
-"""A geom in its own frame [m]: kind, size as MuJoCo has it (of a height field that of its data), the box
-around it (centre, half sizes) and the radius of the ball about its origin; of a mesh its row among `Meshes`;
-of a height field the first of its heights, its rows and columns."""
+"""A geom in its own frame [m]: type, size as in MuJoCo (for a height field its hfield_size), the box around
+it (centre, half sizes), the radius of the bounding sphere about its origin; for a mesh its row in
+`Meshes.table`; for a height field the index of its first elevation, its rows and its columns."""
+
+MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
+"""A mesh: its nodes [first, last) in the joined trees, and whether it is closed, so that it has an inside."""
+
+
+class Meshes(NamedTuple):
+    """Several meshes as one set of tables, with coordinates in the frames of their geoms."""
+
+    table: np.ndarray
+    """(m,) of MESH_ROW."""
+    boxes: np.ndarray
+    """(nodes, 6) boxes of the joined trees of triangles."""
+    links: np.ndarray
+    """(nodes, 3) links of the joined trees."""
+    triangles: np.ndarray
+    """(t, 9) corners of each triangle [m], in the order of the trees."""
 
 
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
-    """Ids of the geoms that can cover the feelers of a body.
+    """Return the ids of the geoms that can cover the feelers of a body.
 
-    Those that can touch something, on other bodies; if not `children`, bodies that hang below this one in the
-    tree are left out too. What stands in the world is not a part of it: all other bodies cover its feelers.
+    These are the geoms of other bodies that can touch something: contype or conaffinity is not 0, or they are
+    in a pair.
+
+    Args:
+        model: The model.
+        body: The body that has the feelers.
+        children: Whether to include the bodies below it in the kinematic tree. For the world they are always
+            included.
+
+    Returns:
+        Geom ids, ascending.
     """
     touches = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     touches[model.pair_geom1] = True
@@ -54,7 +82,15 @@ def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
 
 
 def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Meshes]:
-    """All geoms of a model as GEOM (ngeom,), filled in for those that are used, and the meshes of these."""
+    """Return the tables of geoms and meshes that the kernels read.
+
+    Args:
+        model: The model.
+        used: Ids of the geoms that are needed.
+
+    Returns:
+        (ngeom,) rows of `GEOM`, filled for the used geoms, and the meshes of these.
+    """
     geoms: np.ndarray = np.zeros(model.ngeom, GEOM)
     geoms["kind"], geoms["size"][:, :3] = model.geom_type, model.geom_size
     of_mesh: dict[int, list[int]] = {}
@@ -77,7 +113,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
 
 
 def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
-    """Half sizes of the box around a solid of MuJoCo's own, and the radius of the ball [m]."""
+    """Return half sizes of the box around a primitive and its bounding radius [m]."""
     r, length = size[0], size[1]
     if kind == PLANE:
         return np.full(3, np.inf), np.inf
@@ -98,3 +134,31 @@ def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
     row["radius"] = np.linalg.norm([x, y, max(height, base)])
     row["first"] = model.hfield_adr[field]
     row["rows"], row["columns"] = model.hfield_nrow[field], model.hfield_ncol[field]
+
+
+def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
+    """Return the tables of meshes that are given as vertices (v, 3) [m] and triangles (t, 3)."""
+    trees: list[Tree] = []
+    triangles, closed = [np.empty((0, 9))], []
+    for vertices, faces in shapes:
+        corners = vertices[faces].astype(float)
+        trees.append(build(corners.min(axis=1), corners.max(axis=1), LEAF))
+        triangles.append(corners.reshape(-1, 9)[trees[-1].order])
+        closed.append(_closed(vertices, faces))
+    boxes, links, first = join(trees)
+    table: np.ndarray = np.zeros(len(trees), MESH_ROW)
+    table["first"], table["last"], table["closed"] = first[:-1], first[1:], closed
+    return Meshes(table, boxes, links, np.concatenate(triangles))
+
+
+def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
+    """Return whether each edge is used equally often in both directions.
+
+    Coincident vertices are merged.
+    """
+    _, same = np.unique(vertices, axis=0, return_inverse=True)
+    corner = same.reshape(-1)[faces].astype(np.int64)
+    start, stop = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
+    low, high = np.minimum(start, stop), np.maximum(start, stop)
+    _, edge = np.unique(low * len(vertices) + high, return_inverse=True)
+    return not np.bincount(edge.reshape(-1), np.sign(stop - start)).any()

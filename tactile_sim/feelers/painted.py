@@ -1,8 +1,9 @@
-"""Images that feelers are painted on."""
+"""Read the images that define painted feelers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,90 +12,115 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.share import similar_file
 
 MOST_PIXELS = 2**24
-"""Of an image: 4096 x 4096. Larger ones are refused before they are read."""
+"""Largest allowed number of pixels of an image: 4096 x 4096. Larger files are rejected before decoding."""
 SIXTEEN_BIT = ("I", "I;16", "I;16B", "I;16L", "I;16N")
-"""What Pillow calls images of 16 bits; versions differ."""
+"""Pillow's modes of 16-bit images; they differ between versions."""
+LUMINANCE = (0.299, 0.587, 0.114)
+"""Weights of red, green and blue (ITU-R BT.601)."""
 
 
-def brightness(image: Path | np.ndarray) -> np.ndarray:
-    """How bright the pixels of an image are, (height, width) from 0, black or transparent, to 1, white.
+def brightness(image: Path | np.ndarray, white_only: bool | None = None) -> np.ndarray:
+    """Return the brightness of each pixel, from 0 for black or transparent to 1 for white.
+
+    A pixel is white if red, green, blue and, where there is one, opacity all have the largest value
+    of their type: 255 for 8 bits, 65535 for 16 bits, 1.0 for floats, True for bool.
 
     Args:
-        image: a file that Pillow reads, of any kind: of several colours their luminance counts, times the
-            opacity where there is one. Or an array (height, width), or (height, width, 3) red, green and
-            blue, or (height, width, 4) with opacity: of bool, of whole numbers up to the greatest of their
-            type, or of real ones from 0 to 1.
+        image: A file that Pillow can read, or an array of shape (height, width), (height, width, 3) with
+            red, green and blue, or (height, width, 4) with opacity in addition; of bool, of integers up to
+            the largest value of their type, or of floats from 0 to 1.
+        white_only: Set all pixels that are not white to 0, so that colours do not count. If False, colours
+            count by their luminance (ITU-R BT.601) times their opacity. Default: True if the image has
+            colours, that is, any pixel with opacity > 0 whose red, green and blue differ; else False.
+
+    Returns:
+        (height, width) float64, from 0 to 1.
 
     Raises:
-        ConfigError: the file is missing, broken or too large, or the array no image; says which and why.
+        ConfigError: The file is missing, corrupt or too large, or the array is not an image.
     """
-    return _of_array(image) if isinstance(image, np.ndarray) else _of_file(Path(image))
+    if isinstance(image, np.ndarray):
+        return _brightness(image, "the array", white_only)
+    path = Path(image)
+    name = str(path) if str(path).isprintable() else repr(str(path))
+    return _brightness(_read(path, name), name, white_only)
 
 
-def _of_file(path: Path) -> np.ndarray:
-    from PIL import Image, ImageOps  # only where feelers are painted
+def _read(path: Path, name: str) -> np.ndarray:
+    """Read an image file as an array that `_brightness` accepts."""
+    from PIL import Image, ImageOps  # imported here because only painted feelers need it
 
-    told = str(path) if str(path).isprintable() else repr(str(path))
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise ConfigError(f"{told} cannot be read as an image: it is no file; give a PNG file")
+        if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+            raise ConfigError(f"{name} cannot be read as an image: it is not a regular file; give a PNG file")
         with Image.open(path) as image:
             width, height = image.size
             if width * height > MOST_PIXELS:
-                raise _too_large(told, width, height)
+                raise _too_large(name, width, height)
             image.load()
-            # A photograph may be stored lying on its side.
+            # The EXIF orientation of a photograph is respected.
             upright = ImageOps.exif_transpose(image)
     except FileNotFoundError:
-        raise ConfigError(f"there is no image {told}{_hint(path)}") from None
+        raise ConfigError(f"there is no image {name}{_hint(path)}") from None
     except ConfigError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise ConfigError(f"{told} cannot be read as an image: {_one_line(error)}; give a PNG file") from None
+        raise ConfigError(f"{name} cannot be read as an image: {_one_line(error)}; give a PNG file") from None
     if upright.mode in SIXTEEN_BIT:
-        return np.clip(np.asarray(upright, float) / 65535.0, 0.0, 1.0)
-    if upright.mode == "F":
-        return _of_array(np.asarray(upright), told)
-    colours = upright.convert("RGBA")
-    grey = np.asarray(colours.convert("RGB").convert("L"), float)
-    return grey * np.asarray(colours.getchannel("A")) / 255.0**2
+        return np.clip(np.asarray(upright), 0, 65535).astype(np.uint16)
+    return np.asarray(upright if upright.mode == "F" else upright.convert("RGBA"))
 
 
-def _of_array(image: np.ndarray, name: str = "the array") -> np.ndarray:
+def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.ndarray:
+    """Return the brightness of an array; name: of the image, for error messages."""
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)) or image.size == 0:
         raise ConfigError(
-            f"{name} of shape {image.shape} is no image; give (height, width), or that with 3 or 4 channels"
+            f"{name} is not an image, got shape {image.shape}; give (height, width), or that with 3 or 4 "
+            "channels"
         )
+    if image.dtype.kind not in "buif":
+        raise ConfigError(f"{name} is not an image, got values of type {image.dtype}; give 0 to 1, or uint8")
     height, width = image.shape[:2]
     if width * height > MOST_PIXELS:
         raise _too_large(name, width, height)
-    if image.dtype.kind == "b":
-        level = image.astype(float)
-    elif image.dtype.kind in "ui":
-        level = image / float(np.iinfo(image.dtype).max)
+    largest = float(np.iinfo(image.dtype).max) if image.dtype.kind in "ui" else 1.0
+    if not (image.min() >= 0 and image.max() <= largest):
+        raise ConfigError(
+            f"{name} has invalid values, got {image.min():g} to {image.max():g}; give 0 to 1, or uint8"
+        )
+    channels = [image] if image.ndim == 2 else list(np.moveaxis(image, 2, 0))
+    opacity = channels.pop() if len(channels) == 4 else None
+    coloured = len(channels) == 3 and _has_colours(channels, opacity)
+    if coloured if white_only is None else white_only:
+        white = np.logical_and.reduce([channel == largest for channel in channels])
+        return np.asarray(white if opacity is None else white & (opacity == largest), float)
+    if coloured:
+        grey = sum(weight * channel for weight, channel in zip(LUMINANCE, channels, strict=True))
     else:
-        level = np.asarray(image, float)
-    if not (level.min() >= 0.0 and level.max() <= 1.0):
-        raise ConfigError(f"{name} has values from {level.min():g} to {level.max():g}; give 0 to 1, or uint8")
-    if level.ndim == 2:
-        return np.ascontiguousarray(level)
-    # Luminance of ITU-R 601, as Pillow has it.
-    grey = level[..., :3] @ np.array([0.299, 0.587, 0.114])
-    return np.asarray(np.minimum(grey * (level[..., 3] if level.shape[2] == 4 else 1.0), 1.0))
+        grey = channels[0].astype(float)
+    level = grey / largest if opacity is None else grey / largest * (opacity / largest)
+    return np.asarray(np.minimum(level, 1.0))
+
+
+def _has_colours(channels: Sequence[np.ndarray], opacity: np.ndarray | None) -> bool:
+    """Return whether red, green and blue differ in any pixel with opacity > 0."""
+    red, green, blue = channels
+    differ = (red != green) | (green != blue)
+    return bool((differ if opacity is None else differ & (opacity > 0)).any())
 
 
 def _too_large(name: str, width: int, height: int) -> ConfigError:
     side = int(np.sqrt(MOST_PIXELS))
     return ConfigError(
-        f"{name} has {width} x {height} pixels; {side} x {side} is the most that is read, and each white one "
-        "is a feeler: scale it down, to 1000 x 1000 or less"
+        f"{name} is too large, got {width} x {height} pixels, at most {side} x {side} are allowed; scale it "
+        "down to 1000 x 1000 or less, because each white pixel is a feeler"
     )
 
 
 def _hint(path: Path) -> str:
-    """What might have been meant instead of a file that is not there."""
+    """Return the end of an error about a missing file, with a suggestion."""
     if re.search(r"\{.*\}", path.name):
-        return "; only {geom} stands for something, the name of a geom"
+        return "; the only placeholder is {geom}, the name of a geom"
     return similar_file(path)
 
 

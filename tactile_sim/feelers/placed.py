@@ -1,4 +1,4 @@
-"""Where the feelers of a body stand, and what pixel of its image each one is."""
+"""Positions, lengths and pixels of a body's feelers."""
 
 from __future__ import annotations
 
@@ -9,39 +9,46 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Part:
-    """The map of one geom in its body's image: the parts stand one below another, aligned to the left."""
+    """The image of one geom within its body's image.
+
+    The parts are stacked vertically and left-aligned.
+    """
 
     geom_id: int
     top: int
-    """First row of it in the body's image."""
+    """First row of the part in the body's image."""
     width: int
+    """Width of the part [pixels]."""
     height: int
+    """Height of the part [pixels]."""
 
 
 @dataclass(frozen=True)
 class Placed:
     """The feelers of one body, in its frame.
 
-    u goes to the right and v upwards, from 0 to 1 over the map of the geom; row 0 of an image is on top,
-    and the centre of the pixel in column x of row y lies at (x + 1/2, y + 1/2) pixels from its upper left.
+    u points right and v points up, from 0 to 1 over a geom's image. Row 0 of an image is the top row; the
+    centre of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
     """
 
     body_id: int
     positions: np.ndarray
-    """(n, 3) float64 where they stand: on the surface, in the body's frame [m]."""
+    """(n, 3) float64 roots on the surface, in the body's frame [m]."""
     normals: np.ndarray
-    """(n, 3) outward unit vectors along them, in the body's frame."""
+    """(n, 3) outward unit vectors along the feelers, in the body's frame."""
     lengths: np.ndarray
-    """(n,) [m]."""
+    """(n,) lengths [m]."""
     geom_index: np.ndarray
-    """(n,) uint16: which of the parts each one stands on."""
+    """(n,) uint16 index into parts."""
     uv: np.ndarray
-    """(n, 2) float64: its place on the map of its geom; for those painted the centre of its pixel."""
+    """(n, 2) float64 position on the geom's map; for painted feelers the centre of the pixel."""
     pixels: np.ndarray
-    """(n,) uint32, no two alike: row · width + column in the body's image, with all its parts."""
+    """(n,) uint32 row * width + column in the body's image, all different."""
     parts: tuple[Part, ...]
+    """The images of the geoms."""
     width: int
-    """Of the body's image [pixels]."""
+    """Width of the body's image [pixels]."""
     height: int
+    """Height of the body's image [pixels]."""
     spacing: float
-    """About the distance between neighbours [m]; for drawing."""
+    """Approximate distance between neighbours [m], for drawing."""

@@ -1,46 +1,54 @@
-"""Which triangle each pixel of an image lies in."""
+"""Rasterize triangles: find the triangle that contains the centre of each pixel."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 EDGE = 1e-9
-"""A pixel whose centre is this near to a triangle's edge [pixels] is on it, and so in the triangle."""
+"""Distance within which a pixel's centre counts as on the edge of a triangle, and so in it [pixels]."""
 FLAT = 1e-6
-"""A triangle that is nowhere wider than this [pixels] has no inside to speak of."""
+"""Triangles thinner than this contain no pixels [pixels]."""
 OVERLAP = 1e-3
-"""Two triangles overlap at a pixel this deep in both of them [pixels]: more than float32 rounds off."""
+"""Depth inside two triangles from which they overlap at a pixel; above the rounding of float32 [pixels]."""
 
 
 class Filled(NamedTuple):
-    """What `fill` found."""
+    """Result of `fill`; if it found an overlap, that pixel and its two triangles."""
 
     owner: np.ndarray
-    """(height, width) int32 the triangle of each pixel; -1 where there is none or it was not wanted."""
+    """(height, width) int32 triangle of each pixel; -1 if there is none or the pixel is not wanted."""
     row: int
-    """Of a pixel that lies in more than one triangle, at which all ends; -1 where there is none."""
+    """Row of the first pixel that is in more than one triangle, where `fill` stops; -1 if there is none."""
     column: int
+    """Column of that pixel, or -1."""
     one: int
-    """The triangles that it lies in."""
+    """First triangle at that pixel, or -1."""
     other: int
+    """Second triangle at that pixel, or -1."""
 
 
 def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
-    """The triangle that the centre of each pixel lies in; on an edge or a corner, the first of those there.
+    """Return the triangle that contains the centre of each pixel.
+
+    On shared edges and corners this is the first triangle.
 
     Args:
-        triangles: (t, 3, 2) corners, x to the right and y downwards from the upper left [pixels]; either way
-            round. Those that are thinner than FLAT have no pixels.
-        wanted: (height, width) bool, the pixels asked for; the others have no owner.
+        triangles: (t, 3, 2) corners in either winding, x right and y down from the upper left [pixels].
+            Triangles thinner than `FLAT` have no pixels.
+        wanted: (height, width) bool, the pixels of interest; all others have no owner.
+
+    Returns:
+        The owner of each pixel, or an incomplete result with the first overlap.
     """
     owner = np.full(wanted.shape, -1, np.int32)
     return Filled(owner, *_fill(np.ascontiguousarray(triangles, float), wanted, owner))
 
 
-@njit(cache=True)
+@kernel
 def _fill(triangles, wanted, owner):
     height, width = wanted.shape
     for t in range(len(triangles)):
@@ -64,15 +72,15 @@ def _fill(triangles, wanted, owner):
     return -1, -1, -1, -1
 
 
-@njit(cache=True)
+@kernel
 def _clip(x, size):
-    """A whole number of pixels from 0 to size; x may be far outside."""
+    """Round x down to an integer and clamp it to 0..size; x may be far outside."""
     return int(min(max(np.floor(x), 0.0), float(size)))
 
 
-@njit(cache=True)
+@kernel
 def _span(corners, y, width):
-    """Columns [begin, end) whose pixels may lie in a triangle at height y; one more on either side."""
+    """Return columns [begin, end) that may be in a triangle at height y, with one to spare."""
     left, right = np.inf, -np.inf
     for k in range(3):
         x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]
@@ -87,9 +95,9 @@ def _span(corners, y, width):
     return _clip(left - 1.5, width), _clip(right + 2.5, width)
 
 
-@njit(cache=True)
+@kernel
 def _depth(corners, x, y):
-    """How far a point lies inside of the nearest edge [pixels]; negative outside."""
+    """Return the distance of a point to a triangle's nearest edge [pixels], negative outside."""
     side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
     least = np.inf
     for k in range(3):
@@ -99,18 +107,18 @@ def _depth(corners, x, y):
     return least
 
 
-@njit(cache=True)
+@kernel
 def _width(corners):
-    """The least height of a triangle [pixels]; 0 where its corners are in one place."""
+    """Return the smallest height of a triangle [pixels], 0 if all corners coincide."""
     longest = 0.0
     for k in range(3):
         longest = max(longest, np.hypot(corners[k, 0] - corners[k - 1, 0], corners[k, 1] - corners[k - 1, 1]))
     return abs(_doubled_area(corners)) / longest if longest > 0.0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _doubled_area(corners):
-    """Positive where the corners go round from x to y."""
+    """Return twice the signed area, positive if the corners turn from x to y."""
     bx, by = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     cx, cy = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
     return bx * cy - by * cx

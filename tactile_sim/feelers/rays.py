@@ -1,101 +1,108 @@
-"""Where a straight line runs through a solid: exact, in the solid's own frame.
+"""Intersect a line with convex solids, exactly, in the frame of the solid.
 
-All take size as MuJoCo has it, a point (x, y, z) [m] and a unit direction (u, v, w), and return where along
-the line it enters and where it leaves [m from the point, along the direction]; what it misses it enters at
-infinity. These solids are convex, so there is one such piece of the line.
+All functions take a point (x, y, z) on the line [m], its unit direction (u, v, w) and sizes as in MuJoCo's
+geom_size [m]. They return the distances from the point, along the direction, at which the line enters and
+leaves the solid [m], or `MISS`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-NEVER = (np.inf, -np.inf)
+from tactile_sim.compilation import kernel
+
+MISS = (np.inf, -np.inf)
+"""Result for a line that misses the solid."""
 
 
-@njit(cache=True, error_model="numpy")
-def through_plane(x, y, z, u, v, w):
-    """All that is below z = 0: as contacts have it, a plane has no edges, however large it is drawn."""
+@kernel(error_model="numpy")
+def intersect_plane(x, y, z, u, v, w):
+    """Intersect with the half space z < 0; as in contacts, a plane has no edges."""
     if w == 0.0:
-        return (-np.inf, np.inf) if z <= 0.0 else NEVER
+        return (-np.inf, np.inf) if z <= 0.0 else MISS
     return (-z / w, np.inf) if w < 0.0 else (-np.inf, -z / w)
 
 
-@njit(cache=True, error_model="numpy")
-def through_ball(x, y, z, u, v, w, radius):
-    """A ball about the origin; the direction may have any length.
+@kernel(error_model="numpy")
+def intersect_sphere(x, y, z, u, v, w, radius):
+    """Intersect with a sphere about the origin; the direction may have any length.
 
-    By the point of the line that is nearest to the centre: the usual formula loses the digits of its
-    discriminant far away.
+    Starting from the point of the line that is nearest to the centre avoids the cancellation in the
+    discriminant of the usual formula for distant points.
     """
     square = u * u + v * v + w * w
     nearest = -(x * u + y * v + z * w) / square
     x, y, z = x + nearest * u, y + nearest * v, z + nearest * w
     rest = radius * radius - (x * x + y * y + z * z)
     if rest <= 0.0:
-        return NEVER
+        return MISS
     half = np.sqrt(rest / square)
     return nearest - half, nearest + half
 
 
-@njit(cache=True, error_model="numpy")
-def through_ellipsoid(x, y, z, u, v, w, size):
-    """A unit ball, stretched."""
+@kernel(error_model="numpy")
+def intersect_ellipsoid(x, y, z, u, v, w, size):
+    """Intersect with an ellipsoid, as a stretched unit sphere."""
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
-    return through_ball(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
+    return intersect_sphere(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
 
 
-@njit(cache=True, error_model="numpy")
-def through_slab(z, w, half):
-    """What lies between -half and half on one axis."""
+@kernel(error_model="numpy")
+def _intersect_slab(z, w, half):
+    """Intersect with the space between -half and half along one axis."""
     if w == 0.0:
-        return (-np.inf, np.inf) if abs(z) <= half else NEVER
+        return (-np.inf, np.inf) if abs(z) <= half else MISS
     one, other = (-half - z) / w, (half - z) / w
     return min(one, other), max(one, other)
 
 
-@njit(cache=True, error_model="numpy")
-def through_tube(x, y, u, v, radius):
-    """An endless cylinder about z."""
+@kernel(error_model="numpy")
+def _intersect_tube(x, y, u, v, radius):
+    """Intersect with an infinite cylinder about the z axis."""
     square = u * u + v * v
     if square < 1e-30:
-        return (-np.inf, np.inf) if x * x + y * y <= radius * radius else NEVER
-    return through_ball(x, y, 0.0, u, v, 0.0, radius)
+        return (-np.inf, np.inf) if x * x + y * y <= radius * radius else MISS
+    return intersect_sphere(x, y, 0.0, u, v, 0.0, radius)
 
 
-@njit(cache=True, error_model="numpy")
-def through_cylinder(x, y, z, u, v, w, size):
-    """Radius and half length along z."""
-    enter, leave = through_tube(x, y, u, v, size[0])
-    below, above = through_slab(z, w, size[1])
+@kernel(error_model="numpy")
+def intersect_cylinder(x, y, z, u, v, w, size):
+    """Intersect with a cylinder along z; size: radius and half length."""
+    enter, leave = _intersect_tube(x, y, u, v, size[0])
+    below, above = _intersect_slab(z, w, size[1])
     return _common(enter, leave, below, above)
 
 
-@njit(cache=True, error_model="numpy")
-def through_capsule(x, y, z, u, v, w, size):
-    """A cylinder and the balls at its ends: met where the line enters or leaves their tube beyond it."""
-    enter, leave = through_tube(x, y, u, v, size[0])
+@kernel(error_model="numpy")
+def intersect_capsule(x, y, z, u, v, w, size):
+    """Intersect with a capsule along z; size: radius and half length of the cylinder.
+
+    The spheres at the ends matter where the line enters or leaves the infinite cylinder beyond the half
+    length.
+    """
+    enter, leave = _intersect_tube(x, y, u, v, size[0])
     if enter > leave:
-        return NEVER
+        return MISS
     first, last = z + enter * w, z + leave * w
     if abs(first) > size[1]:
-        enter = through_ball(x, y, z - np.copysign(size[1], first), u, v, w, size[0])[0]
+        enter = intersect_sphere(x, y, z - np.copysign(size[1], first), u, v, w, size[0])[0]
     if abs(last) > size[1]:
-        leave = through_ball(x, y, z - np.copysign(size[1], last), u, v, w, size[0])[1]
-    return (enter, leave) if enter < leave else NEVER
+        leave = intersect_sphere(x, y, z - np.copysign(size[1], last), u, v, w, size[0])[1]
+    return (enter, leave) if enter < leave else MISS
 
 
-@njit(cache=True, error_model="numpy")
-def through_box(x, y, z, u, v, w, size):
-    """Half sizes."""
-    enter, leave = through_slab(x, u, size[0])
-    a, b = through_slab(y, v, size[1])
+@kernel(error_model="numpy")
+def intersect_box(x, y, z, u, v, w, size):
+    """Intersect with a box; size: half sizes."""
+    enter, leave = _intersect_slab(x, u, size[0])
+    a, b = _intersect_slab(y, v, size[1])
     enter, leave = max(enter, a), min(leave, b)
-    a, b = through_slab(z, w, size[2])
+    a, b = _intersect_slab(z, w, size[2])
     return _common(enter, leave, a, b)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _common(enter, leave, a, b):
+    """Return the intersection of two intervals."""
     enter, leave = max(enter, a), min(leave, b)
-    return (enter, leave) if enter < leave else NEVER
+    return (enter, leave) if enter < leave else MISS

@@ -1,33 +1,38 @@
-"""Where a ray meets a height field: exact, on the triangles that contacts are found with."""
+"""Intersect a ray with a height field, on the same triangles as MuJoCo's contacts."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from tactile_sim.feelers.rays import through_box
+from tactile_sim.compilation import kernel
+from tactile_sim.feelers.rays import intersect_box
 
 
-@njit(cache=True, error_model="numpy")
-def first_in_hfield(x, y, z, u, v, w, size, heights, reach):
-    """How far along a ray the ground begins [m]: 0 where it starts in it, infinity beyond reach.
+@kernel(error_model="numpy")
+def hit_hfield(x, y, z, u, v, w, size, heights, reach):
+    """Return the distance along a ray to the first point inside a height field [m].
 
-    The ground is solid, from its base up to two triangles a cell, with upright walls at the edges.
+    The field is solid from its base up to its surface, which has two triangles in each cell, with vertical
+    walls at the edges.
 
     Args:
-        x, y, z, u, v, w: start [m] and unit direction, in the geom's frame.
-        size: as MuJoCo has it: half lengths along x and y, height, depth of the base [m].
-        heights: (rows, columns) of the height.
-        reach: [m]
+        x, y, z: Origin of the ray in the geom's frame [m].
+        u, v, w: Unit direction.
+        size: Sizes as in MuJoCo's hfield_size: half lengths along x and y, height, depth of the base [m].
+        heights: (rows, columns) elevations as fractions of the height.
+        reach: Largest distance of interest [m].
+
+    Returns:
+        0 if the ray starts inside, infinity if there is no hit within reach.
     """
     middle = 0.5 * (size[2] - size[3])
     solid = (size[0], size[1], 0.5 * (size[2] + size[3]))
-    enter, leave = through_box(x, y, z - middle, u, v, w, solid)
+    enter, leave = intersect_box(x, y, z - middle, u, v, w, solid)
     at, end = max(enter, 0.0), min(leave, reach)
     if not at <= end:
         return np.inf
     rows, columns = heights.shape
-    # In cells: the height is flat between whole columns, whole rows and the diagonals column - row.
+    # In cells, the surface is flat between integer columns, integer rows and integer column - row.
     i, di = (x + size[0]) * (columns - 1) / (2 * size[0]), u * (columns - 1) / (2 * size[0])
     j, dj = (y + size[1]) * (rows - 1) / (2 * size[1]), v * (rows - 1) / (2 * size[1])
     above = z + at * w - size[2] * _height(heights, i + at * di, j + at * dj)
@@ -57,9 +62,9 @@ def first_in_hfield(x, y, z, u, v, w, size, heights, reach):
     return np.inf
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _next(value, rate, at):
-    """The next whole number that a value passes after `at` at this rate, and the step to the one after."""
+    """Return the next integer that a value reaches after `at`, and the step to the one after."""
     now = value + at * rate
     if rate > 0.0:
         return np.floor(now) + 1.0, 1.0
@@ -68,9 +73,12 @@ def _next(value, rate, at):
     return 0.0, 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _height(heights, i, j):
-    """At a column and a row, parts of cells included; each cell is cut from its first corner to its last."""
+    """Return the elevation at a fractional column i and row j.
+
+    Each cell is divided along the diagonal from its first to its last corner.
+    """
     column = min(max(int(i), 0), heights.shape[1] - 2)
     row = min(max(int(j), 0), heights.shape[0] - 2)
     i, j = i - column, j - row

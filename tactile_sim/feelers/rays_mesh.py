@@ -1,97 +1,45 @@
-"""Where a ray meets the triangles of a mesh, and whether it starts inside of them."""
+"""Intersect a ray with the triangles of a mesh and test whether it starts inside."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.tree import BEGIN, END, SKIP
 
 HUGE = 1e200
-"""For 1 / 0: a product with 0 is 0."""
+"""Replaces 1 / 0, so that its product with 0 is 0."""
 
 
-CROWD = 24
-"""Triangles in a cell; where there are more, they are sought in the tree."""
-NUDGE = 1e-4
-"""How far into the next cell one goes, in cells: to be there in spite of rounding, and well less than by what
-triangles are larger in the grid."""
+@kernel(error_model="numpy")
+def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, reach):
+    """Return the distance along a ray to the first point inside a mesh [m].
 
-
-@njit(cache=True, error_model="numpy")
-def first_in_mesh(x, y, z, u, v, w, mesh, boxes, links, triangles, cells, starts, listed, reach):
-    """How far along a ray the first point in a mesh is [m]: 0 where it starts inside, infinity beyond reach.
-
-    An open mesh has no inside: its triangles alone are met. For rays that `misses` does not tell of: asked
-    before, as few come near.
+    An open mesh has no inside, so only its triangles are hit.
 
     Args:
-        x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
-        mesh: its row in the table of `meshes.Meshes`, whose other arrays follow. They come one by one:
-            each that is taken out of a tuple is counted, at the cost of a triangle.
-        reach: [m]
+        x, y, z: Origin of the ray in the frame of the mesh [m].
+        u, v, w: Unit direction.
+        first, last: The mesh's nodes are [first, last) of boxes and links.
+        closed: Whether the mesh has an inside.
+        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        triangles: (t, 9) corners of each triangle [m], in the order of the trees.
+        reach: Largest distance of interest [m].
+
+    Returns:
+        0 if the ray starts inside a closed mesh, infinity if there is no hit within reach.
     """
-    root = mesh.first
-    iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
-    at, end = _within(boxes, root, x, y, z, iu, iv, iw, reach)
-    outside = at > 0.0
-    side = 1.0 / mesh.step
-    # In cells; what hardly moves across a cell on the whole way never leaves it.
-    p, q, r, du, dv, dw = (
-        (x - mesh.x) * side,
-        (y - mesh.y) * side,
-        (z - mesh.z) * side,
-        u * side,
-        v * side,
-        w * side,
-    )
-    if not abs(p + q + r + du + dv + dw) < HUGE:
-        return np.inf  # of a physics that broke: no number, and so no cell
-    least = NUDGE / (end - at + mesh.step)
-    tu, tv, tw = _pace(du, least), _pace(dv, least), _pace(dw, least)
-    nearest = np.inf
-    o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
-    while at <= end:
-        i, j, k = int(p + at * du), int(q + at * dv), int(r + at * dw)
-        cell = cells[mesh.cell + (i * mesh.rows + j) * mesh.columns + k]
-        steps = 1
-        if cell < 0:
-            steps = ~cell >> 1
-            if not outside and ~cell & 1:
-                return 0.0
-        else:
-            begin, stop = starts[cell], starts[cell + 1]
-            if not outside and mesh.closed and _inside(x, y, z, root, mesh.last, boxes, links, triangles):
-                return 0.0
-            if stop - begin > CROWD:
-                return cross_mesh(x, y, z, u, v, w, root, mesh.last, boxes, links, triangles, reach, False)[0]
-            for e in range(begin, stop):
-                met, turn = _crossing(triangles, listed[e], o, a, b, c, sa, sb, sc)
-                if turn != 0 and 0.0 <= met < nearest:
-                    nearest = met
-        outside = True
-        leave = min(_leaves(p, i, steps, tu), _leaves(q, j, steps, tv), _leaves(r, k, steps, tw))
-        at = max(at, leave) + NUDGE * mesh.step
-        if nearest <= at:
-            break
-    return nearest if nearest <= reach else np.inf
+    if closed and _inside(x, y, z, first, last, boxes, links, triangles):
+        return 0.0
+    return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, False)[0]
 
 
-@njit(cache=True, error_model="numpy")
-def _pace(rate, least):
-    """Metres a cell; HUGE for what is slower than `least` [cells/m]."""
-    return 1.0 / rate if abs(rate) > least else HUGE
-
-
-@njit(cache=True, error_model="numpy")
-def _leaves(start, cell, steps, pace):
-    """Where along a ray it leaves the slab of cells that are less than some steps from its own [m]."""
-    return ((cell + steps if pace > 0.0 else cell - steps + 1) - start) * pace
-
-
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _inside(x, y, z, first, last, boxes, links, triangles):
-    """Whether a point is in a closed mesh: asked along the shortest way out of the box around it."""
+    """Return whether a point is in a closed mesh.
+
+    The ray that counts crossings takes the shortest way out of the mesh's box.
+    """
     out, u, v, w = np.inf, 0.0, 0.0, 0.0
     for k, value in enumerate((x, y, z)):
         off = value - boxes[first, k]
@@ -103,19 +51,25 @@ def _inside(x, y, z, first, last, boxes, links, triangles):
     return cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, out, True)[1] != 0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
-    """The nearest crossing of a ray and a mesh [m], infinity beyond reach, and how often it turns inside out.
+    """Return the distance to the nearest crossing of a ray with a mesh, and a crossing number.
 
-    That number is right only if asked to `count`. For a ray that reaches out of a closed mesh it is then not
-    0 where it starts inside: also where parts of the mesh overlap, but not in a hollow of it, and even if all
-    triangles face inwards.
+    The crossing number is the number of triangles crossed from the front minus those crossed from the back.
+    If the ray ends outside a closed mesh, it is 0 for a start outside or in a cavity and not 0 for a start
+    inside, also where parts of the mesh overlap and if all triangles face inwards.
 
     Args:
-        x, y, z, u, v, w: start [m] and unit direction, in the mesh's frame.
-        first, last: its nodes among boxes and links of `tree.Tree`.
-        triangles: (t, 9) corners of each [m], in the tree's order.
-        reach: [m]
+        x, y, z: Origin of the ray in the frame of the mesh [m].
+        u, v, w: Unit direction.
+        first, last: The mesh's nodes are [first, last) of boxes and links.
+        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        triangles: (t, 9) corners of each triangle [m], in the order of the trees.
+        reach: Largest distance of interest [m].
+        count: Whether the crossing number is needed; if False, the search ends at the nearest crossing.
+
+    Returns:
+        The distance [m], infinity if beyond reach, and the crossing number.
     """
     o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
     iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
@@ -136,11 +90,11 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     return (nearest if nearest <= reach else np.inf), turns
 
 
-@njit(cache=True, error_model="numpy")
-def misses(boxes, node, x, y, z, u, v, w, reach):
-    """Whether a ray and a box are apart, along the axes of the box and those across it and the ray.
+@kernel(error_model="numpy")
+def misses_box(boxes, node, x, y, z, u, v, w, reach):
+    """Return whether a ray misses the box of a node, by the separating axis theorem.
 
-    Without a division: most rays that come near the whole mesh go past it.
+    It needs no division, which pays off because most rays that come near a mesh miss it.
     """
     half = 0.5 * reach
     x, y, z = (x + half * u - boxes[node, 0], y + half * v - boxes[node, 1], z + half * w - boxes[node, 2])
@@ -153,16 +107,17 @@ def misses(boxes, node, x, y, z, u, v, w, reach):
     return abs(x * v - y * u) > a * q + b * p
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _inverse(value):
+    """Return 1 / value, or `HUGE` if value is about 0."""
     if abs(value) > 1.0 / HUGE:
         return 1.0 / value
     return HUGE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """From where to where a ray runs through a box before `far` [m]; it misses it where that is nowhere."""
+    """Return where a ray enters and leaves a node's box before `far` [m]; entry > exit: miss."""
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
     enter, leave = max(middle - half, 0.0), min(middle + half, far)
     middle, half = (boxes[node, 1] - y) * iv, boxes[node, 4] * abs(iv)
@@ -171,12 +126,12 @@ def _within(boxes, node, x, y, z, iu, iv, iw, far):
     return max(middle - half, enter), min(middle + half, leave)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _shear(u, v, w):
-    """For `_crossing`: names of the axes so that a ray runs mostly along the last one, and how it slopes.
+    """Return axes (a, b, c), c nearest to the direction, and shear constants for `_crossing`.
 
-    After S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013: sheared so, it
-    runs along that axis alone.
+    S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013. The shear aligns the
+    ray with axis c.
     """
     d = (u, v, w)
     c = 2
@@ -188,12 +143,12 @@ def _shear(u, v, w):
     return a, b, c, d[a] / d[c], d[b] / d[c], 1.0 / d[c]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _crossing(corners, t, o, a, b, c, sa, sb, sc):
-    """Where the line crosses a triangle [m from its start], and 1 or -1 for the side it comes from; or 0.
+    """Return where a line crosses a triangle [m] and from which side, 1 or -1; 0 for a miss.
 
-    A line through an edge or a corner crosses just one of the triangles there, as one moved aside by next to
-    nothing would: each edge gives both its triangles the same answer, with opposite signs.
+    A line through an edge or a corner crosses exactly one of the triangles there, as if it were moved aside
+    by an infinitesimal amount: an edge gives the same result with opposite signs for both of its triangles.
     """
     pc, qc, rc = (corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c])
     pa, qa, ra = (
@@ -216,21 +171,11 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     return (first * pc + second * qc + third * rc) * sc / total, side
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _side(area, pa, pb, qa, qb):
-    """On which side of the edge from p to q the line passes; on the edge, that of a line moved aside."""
+    """Return the side of the edge from p to q on which the line passes, with ties broken."""
     if area != 0.0:
         return 1 if area > 0.0 else -1
     if pb != qb:
         return 1 if pb > qb else -1
     return 1 if qa > pa else -1
-
-
-@njit(cache=True)
-def contained(boxes, links, triangles, points):
-    """(n,) whether points (n, 3) [m] lie in a closed mesh, whose tree and triangles these are."""
-    out = np.empty(len(points), np.bool_)
-    for n in range(len(points)):
-        x, y, z = points[n]
-        out[n] = _inside(x, y, z, 0, len(boxes), boxes, links, triangles)
-    return out

@@ -1,22 +1,21 @@
-"""How far each feeler is free, compiled."""
+"""Compiled kernels that compute the free length of each feeler."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from tactile_sim.feelers.bundles import RADIUS, from_line
+from tactile_sim.compilation import kernel
 from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
 from tactile_sim.feelers.rays import (
-    through_ball,
-    through_box,
-    through_capsule,
-    through_cylinder,
-    through_ellipsoid,
-    through_plane,
+    intersect_box,
+    intersect_capsule,
+    intersect_cylinder,
+    intersect_ellipsoid,
+    intersect_plane,
+    intersect_sphere,
 )
-from tactile_sim.feelers.rays_hfield import first_in_hfield
-from tactile_sim.feelers.rays_mesh import first_in_mesh, misses
+from tactile_sim.feelers.rays_hfield import hit_hfield
+from tactile_sim.feelers.rays_mesh import hit_mesh, misses_box
 from tactile_sim.feelers.tree import BEGIN, END, SKIP
 
 BODY = np.dtype(
@@ -31,29 +30,31 @@ BODY = np.dtype(
     ],
     align=True,
 )
-"""A body with feelers: its id, its nodes in the tree of feelers from first to last, what covers it from begin
-to end in a list, and the ball around its feelers, in its frame [m]."""
+"""A body with feelers: its id, its nodes [first, last) in the joined trees of feelers, its obstacles
+[begin, end) in a list of geom ids, and centre and radius of the sphere around its feelers, in its frame
+[m]."""
 
 INSIDE = 6
-"""Column of a feeler, behind where it is cast from and its unit direction, both in its body's frame: how deep
-inside of the body it is cast from [m]."""
+"""Column with a feeler's start depth inside its body [m]; before it are the start of its ray [m] and its unit
+direction, both in the body's frame."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def read(
     geom_positions, geom_rotations, body_positions, body_rotations,
-    bodies, covering, boxes, bundles, links, feelers, order, geoms, meshes, heights, out,
+    bodies, covering, boxes, links, feelers, order, geoms, meshes, heights, out,
 ):  # fmt: skip
-    """Takes from out (n,), the lengths of all feelers [m], what is covered of them.
+    """Shorten the lengths of all feelers to their free lengths.
 
     Args:
-        geom_positions, geom_rotations, body_positions, body_rotations: as mujoco.MjData has them.
-        bodies: (b,) of BODY.
-        covering: ids of geoms, body by body.
-        boxes, links, order: trees of the feelers, as `tree.Tree`; bundles of their nodes.
-        feelers: (n, 7) in the order of the trees.
-        geoms, meshes: of `obstacles.tables`.
-        heights: of all height fields.
+        geom_positions, geom_rotations, body_positions, body_rotations: Poses as in mujoco.MjData.
+        bodies: (b,) rows of `BODY`.
+        covering: Ids of the obstacles of each body, body by body.
+        boxes, links, order: Trees of the feelers, see `tree.Tree`.
+        feelers: (n, 7) rays of the feelers in the order of the trees, see `INSIDE`.
+        geoms, meshes: Result of `obstacles.tables`.
+        heights: Elevations of all height fields.
+        out: (n,) full lengths [m]; overwritten with free lengths.
     """
     pose, centre = np.empty((4, 3)), np.empty(3)
     for b in range(len(bodies)):
@@ -68,16 +69,13 @@ def read(
             shape = geoms[geom]
             if _far(centre, body.radius, shape, geom_positions, geom_rotations, geom):
                 continue
-            _relate(turn, origin, geom_rotations[geom], geom_positions[geom], pose)
-            _cover(
-                pose, body.first, body.last, boxes, bundles, links, feelers, order,
-                shape, meshes, heights, out,
-            )  # fmt: skip
+            _relative_pose(turn, origin, geom_rotations[geom], geom_positions[geom], pose)
+            _cover(pose, body.first, body.last, boxes, links, feelers, order, shape, meshes, heights, out)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Whether a geom is away from a ball [m]."""
+    """Return whether a geom does not touch a sphere [m]."""
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
         return x * rotations[geom, 2] + y * rotations[geom, 5] + z * rotations[geom, 8] > radius
@@ -85,9 +83,9 @@ def _far(centre, radius, shape, positions, rotations, geom):
     return x * x + y * y + z * z > reach * reach
 
 
-@njit(cache=True, error_model="numpy")
-def _relate(turn, origin, rotation, position, pose):
-    """Writes a geom in a body's frame into pose (4, 3): its axes, one a row, and its origin."""
+@kernel(error_model="numpy")
+def _relative_pose(turn, origin, rotation, position, pose):
+    """Write a geom's axes (rows) and origin in a body's frame into pose (4, 3)."""
     for i in range(3):
         pose[3, i] = 0.0
         for k in range(3):
@@ -98,18 +96,18 @@ def _relate(turn, origin, rotation, position, pose):
                 pose[j, i] += turn[3 * k + i] * rotation[3 * k + j]
 
 
-@njit(cache=True, error_model="numpy")
-def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshes, heights, out):
-    """One geom and the feelers of one body."""
+@kernel(error_model="numpy")
+def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
+    """Cover the feelers of one body with one geom."""
     ball = shape.radius * shape.radius
-    # As plain numbers: an array made in the loop is counted by whom it is used, at several times the cost.
+    # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
-    table, nodes, skips, triangles, cells, starts, listed = meshes
+    table, mesh_boxes, mesh_links, triangles = meshes
     mesh = table[shape.mesh]
     end = shape.first + shape.rows * shape.columns
     ground = heights[shape.first : end].reshape((shape.rows, shape.columns))
     while node < last:
-        if _away(bundles, node, pose, shape.radius) or _apart(boxes, node, pose, shape):
+        if _apart(boxes, node, pose, shape):
             node = links[node, SKIP]
             continue
         for f in range(links[node, BEGIN], links[node, END]):
@@ -117,44 +115,38 @@ def _cover(pose, node, last, boxes, bundles, links, feelers, order, shape, meshe
             reach = inside + free
             x, y, z = (feelers[f, 0] - pose[3, 0], feelers[f, 1] - pose[3, 1], feelers[f, 2] - pose[3, 2])
             u, v, w = feelers[f, 3], feelers[f, 4], feelers[f, 5]
-            if free <= 0.0 or _passes(x, y, z, u, v, w, reach, ball):
+            if free <= 0.0 or _misses_sphere(x, y, z, u, v, w, reach, ball):
                 continue
-            x, y, z = _turned(pose, x, y, z)
-            u, v, w = _turned(pose, u, v, w)
+            x, y, z = _to_geom(pose, x, y, z)
+            u, v, w = _to_geom(pose, u, v, w)
             if shape.kind == HFIELD:
-                met = first_in_hfield(x, y, z, u, v, w, size, ground, reach)
+                distance = hit_hfield(x, y, z, u, v, w, size, ground, reach)
             elif shape.kind > BOX:
-                if misses(nodes, mesh.first, x, y, z, u, v, w, reach):
+                if misses_box(mesh_boxes, mesh.first, x, y, z, u, v, w, reach):
                     continue
-                met = first_in_mesh(
-                    x, y, z, u, v, w, mesh, nodes, skips, triangles, cells, starts, listed, reach
-                )
+                distance = hit_mesh(
+                    x, y, z, u, v, w, mesh.first, mesh.last, mesh.closed,
+                    mesh_boxes, mesh_links, triangles, reach,
+                )  # fmt: skip
             else:
-                enter, leave = through(shape.kind, x, y, z, u, v, w, size)
-                met = max(enter, 0.0) if leave > 0.0 else np.inf
-            if met < reach:
-                out[order[f]] = max(met - inside, 0.0)
+                enter, leave = intersect(shape.kind, x, y, z, u, v, w, size)
+                distance = max(enter, 0.0) if leave > 0.0 else np.inf
+            if distance < reach:
+                out[order[f]] = max(distance - inside, 0.0)
         node += 1
 
 
-@njit(cache=True, error_model="numpy")
-def _away(bundles, node, pose, radius):
-    """Whether a bundle is away from the ball around a geom."""
-    reach = bundles[node, RADIUS] + radius
-    return from_line(bundles, node, pose[3, 0], pose[3, 1], pose[3, 2]) > reach * reach
-
-
-@njit(cache=True, error_model="numpy")
-def _passes(x, y, z, u, v, w, reach, ball):
-    """Whether a ray is nowhere in a ball about the origin, whose squared radius is given."""
+@kernel(error_model="numpy")
+def _misses_sphere(x, y, z, u, v, w, reach, ball):
+    """Return whether a ray misses a sphere about the origin with squared radius `ball` [m2]."""
     along = min(max(-(x * u + y * v + z * w), 0.0), reach)
     x, y, z = x + along * u, y + along * v, z + along * w
     return x * x + y * y + z * z > ball
 
 
-@njit(cache=True, error_model="numpy")
-def _turned(pose, x, y, z):
-    """A vector of the body's frame, in the geom's."""
+@kernel(error_model="numpy")
+def _to_geom(pose, x, y, z):
+    """Rotate a vector from the body's frame to the geom's frame."""
     return (
         x * pose[0, 0] + y * pose[0, 1] + z * pose[0, 2],
         x * pose[1, 0] + y * pose[1, 1] + z * pose[1, 2],
@@ -162,9 +154,9 @@ def _turned(pose, x, y, z):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _apart(boxes, node, pose, shape):
-    """Whether a box of the body's frame and a geom's box are apart along an axis of the geom."""
+    """Return whether the boxes of a node and a geom are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     x, y, z = (boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2])
     if shape.kind == PLANE:
@@ -177,25 +169,28 @@ def _apart(boxes, node, pose, shape):
     return False
 
 
-@njit(cache=True, error_model="numpy")
-def through(kind, x, y, z, u, v, w, size):
-    """Where a line runs through a solid of this kind, as the functions of `rays`."""
+@kernel(error_model="numpy")
+def intersect(kind, x, y, z, u, v, w, size):
+    """Intersect a line with a solid of a given type; arguments and result as in `rays`."""
     if kind == PLANE:
-        return through_plane(x, y, z, u, v, w)
+        return intersect_plane(x, y, z, u, v, w)
     if kind == SPHERE:
-        return through_ball(x, y, z, u, v, w, size[0])
+        return intersect_sphere(x, y, z, u, v, w, size[0])
     if kind == CAPSULE:
-        return through_capsule(x, y, z, u, v, w, size)
+        return intersect_capsule(x, y, z, u, v, w, size)
     if kind == ELLIPSOID:
-        return through_ellipsoid(x, y, z, u, v, w, size)
+        return intersect_ellipsoid(x, y, z, u, v, w, size)
     if kind == CYLINDER:
-        return through_cylinder(x, y, z, u, v, w, size)
-    return through_box(x, y, z, u, v, w, size)
+        return intersect_cylinder(x, y, z, u, v, w, size)
+    return intersect_box(x, y, z, u, v, w, size)
 
 
-@njit(cache=True, error_model="numpy")
-def place_in_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
-    """Writes where feelers stand and where they point, in the world, into starts and directions (n, 3)."""
+@kernel(error_model="numpy")
+def to_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
+    """Transform roots and normals of feelers to the world.
+
+    The results are written to starts and directions (n, 3).
+    """
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]
         for f in range(offsets[b], offsets[b + 1]):

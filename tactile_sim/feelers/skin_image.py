@@ -1,4 +1,4 @@
-"""The readings of a body's skin as an image: on the map of its geoms, each pixel shows a taxel."""
+"""Render the readings of a body's skin on the UV maps of its geoms."""
 
 from __future__ import annotations
 
@@ -9,65 +9,93 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from tactile_sim.drawing import colors
-from tactile_sim.feelers.covered import in_body
+from tactile_sim.feelers.geom_feelers import in_body
 from tactile_sim.feelers.maps import can_have_map, own_map
 from tactile_sim.skin import Skin
 
 BACKGROUND = 56
-"""Grey beside the map; no reading has it, black is one."""
+"""Grey level outside the map; the colours of readings start at black."""
 PIXELS_PER_TAXEL = 2.0
-"""Along each side."""
+"""Pixels between neighbouring taxels."""
 LARGEST = 1024
-"""Pixels along the longer side of a geom's map, at most."""
+"""Largest side of a geom's map [pixels]."""
 NEAREST = 8
-"""Taxels among which the one that faces a pixel's way is sought."""
+"""Number of nearest taxels that are candidates for a pixel."""
 
 
 def mappable(model: mujoco.MjModel, geom_ids: Iterable[int]) -> bool:
-    """Whether these geoms can be seen as an image; quickly said."""
+    """Return whether geoms can be shown as an image, without computing their maps.
+
+    Args:
+        model: The model.
+        geom_ids: Ids of the geoms.
+
+    Returns:
+        True if there are geoms and each can have a map.
+    """
     geoms = [int(geom) for geom in geom_ids]
     return bool(geoms) and all(can_have_map(model, geom) for geom in geoms)
 
 
 class SkinImage:
-    """Which taxel each pixel shows: the nearest one that faces the same way.
+    """An image of a body's skin; each pixel shows the nearest taxel that faces the same way.
 
-    The maps of the geoms stand one below another, as those of feelers do; a part of the surface that lies
-    inside of another geom shows the taxel nearest to it.
+    The maps of the geoms are stacked vertically, as those of feelers. Parts of the surface inside another
+    geom show the taxel nearest to them.
 
-    Attributes: ``width`` and ``height`` of the image; ``pixels`` (p,) uint32 row · width + column of those on
-    the map, and ``taxels`` (p,) the taxel that each of them shows, counted from the body's first.
+    Attributes:
+        width: Width of the image [pixels].
+        height: Height of the image [pixels].
+        pixels: (p,) uint32 row * width + column of the pixels on the map.
+        taxels: (p,) the taxel that each of them shows, as an index into the body's taxels.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, index: int) -> None:
-        """index: of the body in ``skin.bodies``. Raises SceneError where a geom can have no map."""
+        """Assign a taxel to each pixel.
+
+        Args:
+            model: The model.
+            skin: The skin.
+            index: Index of the body in ``skin.bodies``.
+
+        Raises:
+            SceneError: A geom cannot have a map.
+        """
         body = skin.bodies[index]
         positions = skin.positions[body.start : body.stop]
         normals = skin.normals[body.start : body.stop]
         tree = cKDTree(positions)
         rows, columns, taxels, self.width, self.height = [], [], [], 0, 0
         for geom in body.geom_ids.tolist():
-            found = own_map(model, geom)
-            pixel = max(body.spacing / PIXELS_PER_TAXEL, found.size.max() / LARGEST)
-            width, height = np.maximum(np.ceil(found.size / pixel - 1e-6), 1).astype(int)
-            pixels, spots = found.surface(np.ones((height, width), bool))
-            spots = in_body(model, geom, spots)
+            uv_map = own_map(model, geom)
+            pixel = max(body.spacing / PIXELS_PER_TAXEL, uv_map.size.max() / LARGEST)
+            width, height = np.maximum(np.ceil(uv_map.size / pixel - 1e-6), 1).astype(int)
+            pixels, points = uv_map.surface(np.ones((height, width), bool))
+            points = in_body(model, geom, points)
             rows.append(pixels // width + self.height)
             columns.append(pixels % width)
-            taxels.append(_facing(tree, normals, spots.positions, spots.normals))
+            taxels.append(_facing(tree, normals, points.positions, points.normals))
             self.width, self.height = max(self.width, int(width)), self.height + int(height)
         self.pixels = (np.concatenate(rows) * self.width + np.concatenate(columns)).astype(np.uint32)
         self.taxels = np.concatenate(taxels)
 
     def image(self, values: np.ndarray, scale: float) -> np.ndarray:
-        """(height, width, 3) uint8 colours of readings (n,) of the body's taxels, from 0 to ``scale``."""
+        """Return the image of readings.
+
+        Args:
+            values: (n,) readings of the body's taxels, >= 0.
+            scale: Reading with the brightest colour.
+
+        Returns:
+            (height, width, 3) uint8 red, green and blue.
+        """
         out = np.full((self.height * self.width, 3), BACKGROUND, np.uint8)
         out[self.pixels] = colors.colors(values, scale)[self.taxels]
         return out.reshape(self.height, self.width, 3)
 
 
 def _facing(tree: cKDTree, normals: np.ndarray, points: np.ndarray, outward: np.ndarray) -> np.ndarray:
-    """(p,) of the taxels nearest to points (p, 3), the first that faces the same way."""
+    """Return the nearest taxel (p,) to each point (p, 3) that faces the same way as outward."""
     near = tree.query(points, min(NEAREST, len(normals)))[1].reshape(len(points), -1)
     turned_away = np.einsum("pki,pi->pk", normals[near], outward) < 0
     return np.asarray(near[np.arange(len(points)), np.argmin(turned_away, axis=1)])

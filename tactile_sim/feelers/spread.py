@@ -1,35 +1,36 @@
-"""Places spread evenly where `tactile_sim.skin.placement.even` has none that fit a hair.
+"""Distribute points evenly where `tactile_sim.skin.placement.even` does not suit feelers.
 
-On a triangle mesh as it is, not as it collides; and on a cylinder without its rims, where a hair would have
-no face to stand on.
+These are points on the triangles of a mesh rather than on its convex hull, and points on a cylinder without
+its rims, where a feeler would have no normal.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 APART = 0.8
-"""Least distance over the spacing. Places taken at random, each at least d from all before it, until there is
-no room left, are 0.70 per d² (Feder 1980), and a few less of those drawn: about one per spacing²."""
+"""Least distance between points [spacings]. Random points that keep a distance d to all earlier ones have a
+density of 0.70 per d² when no more fit (Feder 1980), slightly less with `DRAWN` candidates: about one per
+spacing²."""
 DRAWN = 40
-"""Places drawn for one that is taken, so that little room is left."""
+"""Candidates for each point; with many, few gaps remain."""
 
 
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Places on a mesh, about one per spacing² and none nearer to another than 0.8 spacings.
+    """Return points on a mesh, about one per spacing² and at least 0.8 spacings apart.
 
-    What is thinner than that has its own on both sides; at an edge the faces count as one. The same mesh
-    always gets the same places.
+    Points on opposite sides of a thin part do not count as neighbours; points on adjacent faces do. The
+    result is deterministic.
 
     Args:
-        corners: (t, 3, 3) of the triangles, wound outward [m].
-        spacing: [m].
+        corners: (t, 3, 3) corners of the triangles, counter-clockwise seen from outside [m].
+        spacing: Distance between neighbours [m].
 
     Returns:
-        The triangles (n,) they lie on and their barycentric coordinates (n, 3) there.
+        The triangle (n,) of each point and its barycentric coordinates (n, 3).
     """
     a, b, c = np.moveaxis(corners, 1, 0)
     across = np.cross(b - a, c - a)
@@ -51,14 +52,23 @@ def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.
 
 
 def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (n, 3) [m] and normals (n, 3) on a cylinder along z: rows, and spirals on its ends."""
+    """Return points on a cylinder along z: in rows on its side, in spirals on its ends.
+
+    Args:
+        radius: Radius [m].
+        half: Half length [m].
+        spacing: Distance between neighbours [m].
+
+    Returns:
+        Positions (n, 3) [m] and outward unit normals (n, 3).
+    """
     rows = max(1, round(2 * half / spacing))
     in_row = max(3, round(2 * np.pi * radius / spacing))
     row, step = np.divmod(np.arange(rows * in_row), in_row)
     turn = 2 * np.pi * (step + 0.5 + (row % 2) / 2) / in_row
     out = np.stack([np.cos(turn), np.sin(turn), np.zeros(len(turn))], axis=1)
     side = radius * out + np.outer((2 * row + 1) / rows - 1, [0, 0, half])
-    # Equal areas along the radius and golden turns (Vogel 1979).
+    # A spiral with equal areas and golden angles (Vogel 1979).
     count = max(1, round(np.pi * (radius / spacing) ** 2))
     k = np.arange(count)
     turn, r = k * np.pi * (3 - np.sqrt(5)), radius * np.sqrt((k + 0.5) / count)
@@ -68,11 +78,19 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
     return np.concatenate([end, side, lower]), np.concatenate([up, out, -up])
 
 
-@njit(cache=True)
+@kernel
 def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
-    """Those of points (n, 3), in some order, not within a distance of one taken before that faces its way.
+    """Return the indices of points that keep a distance to points with similar normals.
 
-    face: the triangle of each point (n,); normals (t, 3) those of the triangles.
+    A point is taken unless it is too close to a point that was taken before and faces the same way.
+
+    Args:
+        points: (n, 3) candidates [m].
+        normals: (t, 3) unit normals of the triangles.
+        face: (n,) the triangle of each candidate.
+        order: (n,) order in which candidates are considered.
+        distance: Least distance [m].
+        cell, corner, shape, first, sorted_points: Grid of `tactile_sim.skin.grid`.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

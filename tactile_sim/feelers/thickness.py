@@ -1,20 +1,19 @@
-"""How thick a body is below its skin."""
+"""Thickness of a body below points on its surface."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
 
-from tactile_sim.feelers.meshes import Meshes
-from tactile_sim.feelers.obstacles import BOX, HFIELD
-from tactile_sim.feelers.rays import through_box
+from tactile_sim.compilation import kernel
+from tactile_sim.feelers.obstacles import BOX, HFIELD, Meshes
+from tactile_sim.feelers.rays import intersect_box
 from tactile_sim.feelers.rays_mesh import cross_mesh
-from tactile_sim.feelers.reading import through
+from tactile_sim.feelers.reading import intersect
 
 JUST = 1e-4
-"""How deep below the skin its body must have begun, as a part of the depth of interest: a place on the
-surface is on either side of it."""
+"""Depth below the surface at which the body must have begun, as a fraction of the depth of interest; on the
+surface itself, rounding decides between inside and outside."""
 
 
 def thickness(
@@ -26,28 +25,34 @@ def thickness(
     meshes: Meshes,
     depths: np.ndarray,
 ) -> np.ndarray:
-    """(n,) how far one can go inwards from places on a body's skin [m] without leaving all of its geoms.
+    """Return the thickness of a body below points on its surface.
 
-    Of a closed mesh that is as far as its next triangle, of an open one too; where none follows, as on a
-    sheet, it is 0. Height fields are as thick as the box around them.
+    It is the way inwards until all geoms end. A mesh ends at its next triangle; if there is none, as on a
+    sheet, its thickness is 0. A height field is as thick as the box around it.
 
     Args:
-        model, body: whose geoms count, also those that only are seen.
-        positions, normals: (n, 3) [m] and outward unit vectors in the body's frame.
-        geoms, meshes: of `obstacles.tables`.
-        depths: (n,) to look into [m]; beyond, only some thickness above it is told.
+        model: The model.
+        body: Id of the body; all its geoms count, including visual ones.
+        positions: (n, 3) points in the body's frame [m].
+        normals: (n, 3) outward unit normals in the body's frame.
+        geoms, meshes: Result of `obstacles.tables`.
+        depths: (n,) depth of interest [m]. Where the body is thicker, the result is only known to be larger.
+
+    Returns:
+        (n,) thickness [m].
     """
     own = np.arange(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body])
     rotations = np.empty((len(own), 9))
     for rotation, geom in zip(rotations, own, strict=True):
         mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
     out = np.empty(len(positions))
-    _dig(positions, normals, geoms[own], model.geom_pos[own], rotations, meshes, depths, out)
+    _measure(positions, normals, geoms[own], model.geom_pos[own], rotations, meshes, depths, out)
     return out
 
 
-@njit(cache=True, error_model="numpy")
-def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
+@kernel(error_model="numpy")
+def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out):
+    """Write the thickness below each point into out (n,) [m]."""
     for f in range(len(positions)):
         out[f] = 0.0
         deeper = True
@@ -55,14 +60,16 @@ def _dig(positions, normals, shapes, origins, rotations, meshes, depths, out):
             deeper = False
             depth = out[f] + JUST * depths[f]
             for g in range(len(shapes)):
-                rest = _rest(positions[f], normals[f], depth, shapes[g], origins[g], rotations[g], meshes)
+                rest = _rest_of_geom(
+                    positions[f], normals[f], depth, shapes[g], origins[g], rotations[g], meshes
+                )
                 if rest > 0.0:
                     out[f], deeper = max(out[f], depth + rest), True
 
 
-@njit(cache=True, error_model="numpy")
-def _rest(position, normal, depth, shape, origin, rotation, meshes):
-    """How far it is inwards from a place at some depth [m] until a geom ends; 0 where it is not in it."""
+@kernel(error_model="numpy")
+def _rest_of_geom(position, normal, depth, shape, origin, rotation, meshes):
+    """Return the way inwards from a point at some depth until a geom ends [m]; 0 if outside."""
     p, d = np.zeros(3), np.zeros(3)
     for j in range(3):
         for i in range(3):
@@ -80,8 +87,8 @@ def _rest(position, normal, depth, shape, origin, rotation, meshes):
         for j in range(3):
             p[j] -= shape.centre[j]
         half = (shape.half[0], shape.half[1], shape.half[2])
-        enter, leave = through_box(p[0], p[1], p[2], d[0], d[1], d[2], half)
+        enter, leave = intersect_box(p[0], p[1], p[2], d[0], d[1], d[2], half)
     else:
         size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
-        enter, leave = through(shape.kind, p[0], p[1], p[2], d[0], d[1], d[2], size)
+        enter, leave = intersect(shape.kind, p[0], p[1], p[2], d[0], d[1], d[2], size)
     return leave if enter <= 0.0 < leave else 0.0

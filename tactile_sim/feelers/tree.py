@@ -1,4 +1,4 @@
-"""Boxes in a tree: what is not near is passed over at once."""
+"""Bounding volume hierarchies: trees of axis-aligned boxes, for skipping distant items."""
 
 from __future__ import annotations
 
@@ -6,46 +6,63 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 
 class Tree(NamedTuple):
-    """Boxes around things, in depth-first order: a node's children stand behind it.
+    """A tree of boxes around items in depth-first order: a node's children follow it.
 
-    To walk over what is near, go from node to node; where one is not near, go on at its `SKIP`.
+    To visit the items that are near, go through the nodes in order. If a node is not near, continue at its
+    `SKIP`.
     """
 
     boxes: np.ndarray
-    """(nodes, 6) centre and half sizes [m]."""
+    """(nodes, 6) centre and half sizes of each node's box [m]."""
     links: np.ndarray
-    """(nodes, 3) the node behind all that is in this one; for leaves, begin and end of their things."""
+    """(nodes, 3) the next node outside this one's subtree; for a leaf, its items [begin, end) in order."""
     order: np.ndarray
-    """(n,) the things, leaf by leaf."""
+    """(n,) indices of the items, leaf by leaf."""
 
 
 SKIP, BEGIN, END = range(3)
 """Columns of `Tree.links`."""
 PAD = 1e-9
-"""Boxes are larger than what is in them by this [m], so that rounding hides nothing."""
+"""Margin of the boxes against rounding [m]."""
 
 
 def build(low: np.ndarray, high: np.ndarray, leaf: int) -> Tree:
-    """A tree over boxes with corners low and high (n, 3) [m], n > 0, with up to `leaf` of them in a leaf."""
+    """Build a tree.
+
+    Args:
+        low, high: (n, 3) corners of each item's box [m]; n > 0.
+        leaf: Largest number of items in a leaf.
+
+    Returns:
+        The tree.
+    """
     return Tree(*_build(np.ascontiguousarray(low, float), np.ascontiguousarray(high, float), leaf))
 
 
 def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Boxes and links of trees one behind another, their things too, and where each tree's nodes begin."""
+    """Concatenate trees.
+
+    Args:
+        trees: The trees; their items are numbered consecutively.
+
+    Returns:
+        Boxes and links of all trees, and the first node (trees + 1,) of each.
+    """
     first = np.cumsum([0, *(len(tree.boxes) for tree in trees)])
-    things = np.cumsum([0, *(len(tree.order) for tree in trees)])
-    links = [tree.links + [first[k], things[k], things[k]] for k, tree in enumerate(trees)]
+    items = np.cumsum([0, *(len(tree.order) for tree in trees)])
+    links = [tree.links + [first[k], items[k], items[k]] for k, tree in enumerate(trees)]
     boxes = [np.empty((0, 6)), *(tree.boxes for tree in trees)]
     return np.concatenate(boxes), np.concatenate([np.empty((0, 3), np.int64), *links]), first
 
 
-@njit(cache=True)
+@kernel
 def _build(low, high, leaf):
-    """Halves the things at the median along the longest axis of their centres."""
+    """Build a tree by halving the items at the median along the axis of their largest extent."""
     n = len(low)
     centres = 0.5 * (low + high)
     order = np.arange(n)
@@ -77,13 +94,13 @@ def _build(low, high, leaf):
     return boxes[:nodes].copy(), links[:nodes].copy(), order
 
 
-@njit(cache=True)
-def _bound(low, high, centres, things, out):
-    """Writes the box around things into out (6,); returns the axis along which their centres spread most."""
+@kernel
+def _bound(low, high, centres, items, out):
+    """Write the box around items into out (6,); return the axis of their largest extent."""
     widest, axis = -1.0, 0
     for k in range(3):
         least, most, first, last = np.inf, -np.inf, np.inf, -np.inf
-        for i in things:
+        for i in items:
             least, most = min(least, low[i, k]), max(most, high[i, k])
             first, last = min(first, centres[i, k]), max(last, centres[i, k])
         out[k], out[3 + k] = 0.5 * (least + most), 0.5 * (most - least) + PAD

@@ -1,32 +1,39 @@
-"""A map for a mesh that has none: its faces in charts, each seen along the axis that they look along most.
+"""Unwrap a mesh without UV coordinates.
 
-Faces that look along the same of the six axes and hang together are one chart, as long as none covers another
-in that view; charts stand beside each other in rows, all to one scale. So no two overlap, and a length on the
-map is at least 0.58 of that on the surface.
+Connected faces whose normals are nearest to the same of the six axis directions form a chart, which is
+projected along that axis; faces that would hide others go into another chart. Charts are packed in rows at
+one scale. So nothing overlaps, and a length on the map is at least 0.58 of that on the surface.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tactile_sim.feelers.nets import SIDES
+from tactile_sim.compilation import kernel
+from tactile_sim.feelers.primitive_uv import SIDES
 
 ROW = 1.15
-"""Width of the map over the side of a square with the area of all charts."""
+"""Width of the map relative to the side of a square with the area of all charts."""
 
 
 def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """u and v (t, 3, 2) for the corners (t, 3, 3) of triangles [m], and the size of the map (2,) [m]."""
+    """Return UV coordinates for a mesh.
+
+    Args:
+        corners: (t, 3, 3) corners of the triangles, counter-clockwise seen from outside [m].
+
+    Returns:
+        u and v (t, 3, 2) of the corners, and the size (2,) of the map [m].
+    """
     a, b, c = np.moveaxis(corners, 1, 0)
     across = np.cross(b - a, c - a)
     label = np.argmax(across @ SIDES[:, 0].T, axis=1)
     flat = np.einsum("tik,tjk->tji", SIDES[label, 1:], corners)
-    beside = _beside(corners)
+    adjacent = _adjacent(corners)
     extent = np.ptp(corners.reshape(-1, 3), axis=0).max()
-    chart = _charts(beside, label)
+    chart = _charts(adjacent, label)
     layer, number = np.zeros(len(corners), np.int64), 0
     left = np.asarray(across.any(axis=1))
     while left.any():
@@ -36,12 +43,12 @@ def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         layer[faces] = number
         left[faces[~covers]] = False
         number += 1
-    chart = _charts(beside, label * number + layer)
+    chart = _charts(adjacent, label * number + layer)
     return _pack(flat, chart)
 
 
-def _beside(corners: np.ndarray) -> np.ndarray:
-    """(e, 2) pairs of triangles with an edge in common."""
+def _adjacent(corners: np.ndarray) -> np.ndarray:
+    """Return pairs (e, 2) of triangles that share an edge."""
     _, vertex = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     triangles = vertex.reshape(-1, 3)
     edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
@@ -51,15 +58,23 @@ def _beside(corners: np.ndarray) -> np.ndarray:
     return np.stack([face[order[:-1]][same], face[order[1:]][same]], axis=1)
 
 
-def _charts(beside: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """(t,) which chart each triangle is in: that of its neighbours with the same label."""
-    joined = beside[label[beside[:, 0]] == label[beside[:, 1]]]
+def _charts(adjacent: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the chart (t,) of each triangle: adjacent ones with equal labels share a chart."""
+    joined = adjacent[label[adjacent[:, 0]] == label[adjacent[:, 1]]]
     graph = coo_array((np.ones(len(joined), bool), joined.T), shape=(len(label), len(label)))
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
 def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The charts of triangles (t, 3, 2) [m] in rows, the highest first, and the size of it all (2,)."""
+    """Pack charts in rows, highest first.
+
+    Args:
+        flat: (t, 3, 2) projected triangles [m].
+        chart: (t,) the chart of each triangle.
+
+    Returns:
+        u and v (t, 3, 2) of the triangles, and the size (2,) of the map [m].
+    """
     count = chart.max() + 1
     low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
     for corner in range(3):
@@ -80,11 +95,17 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (placed - first) / (last - first), last - first
 
 
-@njit(cache=True)
+@kernel
 def _covers(triangles, chart, slack):
-    """(n,) whether each of the triangles (n, 3, 2) covers one of its chart (n,) that stays.
+    """Return whether each triangle hides another one of its chart that is kept.
 
-    They come in the order of their charts, and within these of their least x. Overlaps of slack [m] are none.
+    Args:
+        triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by least x.
+        chart: (n,) the chart of each triangle.
+        slack: Overlaps up to this are ignored [m].
+
+    Returns:
+        (n,) bool.
     """
     out = np.zeros(len(triangles), np.bool_)
     for i in range(len(triangles)):
@@ -102,9 +123,9 @@ def _covers(triangles, chart, slack):
     return out
 
 
-@njit(cache=True)
+@kernel
 def _apart(one, other, slack):
-    """Whether a side of one triangle has all of the other one on its far side."""
+    """Return whether an edge of one triangle separates it from the other one."""
     turn = (one[1, 0] - one[0, 0]) * (one[2, 1] - one[0, 1]) - (one[1, 1] - one[0, 1]) * (
         one[2, 0] - one[0, 0]
     )

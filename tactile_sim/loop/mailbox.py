@@ -24,14 +24,29 @@ class Mailbox:
         self._letters.put(work)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Lets work be done; the future gives its result or its error."""
+        """Do work between two steps.
+
+        Returns:
+            The future of its result or error. If the result is a future itself, of the result of that one.
+        """
         future: Future = Future()
+
+        def pass_on(done: Future) -> None:
+            if error := done.exception():
+                future.set_exception(error)
+            else:
+                future.set_result(done.result())
 
         def answer() -> None:
             try:
-                future.set_result(work())
+                result = work()
             except Exception as error:
                 future.set_exception(error)
+            else:
+                if isinstance(result, Future):
+                    result.add_done_callback(pass_on)
+                else:
+                    future.set_result(result)
 
         with self._closing:
             if self._closed:

@@ -19,6 +19,7 @@ class Status:
     missed: int
     """How often the machine was too slow and simulated time was given up."""
     paused: bool
+    lockstep: bool
     fault: str | None
     """What broke the physics, until the next reset."""
     late: bool
@@ -47,8 +48,14 @@ class Output(Protocol):
     def greet(self, snapshot: Snapshot) -> None:
         """Sends one instant to those topics that got a new listener since they were last sent."""
 
+    def stand(self, stamp: int) -> None:
+        """Publish what is due by wall time while the simulation stands at a stamp [ns]."""
+
     def warn(self, message: str) -> None:
         """Tells the user of a refused command."""
+
+    def report(self, stamp: int) -> None:
+        """Publish the status of the loop now, with a stamp [ns], instead of when it is due."""
 
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke at a time [ns]."""
@@ -75,9 +82,15 @@ class Terminal:
     def greet(self, snapshot: Snapshot) -> None:
         """Nobody is greeted."""
 
+    def stand(self, stamp: int) -> None:
+        """Publish nothing."""
+
     def warn(self, message: str) -> None:
         """A line."""
         print(f"tactile_sim: {message}", file=sys.stderr)
+
+    def report(self, stamp: int) -> None:
+        """Do nothing: the warning has been printed."""
 
     def fail(self, message: str, stamp: int) -> None:
         """A line."""

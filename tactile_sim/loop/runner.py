@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.errors import CommandError, PhysicsError, TactileSimError
 from tactile_sim.loop.mailbox import Mailbox
 from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
-from tactile_sim.loop.schedule import Schedule
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
@@ -38,17 +36,19 @@ class Runner:
         self.watch: Callable[[], None] = _nobody
         """Called now and then, while time runs or stands, when the state is ready for its coming step: for
         whoever watches by the clock on the wall."""
+        self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
+        """Sets a live parameter; the node replaces it, so that ROS sees the change."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """In lock-step: commands that wait for a step of their own."""
         self._owed: deque[tuple[int, Future]] = deque()
         """Steps still to be taken while time stands still otherwise: the last step of each request."""
         self._pace = Pace(settings.real_time_factor)
-        self._plan(settings)
+        self._set_reaction(settings)
         self._shown = -1
         """The last step that has been sent as a whole."""
         self._show_next = True
-        self._stopping = threading.Event()
+        self._stopping = False
         self._fault: str | None = None
         self._refused = 0
         self._last_refusal = ""
@@ -58,7 +58,11 @@ class Runner:
     # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Lets work be done between two steps. What it refuses is counted and told to the user."""
+        """Do work between two steps. Its refusal is counted, logged and published in the status.
+
+        While time stands, the status is published at once: at its rate of simulation time it would never be
+        due, and in lock-step a controller waits for what became of its command.
+        """
 
         def guarded() -> None:
             try:
@@ -67,27 +71,18 @@ class Runner:
                 self._refused += 1
                 self._last_refusal = str(error)
                 self.output.warn(str(error))
+                if self._standing():
+                    self.output.report(self.simulation.stamp)
 
         self._mail.post(guarded)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Lets work be done between two steps; the future gives its result or its error."""
+        """Do work between two steps; see `Mailbox.call`."""
         return self._mail.call(work)
 
-    def steps(self, count: int) -> Future:
-        """Lets standing time go on by some steps; the future gives the stamp [ns] then reached."""
-        done: Future = Future()
-
-        def pass_on(asked: Future) -> None:
-            if error := asked.exception():
-                done.set_exception(error)
-
-        self.call(lambda: self.request_steps(count, done)).add_done_callback(pass_on)
-        return done
-
     def stop(self) -> None:
-        """Ends ``run`` after the step under way. May be called from a signal handler."""
-        self._stopping.set()
+        """End `run` after the step under way. May be called in a signal handler: it waits for no lock."""
+        self._stopping = True
         self._mail.post(lambda: None)
 
     # -- in the thread of the loop ---------------------------------------------------------------------------
@@ -102,11 +97,11 @@ class Runner:
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
-            while not self._stopping.is_set() and (last is None or self.simulation.step < last):
+            while not self._stopping and (last is None or self.simulation.step_count < last):
                 self._mail.read()
                 if self._commands and not (self._owed or self.paused):
                     self._commands.popleft()()
-                    self.request_steps(1, Future())
+                    self.request_steps(1)
                 if self._standing() and not self._owed:
                     self._stand()
                 elif not self._standing() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
@@ -128,15 +123,24 @@ class Runner:
         self._show_next |= paused
         self.paused = paused
 
-    def request_steps(self, steps: int, done: Future) -> None:
-        """Lets standing time go on by some steps; ``done`` gives the stamp [ns] then reached."""
+    def request_steps(self, steps: int) -> Future[int]:
+        """Advance standing time by some steps.
+
+        Returns:
+            The future of the stamp [ns] then reached; a CommandError if something prevents a step.
+
+        Raises:
+            CommandError: Time does not stand, ``steps`` is below 1, or the physics is broken.
+        """
         if not self._standing():
             raise CommandError("cannot step while running: pause first, or set lockstep: true")
         if steps < 1:
             raise CommandError(f"cannot go {steps} steps: ask for at least 1")
         self._check_fault()
-        owed = self._owed[-1][0] if self._owed else self.simulation.step
+        owed = self._owed[-1][0] if self._owed else self.simulation.step_count
+        done: Future[int] = Future()
         self._owed.append((owed + steps, done))
+        return done
 
     def command(self, work: Callable[[], None]) -> None:
         """Lets a command act; in lock-step on a step of its own, for which time then goes on."""
@@ -159,8 +163,8 @@ class Runner:
             self._fault = None
             self._commands.clear()
             self._refuse_owed("~/reset stopped them")
-        if self.simulation.step == self._shown:
-            self.simulation.step += 1
+        if self.simulation.step_count == self._shown:
+            self.simulation.step_count += 1
             self._owed = deque((end + 1, done) for end, done in self._owed)
         self._pace.anchor(self.simulation.time)
         self._show_next = True
@@ -170,15 +174,17 @@ class Runner:
         """Takes over settings that may change while running."""
         simulation = self.simulation
         simulation.update(settings)
-        self._plan(settings)
+        self._set_reaction(settings)
         if settings.real_time_factor != self._pace.factor:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
 
-    def _plan(self, settings: Settings) -> None:
-        """When streams are due, and after how many steps somebody may have a say."""
-        timestep = self.simulation.engine.timestep
-        self._schedule = Schedule(timestep, vars(settings.rates))
-        self._reaction = max(1, round(REACTION * min(settings.real_time_factor or 1.0, 1.0) / timestep))
+    def _set_reaction(self, settings: Settings) -> None:
+        """Set the number of steps after which requests are read."""
+        reaction = REACTION * min(settings.real_time_factor or 1.0, 1.0)
+        self._reaction = max(1, round(reaction / self.simulation.engine.timestep))
+
+    def _set_parameter(self, name: str, value: Any) -> None:
+        self.update(self.simulation.settings.replace(name, value))
 
     def status(self) -> Status:
         """How the loop is doing; the real-time factor is that since the last call."""
@@ -188,6 +194,7 @@ class Runner:
             self._pace.factor,
             self._pace.missed,
             self.paused,
+            self.lockstep,
             self._fault,
             self._pace.missed > missed_before,
             self._refused - refused_before,
@@ -202,48 +209,41 @@ class Runner:
         """Time stands: the present state is sent when it is new, or to whoever newly listens."""
         if self._fault is None and (self._show_next or self.output.newcomers()):
             self._show(self.output.heard())
+        self.output.stand(self.simulation.stamp)
         self.watch()
         self._mail.read(IDLE)
 
     def _show(self, streams: set[str]) -> None:
         """Sends the present state without going on; where it has been sent before, to newcomers only."""
-        self.simulation.prepare()
         snapshot = self.simulation.observe()
         if self._broke():
             return
-        self.simulation.tell(snapshot)
-        if self.simulation.step == self._shown:
+        self.simulation.keep_readings(snapshot)
+        if self.simulation.step_count == self._shown:
             self.output.greet(snapshot)
         else:
             self.output.publish(snapshot, streams)
-        self._shown = self.simulation.step
+        self._shown = self.simulation.step_count
         self._show_next = False
 
     def _go(self, last: int | None) -> None:
-        """Goes on until something is due: sends the present instant where it is, then takes the steps."""
+        """Publish the present state where something is due, then advance until something is due again."""
         simulation = self.simulation
-        step = simulation.step
+        step = simulation.step_count
         heard = self.output.heard()
-        remembers = simulation.remembers
-        wanted = heard | {"tactile"} if remembers else heard
-        due = self._schedule.due(step, wanted)
+        wanted = heard | {"tactile"} if simulation.has_memory else heard
+        due = simulation.schedule.due(step, heard)
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False
         steps = self._batch(wanted, last)
-        simulation.prepare()
+        simulation.apply_commands()
         self.watch()
-        if streams or simulation.sampling or (remembers and "tactile" in due):
-            snapshot = simulation.observe()
-            if self._broke():
-                return
-            if streams:
-                self.output.publish(snapshot, streams)
-            simulation.remember(snapshot, "tactile" in due)
-            simulation.advance()
-            steps -= 1
-        if steps:
-            simulation.skip(steps)
-        if not self._broke() and self._owed and simulation.step >= self._owed[0][0]:
+        publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
+        try:
+            simulation.advance(steps, publish)
+        except PhysicsError:
+            self._broke()
+        if not self._fault and self._owed and simulation.step_count >= self._owed[0][0]:
             self._show(heard)
             if not self._fault:
                 self._owed.popleft()[1].set_result(simulation.stamp)
@@ -253,9 +253,9 @@ class Runner:
         simulation = self.simulation
         if self.output.commanded():
             return 1
-        step = simulation.step
-        ends = [step + simulation.steps_alone(), step + self._reaction]
-        if (due := self._schedule.next(step, wanted)) is not None:
+        step = simulation.step_count
+        ends = [step + simulation.free_steps(), step + self._reaction]
+        if (due := simulation.schedule.next(step, wanted)) is not None:
             ends.append(due)
         if last is not None:
             ends.append(last)

@@ -33,7 +33,7 @@ class Commands:
 
         def act() -> None:
             targets = self._simulation.commander.check(command)
-            self._runner.command(lambda: self._simulation.command_joints(targets))
+            self._runner.command(lambda: self._simulation.accept_targets(targets))
 
         self._runner.post(act)
 

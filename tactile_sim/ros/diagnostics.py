@@ -7,10 +7,27 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from tactile_sim.loop.output import Status
 from tactile_sim.ros import cdr
 
+_SILENCE = {
+    "paused": "paused: other topics are silent until ~/pause or ~/step",
+    "lockstep": "lock-step: other topics are silent until ~/step or a command",
+}
 
-def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:
-    """One status named after the node: an error while the physics is broken, a warning while it falls behind
-    or refuses commands."""
+
+def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_fault: str = "") -> bytes:
+    """Return a DiagnosticArray as CDR: the status of the simulation, and of a recorder that has failed.
+
+    The level of the simulation is ERROR while the physics is broken and WARN while it is too slow or rejects
+    commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``: in the last three,
+    time stands still and the other topics are silent.
+
+    Args:
+        node: its name.
+        scene: the name of the scene.
+        status: of the loop.
+        stamp: time [ns].
+        recorder_fault: why the recorder of this node ended; empty for no fault.
+    """
+    state = "broken" if status.fault else _state(status)
     if status.fault:
         level, message = DiagnosticStatus.ERROR, f"the physics broke: {status.fault}; call ~/reset"
     elif status.refused:
@@ -18,26 +35,34 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int) -> bytes:
     elif status.late:
         level, message = DiagnosticStatus.WARN, "too slow for the real-time factor that was asked for"
     else:
-        level, message = DiagnosticStatus.OK, "paused" if status.paused else "running"
+        level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
     values = {
+        "state": state,
         "real_time_factor": f"{status.real_time_factor:.3f}",
         "wanted_real_time_factor": f"{status.wanted_factor:g}",
         "missed_deadlines": str(status.missed),
         "refused_commands": str(status.refused_in_all),
+        "last_refusal": status.last_refusal,
         "paused": str(status.paused).lower(),
     }
-    return cdr.encode(
-        DiagnosticArray,
-        {
-            "header": {"stamp": stamp},
-            "status": [
-                {
-                    "level": level,
-                    "name": f"{node}: simulation",
-                    "message": message,
-                    "hardware_id": scene,
-                    "values": [{"key": key, "value": value} for key, value in values.items()],
-                }
-            ],
-        },
-    )
+    statuses = [_status(f"{node}: simulation", level, message, scene, values)]
+    if recorder_fault:
+        statuses.append(_status(f"{node}: recorder", DiagnosticStatus.ERROR, recorder_fault, scene, {}))
+    return cdr.encode(DiagnosticArray, {"header": {"stamp": stamp}, "status": statuses})
+
+
+def _status(name: str, level: bytes, message: str, scene: str, values: dict[str, str]) -> dict[str, object]:
+    """The fields of a ``DiagnosticStatus``."""
+    return {
+        "level": level,
+        "name": name,
+        "message": message,
+        "hardware_id": scene,
+        "values": [{"key": key, "value": value} for key, value in values.items()],
+    }
+
+
+def _state(status: Status) -> str:
+    if status.paused:
+        return "paused"
+    return "lockstep" if status.lockstep else "running"

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
-from numba import njit
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import relative_poses, to_xyzw
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
@@ -75,6 +75,8 @@ class Messages:
         simulation = self._simulation
         header = {"stamp": cdr.STAMP, "frame_id": self.world}
         self._clock = cdr.form(Clock, {"clock": cdr.STAMP})
+        self.first_clock = 0
+        """Least time that ``/clock`` shows [ns]."""
         transform = {
             "header": {"stamp": cdr.STAMP, "frame_id": cdr.Pick(0, self.frames)},
             "child_frame_id": cdr.Pick(1, [*self.frames, *simulation.sensor_frames.names]),
@@ -142,7 +144,7 @@ class Messages:
 
     def clock(self, snapshot: Snapshot) -> bytes:
         """``/clock``"""
-        return self._clock.fill(snapshot.stamp)
+        return self._clock.fill(max(snapshot.stamp, self.first_clock))
 
     def transforms(self, snapshot: Snapshot) -> bytes:
         """``/tf``: moving bodies in the frames of their parents in the model."""
@@ -223,7 +225,7 @@ class Messages:
         quantity = self._simulation.settings.skin.touch_function
         if quantity not in self._skins:
             function = TOUCH_FUNCTIONS[quantity]
-            in_world = quantity == "force_vector_global"
+            in_world = function.frame == "world"
             frames = [self.world] * len(self.body_frames) if in_world else self.body_frames
             told = {
                 "layout_id": self._layout_id,
@@ -278,7 +280,7 @@ def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
     return np.stack([model.body_parentid[bodies], bodies], axis=1).astype(np.int32)
 
 
-@njit(cache=True)
+@kernel
 def _fill_points(rows: np.ndarray, positions: np.ndarray, forces: np.ndarray) -> None:
     for n in range(len(rows)):
         square = 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -13,14 +12,14 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
-from std_srvs.srv import SetBool, Trigger
 
+from tactile_sim.actions import KEYS
 from tactile_sim.errors import CommandError
 from tactile_sim.live_table import State
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.services import fields, service_class
 from tactile_sim.ros.transport import clear_dead_ports
-from tactile_sim.srv import Reset, Step
 
 NODE = "tactile_sim"  # whose services are called
 
@@ -47,9 +46,9 @@ class Monitor:
         subscribe(self._node, ContactWrenchArray, "contacts", self._hear_contacts, 1)
         self._node.create_subscription(Clock, "/clock", self._hear_clock, 1)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._hear_diagnostics, 10)
+        self._services = {action.name: service_class(action.service) for action in KEYS.values()}
         self._clients = {
-            name: self._node.create_client(kind, f"{NODE}/{name}")
-            for name, kind in {"throw": Trigger, "pause": SetBool, "reset": Reset, "step": Step}.items()
+            name: self._node.create_client(kind, f"{NODE}/{name}") for name, kind in self._services.items()
         }
 
     @property
@@ -65,38 +64,30 @@ class Monitor:
         if self.state.heard:
             self.state.tick(time.monotonic())
 
-    def throw(self) -> None:
-        """Ask for a ball at the skin."""
-        self._call("throw", Trigger.Request())
+    def press(self, key: str) -> None:
+        """Call the service of a key in `KEYS` with its default arguments; pause and resume in turn."""
+        name = KEYS[key].name
+        self.call(name, *([not self.state.paused] if name == "pause" else KEYS[key].values([])))
 
-    def pause(self, wanted: bool) -> None:
-        """Ask for a pause, or for its end."""
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a service; what becomes of it is in ``answer`` later.
 
-        def done() -> None:
-            self.state.paused = wanted
-
-        self._call("pause", SetBool.Request(data=wanted), done)
-
-    def reset(self) -> None:
-        """Ask for the state at the start."""
-        self._call("reset", Reset.Request())
-
-    def step(self) -> None:
-        """Ask for one step of a paused simulation."""
-        self._call("step", Step.Request(steps=1))
-
-    def _call(self, service: str, request: Any, done: Callable[[], None] | None = None) -> None:
-        client = self._clients[service]
+        Args:
+            name: Name of an action with a key.
+            arguments: Its arguments.
+        """
+        kind, client = self._services[name], self._clients[name]
         if not client.service_is_ready():
-            self.answer = f"{service}: the node does not serve yet"
+            self.answer = f"{name}: the node does not serve yet"
             return
 
         def answered(future: Future) -> None:
             response = future.result()
-            self.answer = f"{service}: {response.message or ('done' if response.success else 'refused')}"
-            if response.success and done:
-                done()
+            self.answer = f"{name}: {response.message or ('done' if response.success else 'refused')}"
+            if response.success and name == "pause":
+                (self.state.paused,) = arguments
 
+        request = kind.Request(**dict(zip(fields(kind), arguments, strict=True)))
         client.call_async(request).add_done_callback(answered)
 
     def _hear_frame(self, frame: Any) -> None:
@@ -109,10 +100,18 @@ class Monitor:
         self.state.time = clock.clock.sec + clock.clock.nanosec * 1e-9
 
     def _hear_diagnostics(self, diagnostics: DiagnosticArray) -> None:
-        for status in diagnostics.status:
-            if status.name == f"{NODE}: simulation":
-                self.state.complaint = "" if status.level == DiagnosticStatus.OK else status.message
-                self.state.paused = {value.key: value.value for value in status.values}["paused"] == "true"
+        self.update(self.state, diagnostics)
+
+    @staticmethod
+    def update(state: State, diagnostics: DiagnosticArray) -> None:
+        """Take over what a message says of the node: its complaints, and whether it is paused."""
+        statuses = [status for status in diagnostics.status if status.name.startswith(f"{NODE}: ")]
+        if not statuses:
+            return  # of another node
+        complaints = [status.message for status in statuses if status.level != DiagnosticStatus.OK]
+        state.complaint = "; ".join(complaints)
+        values = {value.key: value.value for status in statuses for value in status.values}
+        state.paused = values["paused"] == "true"
 
     def __enter__(self) -> Monitor:
         return self

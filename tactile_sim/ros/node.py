@@ -2,130 +2,172 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
-import signal
 import sys
 import threading
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
 import rclpy
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import config, kernel_cache
+from tactile_sim import compilation, config
+from tactile_sim.cli import split_ros_arguments
 from tactile_sim.commands import counted, require_ros
+from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
-from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.errors import BagError, ConfigError, TactileSimError
+from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
-from tactile_sim.ros.requests import NodeRequests
-from tactile_sim.ros.services import Services
+from tactile_sim.ros.recorder_process import RecorderProcess
+from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import roomy
+from tactile_sim.ros.twins import TwinWatch
+from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
 
 NAME = "tactile_sim"
+RECORDED_DEPTH = 500
+"""Messages of a topic that wait for the recorder: all of some seconds."""
+MATCHING_PATIENCE = 30.0
+"""How long the recorder may take to find all topics [s]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
 """What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
-DISCOVERY, LOOKS = 2.0, 5
-"""After so long [s of wall time] the other nodes are known, on a busy machine after some times that."""
 
 
 def run(
     config_file: str | Path | None,
-    duration: float | None = None,
-    ros_args: list[str] | None = None,
-    depth: int = DEPTH,
+    duration: float | None,
+    ros_args: list[str],
+    stop: StopRequest,
+    *,
+    recorder: RecorderProcess | None = None,
     web: bool = False,
-    recorded: float = 0.0,
     allow_other_port: bool = False,
+    start_clock: bool = False,
 ) -> int:
-    """Runs the node until it is told to stop; returns the exit code.
+    """Run the node until a signal ends it or the duration is over.
 
     Args:
         config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
-        duration: simulation time [s] after which the node ends by itself.
+        duration: simulation time [s] after which the node ends by itself; None for never.
         ros_args: what follows ``--ros-args``.
-        depth: how many messages of a topic wait for a listener who is late.
-        web: whether to show it in the browser too.
-        recorded: how long [s of wall time] to wait, before time runs, for a recorder to listen to all topics.
+        stop: the request of this process, entered; its signals end the node.
+        recorder: one that is running; simulation time waits until it has subscribed to all topics.
+        web: whether to show the node in the browser too.
         allow_other_port: whether the view may take the next free port if web.port is in use.
+        start_clock: whether a recorder of somebody else waits for ``/clock`` before it subscribes.
+
+    Returns:
+        The exit code.
 
     Raises:
-        TactileSimError: the parameters or the scene cannot be used.
+        TactileSimError: the parameters or the scene cannot be used, or the recorder ends during the start-up.
+        Stopped: a signal came during the start-up.
     """
-    arguments = list(ros_args or [])
+    arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
         read_sections(file, str(file))
-    try:
-        with roomy():
-            rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
-            node = Node(NAME, automatically_declare_parameters_from_overrides=True)
-    except (RuntimeError, ParameterException, ValueError) as error:
-        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
-    try:
-        _spin(node, arguments, duration, depth, web, recorded, allow_other_port)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown()
+    recording = start_clock or recorder is not None
+    with ExitStack() as stack:
+        node = _ros_node(arguments, stack)
+        stop.check()
+        settings = parameters.read_settings(node, arguments)
+        bridges.require(settings)
+        endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
+        if web:
+            endpoint.check()
+        if node.get_parameter("use_sim_time").value:
+            node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
+            node.set_parameters([Parameter("use_sim_time", value=False)])
+        compilation.report = node.get_logger().info
+        simulation = Simulation(settings)
+        stop.check()
+        publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
+        view = None
+        if web:
+            view = ViewPublisher.open(simulation, endpoint)
+            stack.callback(view.close)
+        runner = Runner(simulation, publishers)
+        publishers.tell_of(runner)
+        stop.call(runner.stop)  # before anything answers: whoever gets an answer may end the node properly
+        _serve(node, runner, settings, stack)
+        _log_summary(node, simulation)
+        if view:
+            view.serve(runner)
+            node.get_logger().info(announcement(endpoint.host, view.url))
+        if recording:
+            _await_recorder(recorder, publishers, node, stop, start_clock)
+        if recorder:
+            recorder.watch(
+                lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
+            )
+        # All that has been made by now stays; without it the collector of cycles has little to look at.
+        gc.collect()
+        gc.freeze()
+        runner.run(duration)
+        publishers.flush(FLUSH_RECORDED if recording and not (recorder and recorder.fault) else FLUSH)
     return 0
 
 
-def _spin(
-    node: Node,
-    arguments: list[str],
-    duration: float | None,
-    depth: int,
-    web: bool,
-    recorded: float,
-    allow_other_port: bool,
-) -> None:
-    settings = parameters.read_settings(node, arguments)
-    bridges.require(settings)
-    endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
-    if web:
-        endpoint.check()
-    if node.get_parameter("use_sim_time").value:
-        node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
-        node.set_parameters([Parameter("use_sim_time", value=False)])
-    if kernel_cache.empty:
-        node.get_logger().info(kernel_cache.PATIENCE_ASKED)
-    simulation = Simulation(settings)
-    publishers = Publishers(node, simulation, depth)
-    view = ViewPublisher.open(simulation, endpoint) if web else None
-    runner = Runner(simulation, publishers)
-    publishers.tell_of(runner)
-    # Before anything answers: whoever gets an answer may end the node properly.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: runner.stop())
+def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
+    """Start ROS and make the node; the stack ends both."""
+    try:
+        with roomy():
+            rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
+            stack.callback(rclpy.shutdown)
+            node = Node(NAME, automatically_declare_parameters_from_overrides=True)
+    except (RuntimeError, ParameterException, ValueError) as error:
+        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
+    stack.callback(node.destroy_node)
+    return node
+
+
+def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> None:
+    """Take commands, service calls and parameters from now on; the stack ends that."""
     Commands(node, runner)
-    # The loop has this thread for itself; what ROS brings is put into its mailbox by others.
+    # The loop has this thread for itself; what ROS brings is put into its mailbox by another.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    requests = NodeRequests(runner, node, executor)
-    Services(node, requests)
+    runner.set_parameter = parameters.setter(node, executor)
+    requests = Requests(runner)
+    offer_actions(node, requests)
     if find_spec("simulation_interfaces"):
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
 
         SimulationInterfaces(node, runner, requests)
-    _look_for_twins(node)
-    parameters.offer(node, settings, lambda changed: runner.post(lambda: runner.update(changed)))
-
+    TwinWatch(node, node.get_logger().warning)
+    parameters.offer(
+        node,
+        settings,
+        1 / runner.simulation.engine.timestep,
+        lambda changed: runner.post(lambda: runner.update(changed)),
+    )
     listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
     listener.start()
-    for line in simulation.engine.limits:
+    stack.callback(listener.join, timeout=1.0)
+    stack.callback(executor.shutdown, timeout_sec=1.0)
+
+
+def _log_summary(node: Node, simulation: Simulation) -> None:
+    """Log what is simulated, and what its engine does not support."""
+    settings = simulation.settings
+    for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
     feelers = len(simulation.feelers.positions)
@@ -134,51 +176,28 @@ def _spin(
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
     )
-    if view:
-        view.serve(runner, requests)
-        node.get_logger().info(announcement(endpoint.host, view.url))
-    if recorded:
-        node.get_logger().info("waiting until the recorder listens to every topic")
-    if recorded and not publishers.await_listeners(recorded):
+
+
+def _await_recorder(
+    recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
+) -> None:
+    """Wait until the recorder has subscribed to every topic, or a signal comes.
+
+    Raises:
+        BagError: the recorder ended.
+    """
+
+    def ended() -> bool:
+        if recorder and recorder.fault:
+            raise BagError(recorder.fault)
+        return stop.requested
+
+    node.get_logger().info("waiting until the recorder has subscribed to every topic")
+    if not (publishers.await_listeners(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
         node.get_logger().warning(
-            f"not every topic is recorded from the start: the recorder did not find all within {recorded:g} s"
+            "not every topic is recorded from the start:"
+            f" the recorder did not find all within {MATCHING_PATIENCE:g} s"
         )
-    # All that has been made by now stays; without it the collector of cycles has next to nothing to look at.
-    gc.collect()
-    gc.freeze()
-    try:
-        runner.run(duration)
-    finally:
-        if view:
-            view.close()
-        publishers.flush(FLUSH_RECORDED if recorded else FLUSH)
-        executor.shutdown(timeout_sec=1.0)
-        listener.join(timeout=1.0)
-
-
-def _look_for_twins(node: Node) -> None:
-    """Once the others are discovered, says so if one of them has this node's name and thus its topics."""
-    left = LOOKS
-
-    def look() -> None:
-        nonlocal left
-        left -= 1
-        spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
-        if spaces.count(node.get_namespace()) > 1:
-            node.get_logger().warning(
-                f"another {node.get_fully_qualified_name()} is in this ROS domain and sends the same topics: "
-                "give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
-            )
-        elif len(spaces) > 1 and node.get_parameter("rates.clock").value:
-            node.get_logger().warning(
-                "another tactile_sim is in this ROS domain, and one alone should send /clock: start all "
-                "others with rates.clock: 0.0, or with another ROS_DOMAIN_ID"
-            )
-        elif left:
-            return
-        timer.cancel()
-
-    timer = node.create_timer(DISCOVERY, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 def _listen(executor: SingleThreadedExecutor) -> None:
@@ -193,14 +212,34 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The executable ``sim``: everything comes as ROS arguments, but ``--web`` for a view in the browser."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run the executable ``sim``, whose configuration comes as ROS arguments; return the exit code."""
+    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(ours)
     try:
         require_ros("sim")
-        ros_arguments = [argument for argument in given if argument not in ("--web", "--ros-args")]
-        return run(None, ros_args=ros_arguments, web="--web" in given)
+        with StopRequest() as stop:
+            return run(None, None, ros_arguments, stop, web=options.web, start_clock=options.recorded)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
+    except Stopped as stopped:
+        return stopped.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sim",
+        usage="sim [-h] [--web] [--recorded] --ros-args --params-file FILE [...]",
+        description="Run the ROS 2 node of tactile_sim.",
+        epilog="The configuration is a ROS 2 parameter file; shipped ones are in share/tactile_sim/config.\n"
+        "  ros2 run tactile_sim sim --ros-args --params-file my_robot.yaml -r __ns:=/left\n"
+        "`tactile_sim run --help` and `ros2 launch tactile_sim sim.launch.py --show-args` offer more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--web", action="store_true", help="show the scene in a browser")
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="wait until `ros2 bag record --all --use-sim-time` has subscribed to every topic",
+    )
+    return parser

@@ -108,19 +108,18 @@ class Outlets:
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        end = time.monotonic() + patience
-        while not (all_heard := self._all_heard()) and time.monotonic() < end:
-            time.sleep(REFRESH)
-        return all_heard
-
-    def _all_heard(self) -> bool:
+    def all_heard(self) -> bool:
+        """Return whether every topic has a subscriber."""
         return all(
             outlet.publisher.get_subscription_count() > 0
             for outlets in self._outlets.values()
             for outlet in outlets
         )
+
+    def publish(self, stream: str, snapshot) -> None:
+        """Publish the topics of a stream, whether they have subscribers or not."""
+        for outlet in self._outlets.get(stream, ()):
+            outlet.publisher.publish(outlet.make(snapshot))
 
     def send(self, streams: Iterable[str], snapshot) -> None:
         """Sends the topics of these streams, one stream after another, to those who listen."""

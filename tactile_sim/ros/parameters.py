@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
-from tactile_sim.config import KEYS, Settings
+from tactile_sim.config import Key, Settings
 from tactile_sim.config.parameter_file import applies, read_sections
-from tactile_sim.errors import TactileSimError
+from tactile_sim.errors import CommandError, ConfigError, TactileSimError
+from tactile_sim.schema import Choice, Integer, Number
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
@@ -41,19 +45,33 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
     return config.from_mapping(values, base if values.get("scene") == scene else None, source)
 
 
-def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) -> None:
-    """Declares all keys as parameters and lets the live ones be set: ``change`` gets the new settings.
+def offer(
+    node: Node, settings: Settings, steps_per_second: float, change: Callable[[Settings], None]
+) -> None:
+    """Declare all keys as parameters and let the live ones be set.
 
-    Whole numbers are taken where fractions are meant, so the types are not fixed.
+    Integers are accepted for floats, so the types are not fixed. Rates above the physics' steps per second
+    are clamped here, with a log line unless they are defaults, and rejected later.
+
+    Args:
+        node: the node that gets the parameters.
+        settings: present values.
+        steps_per_second: highest rate of a topic [Hz].
+        change: called with the new settings.
     """
-    current = settings
-    for name, value in settings.parameters().items():
+    current, keys = settings.within(steps_per_second), settings.keys
+    for name, rate in vars(settings.rates).items():
+        if rate > steps_per_second and rate != keys[f"rates.{name}"].default:
+            node.get_logger().warning(
+                f"rates.{name}: at most one message per step, {steps_per_second:g} Hz, is possible,"
+                f" got {rate:g}; publishing every step"
+            )
+    for name, value in current.parameters().items():
         if node.has_parameter(name):
             node.undeclare_parameter(name)
         if value != ():  # ROS has no type for an empty list
-            key = KEYS[name]
-            descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
-            node.declare_parameter(name, value, descriptor, ignore_override=True)
+            limit = steps_per_second if name.startswith("rates.") else None
+            node.declare_parameter(name, value, _descriptor(keys[name], limit), ignore_override=True)
 
     def on_set(parameters: list[Parameter]) -> SetParametersResult:
         nonlocal current
@@ -62,6 +80,11 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
             for parameter in parameters:
                 if not parameter.name.startswith("qos_overrides."):
                     wanted = wanted.replace(parameter.name, parameter.value)
+                if wanted != wanted.within(steps_per_second):
+                    raise ConfigError(
+                        f"{parameter.name}: must be <= {steps_per_second:g} Hz, one message per step, "
+                        f"got {parameter.value:g}"
+                    )
         except TactileSimError as error:
             return SetParametersResult(successful=False, reason=str(error))
         if wanted is not current:
@@ -70,3 +93,46 @@ def offer(node: Node, settings: Settings, change: Callable[[Settings], None]) ->
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(on_set)
+
+
+def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]:
+    """Return a function that sets a parameter of the node from any thread.
+
+    The work is done by the executor, as for requests that come by ROS. The function returns a future, with a
+    CommandError if the value is refused.
+    """
+
+    def set_parameter(name: str, value: Any) -> Future[None]:
+        done: Future[None] = Future()
+
+        def work() -> None:
+            (result,) = node.set_parameters([Parameter(name, value=value)])
+            if result.successful:
+                done.set_result(None)
+            else:
+                done.set_exception(CommandError(result.reason))
+
+        executor.create_task(work)
+        return done
+
+    return set_parameter
+
+
+def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
+    """Describe a parameter for tools such as ``ros2 param describe``: its meaning, range and choices.
+
+    Args:
+        key: the key of the configuration.
+        most: upper bound, where the key's check has none.
+    """
+    check = key.check
+    descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
+    if isinstance(check, Number | Integer | Choice):
+        descriptor.additional_constraints = str(check)
+    if isinstance(check, Integer):
+        descriptor.integer_range = [IntegerRange(from_value=check.least, to_value=check.most, step=1)]
+    elif isinstance(check, Number):
+        lower = next(bound for bound in (check.least, check.above, -sys.float_info.max) if bound is not None)
+        upper = next(bound for bound in (check.most, most, sys.float_info.max) if bound is not None)
+        descriptor.floating_point_range = [FloatingPointRange(from_value=float(lower), to_value=float(upper))]
+    return descriptor

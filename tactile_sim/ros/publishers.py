@@ -22,12 +22,12 @@ from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, Tact
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
+from tactile_sim.ros.engine_messages import engine_topics
 from tactile_sim.ros.feeler_messages import FeelerMessages
-from tactile_sim.ros.finger_messages import finger_topics
 from tactile_sim.ros.image_messages import image_topics
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, Outlets
+from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.simulation import Simulation
@@ -52,6 +52,9 @@ class Publishers:
         self._senders = Senders(node)
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
+        self._recorder_fault = ""
+        self._quiet_since = 0.0
+        """When something was last published [s of wall time]."""
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -59,7 +62,7 @@ class Publishers:
         for k, body in enumerate(messages.tokens):
             outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
             outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
-            if simulation.sensor.staged[k]:
+            if simulation.signal_chain.staged[k]:
                 outlets.add("tactile", TactileArray, f"tactile/{body}/truth", partial(messages.truth, k))
         outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)
         outlets.add("points", PointCloud2, "tactile/points", messages.points)
@@ -70,8 +73,8 @@ class Publishers:
             outlets.add("feelers", TactileArray, f"tactile/{body}/feelers", partial(feelers.array, k))
         for topic in image_topics(simulation):
             outlets.add("images", topic.kind, topic.name, topic.make)
-        for topic in finger_topics(simulation):
-            outlets.add("joint_states", topic.kind, topic.name, topic.make)
+        for stream, topic in engine_topics(simulation):
+            outlets.add(stream, topic.kind, topic.name, topic.make)
         bridged = list(bridge_topics(simulation))
         for bridge in bridged:
             outlets.add(*bridge)
@@ -133,6 +136,7 @@ class Publishers:
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Sends one instant: the time and the frames of the bodies, then what is asked for."""
+        self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
@@ -142,12 +146,39 @@ class Publishers:
             if self._on(outlet.stream):
                 outlet.send(outlet.make(snapshot))
 
+    def stand(self, stamp: int) -> None:
+        """Publish diagnostics at their rate in wall time: all else is silent, and they report why."""
+        now = time.monotonic()
+        rate = self._simulation.settings.rates.diagnostics
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.heard():
+            self._quiet_since = now
+            self._outlets.send(("diagnostics",), _Instant(stamp))
+
     def _on(self, stream: str) -> bool:
         return getattr(self._simulation.settings.rates, stream) > 0.0
 
-    def await_listeners(self, patience: float) -> bool:
-        """Waits until every topic is heard, so many seconds at most; whether they all are."""
-        return self._outlets.await_listeners(patience)
+    def await_listeners(
+        self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
+    ) -> bool:
+        """Wait until every topic has a subscriber.
+
+        Args:
+            patience: longest time to wait [s of wall time].
+            stopping: returns whether to wait no longer.
+            start_clock: whether to publish a ``/clock`` of 1 ns meanwhile and instead of 0, which ROS takes
+                for a clock that has not started: ``ros2 bag record --use-sim-time`` subscribes only after it.
+
+        Returns:
+            Whether every topic has a subscriber.
+        """
+        starting = start_clock and self._on("clock")
+        self._messages.first_clock = 1 if starting else 0
+        end = time.monotonic() + patience
+        while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
+            if starting:
+                self._outlets.publish("clock", _Instant(0))
+            time.sleep(REFRESH)
+        return all_heard
 
     def flush(self, patience: float) -> None:
         """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
@@ -161,15 +192,30 @@ class Publishers:
             self._warned[message] = now
             self._node.get_logger().warning(message)
 
+    def report(self, stamp: int) -> None:
+        """Publish the diagnostics now."""
+        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+
     def fail(self, message: str, stamp: int) -> None:
         """Tells the user that the physics broke."""
         self._node.get_logger().error(message)
         self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 
+    def lose_recorder(self, fault: str, stamp: int) -> None:
+        """Log why the recorder ended before the node, and report it in the diagnostics from now on.
+
+        Args:
+            fault: the reason.
+            stamp: the time [ns] of the diagnostics that are published at once.
+        """
+        self._recorder_fault = fault
+        self._node.get_logger().error(f"{fault}; the simulation goes on")
+        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene
         name = self._node.get_fully_qualified_name().lstrip("/")
-        return diagnostics(name, scene, self._status(), snapshot.stamp)
+        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault)
 
 
 class _Instant:

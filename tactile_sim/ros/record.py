@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import sys
 import time
 from collections.abc import Collection
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from tactile_sim.commands import counted
 from tactile_sim.errors import BagError, CommandError
 from tactile_sim.ros.definitions import definition, message_class
 from tactile_sim.ros.transport import clear_dead_ports
+from tactile_sim.signals import StopRequest
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
@@ -38,7 +39,7 @@ ROOM = 64 << 20  # bytes of messages that wait so
 
 
 def record(folder: Path, topics: Collection[str] = ()) -> int:
-    """Record ``topics``, or all, into the new bag ``folder`` until SIGINT or SIGTERM.
+    """Record ``topics``, or all, into the new bag ``folder`` until a signal ends it.
 
     Messages are taken off the subscriptions directly, as bytes: rclpy's executor would spend more on each
     than all the rest. Their log time is their stamp, or the latest stamp seen where they have none, which for
@@ -50,45 +51,43 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
     Raises:
         CommandError: one of ``topics`` is no name of a topic, or ROS does not start.
         BagError: ``folder`` exists, or cannot be written (any more): the bag then holds what went before.
+        Stopped: a signal came before the bag was made.
     """
     for name in topics:
         try:
             validate_topic_name(name)
         except InvalidTopicNameException as error:
             raise CommandError(" ".join(str(error).split())) from None
-    ended: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: ended.append(number))
-    context = Context()
-    try:
-        clear_dead_ports()
-        rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-        node = Node(
-            f"tactile_sim_recorder_{os.getpid()}",
-            context=context,
-            start_parameter_services=False,
-            enable_rosout=False,
-        )
-    except RuntimeError as error:
-        raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
-    try:
-        summary = _fill(folder, node, topics, ended)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+    with StopRequest() as stop, ExitStack() as stack:
+        context = Context()
+        try:
+            clear_dead_ports()
+            rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+            stack.callback(rclpy.shutdown, context=context)
+            node = Node(
+                f"tactile_sim_recorder_{os.getpid()}",
+                context=context,
+                start_parameter_services=False,
+                enable_rosout=False,
+            )
+        except RuntimeError as error:
+            raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
+        stack.callback(node.destroy_node)
+        stop.check()
+        summary = _fill(folder, node, topics, stop)
     print(summary, flush=True)
     return 0
 
 
-def _fill(folder: Path, node: Node, topics: Collection[str], ended: Collection[int]) -> str:
-    """Make the bag and record into it until something is in ``ended``; returns what was recorded."""
+def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) -> str:
+    """Make the bag and record into it until a signal comes; return what was recorded."""
     bag = BagWriter(folder)
     try:
         recorder = Recorder(node, bag, topics)
         recorder.look()
         print(f"recording {', '.join(topics) or 'all topics'} into {folder}; Ctrl-C ends it", flush=True)
         due = 0.0
-        while not ended:
+        while not stop.requested:
             now = time.monotonic()
             if now >= due:
                 recorder.look()

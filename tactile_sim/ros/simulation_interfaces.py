@@ -41,7 +41,7 @@ class SimulationInterfaces:
         ):
             self._serve(node, name, partial(self._between_steps, work))
         self._serve(node, "ResetSimulation", self._reset)
-        self._serve(node, "StepSimulation", lambda request: requests.step(request.steps))
+        self._serve(node, "StepSimulation", lambda request: requests.ask("step", request.steps))
 
     def _serve(self, node: Node, name: str, ask: Callable[[Any], Future]) -> None:
         snake_case = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -89,7 +89,7 @@ class SimulationInterfaces:
         scopes = srv.ResetSimulation.Request
         if request.scope not in (scopes.SCOPE_DEFAULT, scopes.SCOPE_STATE, scopes.SCOPE_ALL):
             return self._between_steps(self._refuse_scope, request)
-        return self._requests.reset()
+        return self._requests.ask("reset")
 
     def _refuse_scope(self, request: Any) -> None:
         raise unsupported(
@@ -103,7 +103,7 @@ class SimulationInterfaces:
     def _state(self) -> int:
         if not self._runner.paused:
             return SimulationState.STATE_PLAYING
-        stopped = self._stopped and self._simulation.taken == 0
+        stopped = self._stopped and self._simulation.steps_since_reset == 0
         return SimulationState.STATE_STOPPED if stopped else SimulationState.STATE_PAUSED
 
     def _set_state(self, request: Any) -> None:

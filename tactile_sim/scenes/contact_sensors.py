@@ -10,7 +10,6 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.config.checks import Check, Ordered
 from tactile_sim.config.contact_sensors import (
     CONTACT_SENSOR,
     FIELDS,
@@ -20,9 +19,10 @@ from tactile_sim.config.contact_sensors import (
     SECOND,
     sides,
 )
-from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, made_name
+from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, unnamed_sensor
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.names import Names, topic_token
+from tactile_sim.schema import Check, Ordered
 
 _CONTACT = mujoco.mjtSensor.mjSENS_CONTACT
 _KINDS = {
@@ -179,7 +179,7 @@ def _check_names(sensors: Sequence[mujoco.MjsSensor], where: str) -> None:
     given = {sensor.name for sensor in sensors}
     taken: dict[str, str] = {}
     for number, sensor in enumerate(sensors):
-        name = sensor.name or made_name(number)
+        name = sensor.name or unnamed_sensor(number)
         if not sensor.name and name in given:
             raise SceneError(
                 f"{where}: an unnamed sensor is called {name!r}, as another one is; give it a name"

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
+from tactile_sim.files import MOST_TEXT, read_file
 from tactile_sim.names import Names
 from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
+    "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
-_NOT_ELEMENTS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
-_INCLUDE = re.compile(r"<include\b[^>]*?(?:/>|>\s*</include\s*>)")
+NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
+"""What is no element. Unclosed comments reach to the end of the text, which keeps the search linear."""
+_INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
-_OPENING = re.compile(r"<[A-Za-z_][^>]*>")
+_OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
     """
     message = " ".join(str(error).split())
     if "Element 'contact'" in message:
-        for file in _files(path):
+        for file in scene_files(path):
             if fault := fault_of_contact_sensor(file):
                 return SceneError(f"{file}: {fault}")
     if model := _OF_A_MODEL.search(message):
@@ -53,7 +61,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
             return refusal(attached, ValueError(model[1]))
     broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", message)
     if broken:
-        file = next((file for file in _files(path) if not _well_formed(file)), path)
+        file = next((file for file in scene_files(path) if not _well_formed(file)), path)
         return SceneError(f"{file}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
     reason, element, line = _parts(message)
     file = path
@@ -62,6 +70,32 @@ def refusal(path: Path, error: Exception) -> SceneError:
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
     place = f"line {line}: " if line else ""
     return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+
+
+@contextmanager
+def without_qhull_report() -> Iterator[None]:
+    """Discard the page that MuJoCo's qhull prints to the standard error about a mesh without a hull."""
+    try:
+        saved = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    failed = False
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 2)
+        try:
+            yield
+        except (ValueError, RuntimeError, mujoco.FatalError):
+            failed = True
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            printed.seek(0)
+            text = printed.read()
+            if text and not (failed and b"qhull" in text.lower()):
+                with suppress(OSError):
+                    os.write(2, text)
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:
@@ -89,7 +123,7 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
     MuJoCo is asked again, with the included lines in their place. Only what cannot be included is left.
     """
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     try:
         spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
         spec.modelfiledir = str(path.parent)
@@ -101,46 +135,52 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
     return None
 
 
-def _files(path: Path) -> list[Path]:
-    """The scene's file and those that it includes."""
-    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, ()) if line.file != path)]
+def scene_files(path: Path) -> list[Path]:
+    """Return the scene's file and the files that it includes."""
+    return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
 def _attached(path: Path, number: int) -> Path | None:
     """The file of the ``<model>`` that stands in a line of a scene."""
-    lines = _lines(path, path.parent, ())
+    lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
-    return _file_of(text, path.parent)
+    return file_of(text, path.parent)
 
 
-def _lines(path: Path, folder: Path, outer: tuple[Path, ...]) -> list[_Line]:
-    """The lines of a file, with those of what it includes in their place.
+def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
+    """Return the lines of a file, with the lines of each included file in place of its first include.
 
-    folder: of the scene's own file, where MuJoCo looks first; outer: the files that include this one.
+    Args:
+        path: The file.
+        folder: That of the scene's own file, where MuJoCo looks first.
+        done: The files included so far, which MuJoCo does not include again; empty for the scene itself.
     """
+    top = not done
+    done.add(path)
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_file(path, MOST_TEXT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return []
-    text = _NOT_ELEMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    text = NOT_CONTENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     begin, end = 0, len(text)
-    if outer:  # only what is inside the root is put into the including file
+    if not top:  # only what is inside the root is put into the including file
         opening = _OPENING.search(text)
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
     lines: list[_Line] = []
     for include in _INCLUDE.finditer(text, begin, end):
-        file = _file_of(include[0], folder, path.parent)
-        if file is not None and file not in (path, *outer):
+        file = file_of(include[0], folder, path.parent)
+        if file is not None and file not in done:
             lines += _written(path, text, begin, include.start())
-            lines += _lines(file, folder, (*outer, path))
+            lines += _lines(file, folder, done)
             begin = include.end()
     return lines + _written(path, text, begin, end)
 
 
-def _file_of(element: str, *folders: Path) -> Path | None:
-    """The file that an element names, in the first of the folders that has it."""
+def file_of(element: str, *folders: Path) -> Path | None:
+    """Return the file that an element names, in the first of the folders that has it."""
     named = _FILE.search(element)
-    files = [Path(os.path.normpath(folder / named[1])) for folder in folders] if named else []
+    name = unescape(named[1]).replace("\\", "/") if named else ""
+    files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []
     return next((file for file in files if file.is_file()), None)
 
 

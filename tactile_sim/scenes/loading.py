@@ -5,25 +5,36 @@ from __future__ import annotations
 import math
 import os
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import mujoco
+import numpy as np
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.errors import SceneError, suggest
+from tactile_sim.engines.sensor_layout import ALL_BITS
+from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
+from tactile_sim.files import MOST_TEXT, read_file
+from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
-from tactile_sim.scenes.faults import not_a_number, refusal
+from tactile_sim.scenes.faults import (
+    NOT_CONTENT,
+    file_of,
+    not_a_number,
+    refusal,
+    scene_files,
+    without_qhull_report,
+)
+from tactile_sim.scenes.references import check_references
+from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
+from tactile_sim.scenes.urdf import urdf_for_mujoco
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
 
-_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
-_XACRO = "http://www.ros.org/wiki/xacro"
+_MODEL = re.compile(r"<model\b[^>]*>")
 
 
 def load_model(
@@ -41,6 +52,7 @@ def load_scene(
     base: Path | None = None,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+    gains: Gains | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """A scene as it was written and as it is compiled.
 
@@ -49,13 +61,14 @@ def load_scene(
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
         contact_sensors: checked keys by name, of sensors to add to those of the scene.
+        gains: ``kp`` and ``kd`` by joint name or shell pattern, of servos to add.
 
     Raises:
         SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
-        ConfigError: a sensor to add does not fit the scene.
+        ConfigError: a sensor or a servo to add does not fit the scene.
     """
     path = find_scene(scene, base, source)
-    return compiled(load_spec(path), path, source, contact_sensors)
+    return compiled(load_spec(path), path, source, contact_sensors, gains)
 
 
 def compiled(
@@ -63,33 +76,78 @@ def compiled(
     path: Path,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
+    gains: Gains | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """A scene with its contact sensors, as it was written and as it is compiled.
+    """Return a scene with contact sensors and servos added, as an editable spec and compiled.
 
-    path: how errors call it; the other arguments, and errors, as in :func:`load_scene`.
+    Args and errors as in :func:`load_scene`; path: what errors call the scene.
     """
+    where = f"{source}: " if source else ""
     try:
-        where = f"{source}: contact_sensors" if source else "contact_sensors"
-        add_contact_sensors(spec, contact_sensors or {}, where)
+        add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
-        model = spec.compile()
+        with without_qhull_report():
+            if gains:
+                add_servos(spec, gains, f"{where}gains")
+            model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is nan; give it a number")
+    if gains:
+        hold_keyframes(model)
     return spec, model
 
 
-def configured_scene(settings: Settings) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """The scene that a configuration asks for; errors as in :func:`load_scene`."""
-    if settings.engine != "trifinger":
-        return load_scene(settings.scene, settings.base, settings.source, settings.contact_sensors)
-    from tactile_sim.trifinger.stage.workplace import workplace_spec  # which few need
+def configured_scene(
+    settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
+) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
+    """Return the scene of a configuration, as written (None: unknown) and as compiled.
 
-    spec = workplace_spec(settings.trifinger, f"{settings.source}: trifinger")
+    Args:
+        settings: the configuration.
+        made: a scene made in Python, in place of the file; a spec is copied.
+
+    Raises:
+        SceneError: the scene cannot be loaded or compiled.
+        ConfigError: a contact sensor of the configuration does not fit the scene.
+    """
+    if isinstance(made, mujoco.MjModel):
+        return None, _check_compiled(made, settings)
+    if made is not None:
+        return compiled(
+            made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
+        )
+    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
+    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
+    if spec is None:
+        return load_scene(
+            settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
+        )
     return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
+
+
+def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
+    """Return a compiled model if it can be used as it is: nothing can be added to it."""
+    if settings.engine != "mujoco":
+        raise EngineError(
+            f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
+        )
+    for key in ("contact_sensors", "gains"):
+        if getattr(settings, key):
+            raise ConfigError(
+                f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
+            )
+    contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
+    partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
+    if len(partial):
+        raise SceneError(
+            f"{settings.scene}: contact sensor {model.sensor(partial[0]).name!r} does not record all data "
+            "fields, and none can be added to a compiled model; pass its MjSpec"
+        )
+    return model
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:
@@ -101,32 +159,72 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
         path = _relative(name, path, base, where)
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
     return path
 
 
 def load_spec(path: Path) -> mujoco.MjSpec:
-    """The scene as an editable spec, not compiled: the place where a configuration adds to a scene."""
+    """Return the scene as an editable spec that is not compiled yet.
+
+    URDF files, also those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
+
+    Raises:
+        SceneError: the file is no scene, attaches itself, or MuJoCo rejects it.
+    """
     text = _text(path)
-    root = re.search(r"<\s*([\w:.-]+)", _NOT_CONTENT.sub("", text))
+    check_references(path)
+    root = _root(text)
     if root is None:
         raise SceneError(f"{path}: not a scene: there is no XML in it; an MJCF or URDF file is needed")
+    if root not in ("robot", "mujoco"):
+        raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
-        if root[1] == "robot":
-            return mujoco.MjSpec.from_string(_mujoco_urdf(path, text))
-        if root[1] != "mujoco":
-            raise SceneError(
-                f"{path}: not a scene: its root is <{root[1]}>, not <mujoco> (MJCF) or <robot> (URDF)"
-            )
-        if path.suffix == ".xml":
-            return mujoco.MjSpec.from_file(str(path))
-        # MuJoCo goes by the extension, and knows only .xml.
-        spec = mujoco.MjSpec.from_string(text)
-        spec.modelfiledir = str(path.parent)
-        return spec
+        if root == "robot":
+            return mujoco.MjSpec.from_string(urdf_for_mujoco(path, text))
+        file, vfs = os.path.abspath(path), mujoco.MjVfs()
+        _rewrite_attached(path, vfs, (path,), set())
+        if path.suffix != ".xml":  # the only extension that MuJoCo takes for MJCF
+            file += ".xml"
+            vfs[file] = text.encode()
+        return mujoco.MjSpec.from_file(file, vfs=vfs)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
+
+
+def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path]) -> None:
+    """Put the URDF files that an MJCF attaches into a virtual file system, rewritten for MuJoCo.
+
+    Args:
+        path: the MJCF file.
+        vfs: where MuJoCo looks before it looks on the disk.
+        chain: the files that attach one another up to this one, the first one first.
+        seen: attached files that are done.
+
+    Raises:
+        SceneError: a file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
+    """
+    for source in scene_files(path):
+        text = NOT_CONTENT.sub(lambda found: "\n" * found[0].count("\n"), _text(source))
+        for model in _MODEL.finditer(text):
+            file = file_of(model[0], path.parent, source.parent)
+            if file is None or file.suffix not in (".xml", ".urdf"):
+                continue  # MuJoCo reports a missing file and an unknown extension
+            if any(file.samefile(outer) for outer in chain):
+                line = text.count("\n", 0, model.start()) + 1
+                names = " -> ".join(outer.name for outer in (*chain, file))
+                raise SceneError(
+                    f"{source}: line {line}: 'model': a scene must not attach itself, got {names};"
+                    " remove one of these models"
+                )
+            if file in seen:
+                continue
+            seen.add(file)
+            attached = _text(file)
+            if _root(attached) == "robot":
+                vfs[os.path.abspath(file)] = urdf_for_mujoco(file, attached).encode()
+            else:
+                _rewrite_attached(file, vfs, (*chain, file), seen)
 
 
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
@@ -149,72 +247,19 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
     )
 
 
+def _root(text: str) -> str | None:
+    """Return the tag of the root element, or None if there is no XML."""
+    root = re.search(r"<\s*([\w:.-]+)", NOT_CONTENT.sub("", text))
+    return root and root[1]
+
+
 def _text(path: Path) -> str:
+    content = b""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = read_file(path, MOST_TEXT)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise SceneError(f"{path}: line {line} is not UTF-8; save the scene in that encoding") from None
     except OSError as error:
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
-def _mujoco_urdf(path: Path, text: str) -> str:
-    """The URDF as MuJoCo should read it: links stay bodies, meshes by absolute path, no visuals."""
-    try:
-        robot = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise SceneError(f"{path}: broken XML: {error}") from None
-    if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
-        expanded = f"{path.name.split('.')[0]}{'_expanded' * (path.suffixes == ['.urdf'])}.urdf"
-        raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {expanded}")
-    for kind in ("link", "joint"):
-        names = [element.get("name") for element in robot.findall(kind)]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise SceneError(f"{path}: {kind} {twice!r} is there twice; give one another name")
-    extension = robot.find("mujoco")
-    if extension is None:
-        extension = ElementTree.SubElement(robot, "mujoco")
-    compiler = extension.find("compiler")
-    if compiler is None:
-        compiler = ElementTree.SubElement(extension, "compiler")
-    meshes = path.parent / compiler.attrib.pop("meshdir", "")
-    # MuJoCo would otherwise cut paths down to the file's name, and weld links into one body.
-    compiler.set("strippath", "false")
-    compiler.attrib.setdefault("fusestatic", "false")
-    if compiler.attrib.setdefault("discardvisual", "true") == "true":
-        for link in robot.iter("link"):
-            for visual in link.findall("visual"):
-                link.remove(visual)
-    for mesh in robot.iter("mesh"):
-        if "filename" in mesh.attrib:
-            mesh.set("filename", str(_mesh_file(mesh.attrib["filename"], path, meshes)))
-    return ElementTree.tostring(robot, encoding="unicode")
-
-
-def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
-    """A mesh's absolute path. MuJoCo's ``meshdir`` stands in where the file is not at the address itself."""
-    if name.startswith("package://"):
-        package, _, inside = name.removeprefix("package://").partition("/")
-        folder = share.package_folder(package) or _package_around(urdf, package)
-        found = folder / unquote(inside) if folder else None
-    elif name.startswith("file://"):
-        found = of_address(name, f"{urdf}: mesh ")
-    else:
-        found = meshes / name
-    for path in (found, urdf.parent / name, meshes / Path(name).name):
-        if path is not None and os.path.isfile(path):
-            return path.absolute()
-    if found is None:
-        raise SceneError(
-            f"{urdf}: mesh {name}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
-            " source its workspace"
-        )
-    raise SceneError(f"{urdf}: mesh {name}: no such file: {found}")
-
-
-def _package_around(urdf: Path, package: str) -> Path | None:
-    """The package that the URDF lies in, where it is the one asked for: a checkout that was not installed."""
-    folders = (folder for folder in urdf.resolve().parents if (folder / "package.xml").is_file())
-    return next((folder for folder in folders if folder.name == package), None)

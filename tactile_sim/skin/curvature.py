@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 GEOM = np.dtype(
     [
@@ -25,12 +26,14 @@ GEOM = np.dtype(
         ("body", np.int64),
         ("kind", np.int64),
         ("size", float, 3),
+        ("position", float, 3),
         ("rotation", float, (3, 3)),
         ("bound", float),
     ]
 )
 """A geom: the patch of skin that takes its loads or -1, its body, a kind of below, MuJoCo's sizes [m], the
-rotation of its frame to the body's, and the radius of the ball around it [m], infinite for a plane."""
+position of its frame in the body's [m] and the rotation from the one to the other, and the radius of the ball
+around it [m], infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -51,6 +54,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
     table["body"] = model.geom_bodyid
     table["kind"] = [KINDS.get(kind, FLAT) for kind in model.geom_type.tolist()]
     table["size"] = model.geom_size
+    table["position"] = model.geom_pos
     for geom in range(model.ngeom):
         rotation = np.empty(9)
         mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
@@ -59,7 +63,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
     return table
 
 
-@njit(cache=True)
+@kernel
 def effective_radius(geoms, first, second, frame, rotations):
     """Of two geoms (indices, or -1 where unknown) that touch [m].
 
@@ -77,7 +81,7 @@ def effective_radius(geoms, first, second, frame, rotations):
     return 1.0 / np.sqrt((k1 if k1 > STRAIGHT * least else least) * (k2 if k2 > STRAIGHT * least else least))
 
 
-@njit(cache=True)
+@kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     """Of a geom's surface where it has this normal: the parts 11, 12 and 22 along the tangents [1/m].
 
@@ -109,7 +113,7 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     return xx, xy, yy
 
 
-@njit(cache=True)
+@kernel
 def _along_axis(geom, body_rotation, vector, axis):
     """What a vector (3,) of the world has along an axis of a geom."""
     along = 0.0

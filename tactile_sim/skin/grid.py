@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 
-@njit(cache=True)
+@kernel
 def cell_size(points, smallest):
     """Edge of the cells [m]: at least `smallest`, and such that there are no more than some cells a point."""
     size = smallest
@@ -24,7 +25,7 @@ def cell_size(points, smallest):
     return size
 
 
-@njit(cache=True)
+@kernel
 def sort_into_cells(points, cell):
     """A grid over points (n, 3) with cells of this edge [m].
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 STIFFNESS = 2e5
 """Of a soft silicone or the pulp of a finger [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
 
 
-@njit(cache=True)
+@kernel
 def contact_radius(load, stiffness):
     """Of the area of contact of a load [m]; the skin's stiffness [Pa]."""
     force = 0.0
@@ -18,7 +19,7 @@ def contact_radius(load, stiffness):
     return np.cbrt(0.75 * max(force, 0.0) * load.radius * load.skins / stiffness)
 
 
-@njit(cache=True)
+@kernel
 def pressure(distance, radius):
     """At a distance from the middle, over that in the middle."""
     return np.sqrt(1.0 - (distance / radius) ** 2) if distance < radius else 0.0

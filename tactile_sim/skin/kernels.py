@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.skin.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
@@ -12,7 +12,7 @@ from tactile_sim.skin.responses import spread
 from tactile_sim.skin.shares import gather
 
 
-@njit(cache=True)
+@kernel
 def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
     """Writes what contacts put on the bodies with skin into out, of `loads.LOAD`; returns how many there are.
 
@@ -42,6 +42,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.patch = geoms[geom].patch
             load.body = patch_bodies[load.patch]
             load.radius, load.skins = radius, skins
+            load.rotation[:] = body_rotations[body]
             for i in range(3):
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
@@ -57,11 +58,44 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.normal[i] = sign * normal
                 # The contact's velocity is that of 2 against 1; a skin feels the other one move over it.
                 load.velocity[i] = -sign * slip
+            place_other(load, geoms, geom_pairs[c, 1 - side], body, body_positions, body_rotations)
+            # About the point on the surface, not that midway.
+            arm = -half * load.normal * sign
+            for i in range(3):
+                torque = 0.0
+                for k in range(3):
+                    torque += body_rotations[body, k, i] * wrench_world[c, 3 + k]
+                j, k = (i + 1) % 3, (i + 2) % 3
+                load.torque[i] = sign * torque + arm[j] * load.force[k] - arm[k] * load.force[j]
             m += 1
     return m
 
 
-@njit(cache=True)
+@kernel
+def place_other(load, geoms, other, body, body_positions, body_rotations):
+    """Write the pose of another geom in the frame of a body into a load; other -1: a flex."""
+    load.other, load.other_body = other, -1
+    if other < 0:
+        return
+    geom = geoms[other]
+    load.other_body = geom.body
+    here, there = body_rotations[body], body_rotations[geom.body]
+    for i in range(3):
+        load.other_position[i] = 0.0
+        for k in range(3):
+            world = body_positions[geom.body, k] - body_positions[body, k]
+            for j in range(3):
+                world += there[k, j] * geom.position[j]
+            load.other_position[i] += here[k, i] * world
+        for j in range(3):
+            load.other_rotation[i, j] = 0.0
+            for k in range(3):
+                turned = there[k, 0] * geom.rotation[0, j]
+                turned += there[k, 1] * geom.rotation[1, j] + there[k, 2] * geom.rotation[2, j]
+                load.other_rotation[i, j] += here[k, i] * turned
+
+
+@kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, law, stiffness, areas, arrays, room, sums, out,
@@ -69,7 +103,7 @@ def feel(
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
     room: taxels to expect around a load. Returns False where this is too little; out is then untouched, and
-    `Field.far` is to be made infinite again.
+    `TaxelIndex.scratch_distance` is to be made infinite again.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
@@ -81,7 +115,7 @@ def feel(
     return True
 
 
-@njit(cache=True)
+@kernel
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
     """Adds to out (b, 6) the force and the torque about each body's origin, in its frame, of all contacts.
 
@@ -107,7 +141,7 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
                 out[slot[body], 3 + i] += rotation[0, i] * tx + rotation[1, i] * ty + rotation[2, i] * tz
 
 
-@njit(cache=True)
+@kernel
 def place_in_world(points, offsets, body_ids, positions, rotations, out):
     """Writes where points (n, 3) of body frames are in the world into out (n, 3); those of body b are
     [offsets[b], offsets[b + 1])."""

@@ -6,10 +6,11 @@ A touch function of one's own takes loads to values; all fields of `Loads` are a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 LOAD = np.dtype(
     [
@@ -23,6 +24,12 @@ LOAD = np.dtype(
         ("velocity", float, 3),
         ("radius", float),
         ("skins", np.int64),
+        ("torque", float, 3),
+        ("rotation", float, (3, 3)),
+        ("other", np.int64),
+        ("other_body", np.int64),
+        ("other_position", float, 3),
+        ("other_rotation", float, (3, 3)),
     ]
 )
 """One load; the properties of `Loads` tell what each field means."""
@@ -39,8 +46,10 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """m loads of zeros, to be filled in."""
-        return Loads(np.zeros(m, LOAD))
+        """Return m loads of zeros, against no geom, to be filled in."""
+        loads = Loads(np.zeros(m, LOAD))
+        loads.other[:] = loads.other_body[:] = -1
+        return loads
 
     def __len__(self) -> int:
         return len(self.table)
@@ -100,19 +109,52 @@ class Loads:
         return self.table["skins"]
 
 
+    @property
+    def torque(self) -> np.ndarray:
+        """(m, 3) on the body about the point, without that of the force, body frame [N m]."""
+        return self.table["torque"]
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """(m, 3, 3) rotation from the frame of the body to the world."""
+        return self.table["rotation"]
+
+    @property
+    def other(self) -> np.ndarray:
+        """(m,) id of the other geom, or -1 for a flex."""
+        return self.table["other"]
+
+    @property
+    def other_body(self) -> np.ndarray:
+        """(m,) id of the other body, or -1 for a flex."""
+        return self.table["other_body"]
+
+    @property
+    def other_position(self) -> np.ndarray:
+        """(m, 3) origin of the other geom, body frame [m]."""
+        return self.table["other_position"]
+
+    @property
+    def other_rotation(self) -> np.ndarray:
+        """(m, 3, 3) rotation from the frame of the other geom to that of the body."""
+        return self.table["other_rotation"]
+
+
 class TouchFunction(NamedTuple):
-    """A quantity that taxels tell."""
+    """A quantity that taxels measure."""
 
     channels: int
     unit: str
     evaluate: Callable[[Loads], np.ndarray]
-    """Takes m loads to (m, channels)."""
+    """Map m loads to values (m, channels)."""
     mean: bool = False
-    """False: what the function gives for a load is shared out, and taxels sum to it.
+    """False: the value of a load is shared among taxels, and the taxels of a body sum to its loads.
 
-    True: a taxel tells the mean of what it gives for the loads on that taxel, each counted by the normal
-    force that falls there. A load for which it gives NaN does not count; a taxel without a load tells 0.
+    True: a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value
+    is NaN are left out; a taxel without loads reads 0.
     """
+    frame: Literal["body", "world"] = "body"
+    """The frame of vector values. It sets ``frame_id`` of the messages."""
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -151,9 +193,9 @@ def slip(loads: Loads) -> np.ndarray:
     return evaluate(loads.table, SLIP)
 
 
-@njit(cache=True)
+@kernel
 def evaluate(loads, quantity):
-    """(m, c) one of the quantities above for loads (m,) of `LOAD`."""
+    """Return one of the quantities above (m, c) for loads (m,) of `LOAD`."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
     for m in range(len(loads)):
         load = loads[m]
@@ -178,7 +220,7 @@ def evaluate(loads, quantity):
 
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "force_vector": TouchFunction(3, "N", force_vector),
-    "force_vector_global": TouchFunction(3, "N", force_vector_global),
+    "force_vector_global": TouchFunction(3, "N", force_vector_global, frame="world"),
     "normal_force": TouchFunction(3, "N", normal_force),
     "normal": TouchFunction(1, "N", normal),
     "friction": TouchFunction(3, "N", friction),

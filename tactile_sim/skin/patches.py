@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 FACING = 0.3
@@ -24,13 +24,13 @@ PATCH = np.dtype(
     ]
 )
 """A patch: its taxels [start, stop) in the skin, and their spacing [m]; of its grid the corner [m], the edge
-of the cells [m], how many there are along each axis, and where they begin in `first` of `sort_patches`."""
+of the cells [m], how many there are along each axis, and where they begin in the cell starts."""
 
 
-class Field(NamedTuple):
-    """All that kernels need to find taxels, and to go from one to the next.
+class TaxelIndex(NamedTuple):
+    """What kernels need to find taxels and their neighbors.
 
-    Python hands it to them as a plain tuple, which costs less than half.
+    Python hands it over as a plain tuple, which takes less than half the time.
     """
 
     positions: np.ndarray
@@ -39,20 +39,20 @@ class Field(NamedTuple):
     """(n, 3) outward."""
     patches: np.ndarray
     """(p,) of `PATCH`."""
-    first: np.ndarray
+    cell_start: np.ndarray
     """Where the taxels of each cell begin in the order; one more entry after the cells of each patch."""
     order: np.ndarray
     """(n,) taxels, cell after cell."""
     begin: np.ndarray
     """(n + 1,) where the neighbours of each taxel begin."""
-    beside: np.ndarray
-    """Neighbours, taxel after taxel."""
-    far: np.ndarray
-    """(n,) infinite; room for distances."""
-    heap: np.ndarray
-    """(e + 1, 2) room for a heap, for distances along the surface; else empty."""
-    vector: np.ndarray
-    """(n, 3) room likewise."""
+    neighbour_ids: np.ndarray
+    """Neighbors, taxel after taxel."""
+    scratch_distance: np.ndarray
+    """(n,) infinite, for distances."""
+    scratch_heap: np.ndarray
+    """(e + 1, 2) for distances along the surface, otherwise empty."""
+    scratch_vector: np.ndarray
+    """(n, 3) likewise."""
 
 
 def sort_patches(
@@ -76,18 +76,18 @@ def sort_patches(
     return patches, np.concatenate(firsts), np.concatenate(orders)
 
 
-@njit(cache=True)
+@kernel
 def faces(normals, taxel, load_normal):
     """Whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
     n = normals[taxel]
     return n[0] * load_normal[0] + n[1] * load_normal[1] + n[2] * load_normal[2] < FACING
 
 
-@njit(cache=True)
-def find_nearest(load, field):
+@kernel
+def find_nearest(load, index):
     """The taxel that takes a load; see `responses` for the rule."""
-    positions, normals, first, order = field.positions, field.normals, field.first, field.order
-    point, load_normal, patch = load.point, load.normal, field.patches[load.patch]
+    positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
+    point, load_normal, patch = load.point, load.normal, index.patches[load.patch]
     x, y, z = point[0], point[1], point[2]
     if not abs(x) + abs(y) + abs(z) < 1e100:
         # Where physics blew up, no taxel is nearer than another.
@@ -116,15 +116,15 @@ def find_nearest(load, field):
         radius *= 2.0
 
 
-@njit(cache=True)
+@kernel
 def k_nearest_taxels(points, which, arrays, out, distance):
     """Writes the taxels of a patch nearest to points (m, 3) into out (m, k), and how far they are.
 
-    arrays: those of `Field`.
+    arrays: those of `TaxelIndex`.
     """
-    field = Field(*arrays)
-    positions, first, order = field.positions, field.first, field.order
-    patch, k = field.patches[which], out.shape[1]
+    index = TaxelIndex(*arrays)
+    positions, first, order = index.positions, index.cell_start, index.order
+    patch, k = index.patches[which], out.shape[1]
     for m in range(len(points)):
         x, y, z = points[m]
         if not abs(x) + abs(y) + abs(z) < 1e100:
@@ -158,7 +158,7 @@ def k_nearest_taxels(points, which, arrays, out, distance):
             radius *= 2.0
 
 
-@njit(cache=True)
+@kernel
 def _cells_around(point, radius, patch):
     """Ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
@@ -167,7 +167,7 @@ def _cells_around(point, radius, patch):
     return i0, i1, j0, j1, k0, k1
 
 
-@njit(cache=True)
+@kernel
 def _cells(x, radius, corner, cell, number):
     low = int(min(max(np.floor((x - radius - corner) / cell), 0.0), number - 1.0))
     high = int(min(max(np.floor((x + radius - corner) / cell), 0.0), number - 1.0))

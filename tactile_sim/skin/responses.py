@@ -16,21 +16,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
+from tactile_sim.skin.elastic import group_loads, net_load, press, taxel_loads
 from tactile_sim.skin.hertz import contact_radius, pressure
-from tactile_sim.skin.patches import Field
+from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.shares import Shares
 from tactile_sim.skin.walk import walk
 
 if TYPE_CHECKING:
-    from tactile_sim.skin.loads import Loads
     from tactile_sim.skin.skin import Skin
 
-Response = Callable[["Skin", "Loads"], Shares]
-"""Takes a skin and m loads to the shares that taxels have of them."""
+Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
+"""Map a skin and m loads to the shares of taxels in them, or to other loads and the shares in those."""
 
-DISTANCES, NEAREST, LINEAR, HERTZ = range(4)
+DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
@@ -59,41 +60,75 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
     return Shares(*skin.spread(loads, HERTZ))
 
 
+def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
+    """Pressure over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
+
+    Returns loads that replace the given ones: one on each pressed taxel, in the middle of its pressure. Loads
+    that cannot press over an area are spread linearly: those that pull, those against a flex, and those
+    without a taxel in reach.
+    """
+    group = np.empty(len(loads), np.int64)
+    tables, taxels = [loads.table[:0]], [np.empty(0, np.int64)]
+    for number in range(group_loads(loads.table, group)):
+        first, pair = net_load(loads.table, group, number)
+        pressed = press(loads.table, group, number, pair, *skin.elastic_arrays)
+        table, taxel = taxel_loads(loads.table[first : first + 1], pair, skin.elastic_arrays[-1], pressed)
+        if len(taxel) == 0:
+            group[group == number] = -1
+        tables.append(table)
+        taxels.append(taxel)
+    rest = loads[group < 0]
+    linear = spread_linear(skin, rest)
+    count = sum(map(len, taxels))
+    begin = np.concatenate([np.arange(count), count + linear.begin])
+    weight = np.concatenate([np.ones(count), linear.weight])
+    spread = Loads(np.concatenate([*tables, rest.table]))
+    return spread, Shares(begin, np.concatenate([*taxels, linear.taxel]), weight)
+
+
 RESPONSE_FUNCTIONS: dict[str, Response] = {
     "nearest": nearest,
     "spread_linear": spread_linear,
     "hertz": hertz,
+    "elastic_foundation": elastic_foundation,
 }
-LAWS: dict[Response, int] = {nearest: NEAREST, spread_linear: LINEAR, hertz: HERTZ}
-"""What `spread` knows."""
+LAWS: dict[Response, int] = {
+    nearest: NEAREST,
+    spread_linear: LINEAR,
+    hertz: HERTZ,
+    elastic_foundation: ELASTIC,
+}
+"""What `spread` and `elastic` know."""
+PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
+"""Names of those that share each load by itself."""
 
 
-@njit(cache=True)
+@kernel
 def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
     """Writes the taxels around each load and their weights, load after load; returns how many there are.
 
     loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES for these in place of weights, up
-    to reach (m,) [m]; arrays: those of `Field`. Where there is no room for all it returns -1, and `Field.far`
-    is to be made infinite again.
+    to reach (m,) [m]; arrays: those of `TaxelIndex`. Where there is no room for all it returns -1, and
+    `TaxelIndex.scratch_distance` must be made infinite again.
     """
-    field, count = Field(*arrays), 0
+    index, count = TaxelIndex(*arrays), 0
     for m in range(len(loads)):
         begin[m] = count
         load = loads[m]
         if law == DISTANCES:
             limit = reach[m]
         elif law == LINEAR:
-            limit = 2.0 * field.patches[load.patch].spacing
+            limit = 2.0 * index.patches[load.patch].spacing
         elif law == HERTZ:
             limit = contact_radius(load, stiffness)
         else:
             limit = 0.0
-        found = walk(load, limit, field, taxel[count:])
+        found = walk(load, limit, index, taxel[count:])
         if found < 0:
             return -1
         for k in range(count, count + found):
-            distance = field.far[taxel[k]]
-            field.far[taxel[k]] = np.inf
+            distance = index.scratch_distance[taxel[k]]
+            index.scratch_distance[taxel[k]] = np.inf
             if law == LINEAR:
                 weight[k] = max(1.0 - distance / limit, 0.0)
             elif law == HERTZ:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 
 
@@ -66,7 +66,7 @@ def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
     raise ConfigError(f"skin.response_function: {function} gave Shares that cannot be: {fault}")
 
 
-@njit(cache=True)
+@kernel
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
 
@@ -97,7 +97,14 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
                 sums[t, 0] += share
                 for c in range(channels):
                     sums[t, 1 + c] += share * values[m, c]
-    for t in taxel[: begin[len(loads)]]:
+    flush(taxel[: begin[len(loads)]], mean, sums, out)
+
+
+@kernel
+def flush(taxels, mean, sums, out):
+    """Move the sums of some taxels to out (n, c), and leave zeros."""
+    channels = out.shape[1]
+    for t in taxels:
         if sums[t, 0] > 0.0:
             for c in range(channels):
                 out[t, c] = sums[t, 1 + c] / sums[t, 0] if mean else sums[t, 1 + c]

@@ -10,14 +10,19 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import kernels
+from tactile_sim.skin.elastic import Layer, add_readings
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
-from tactile_sim.skin.patches import Field, k_nearest_taxels, sort_patches
+from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.responses import DISTANCES, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
-from tactile_sim.skin.shares import Near, Shares, checked, gather
+from tactile_sim.skin.quadrature import quadrature
+from tactile_sim.skin.responses import DISTANCES, ELASTIC, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
+from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
+from tactile_sim.skin.solids import solids
 from tactile_sim.skin.taxels import Taxels, choose
 
+THICKNESS = 2e-3
+"""Default thickness of the elastic layer [m]."""
 STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
 """Whether distances are along the surface."""
 NOTHING = np.empty(0)
@@ -43,17 +48,20 @@ class Skin(Taxels):
         kind: str | Callable[..., BodySurface] = "mesh",
         distance: str = "euclidean",
         stiffness: float = STIFFNESS,
+        thickness: float = THICKNESS,
     ) -> None:
         """distance: straight, or along the surface; what comes before it, and errors, as in `Taxels`."""
         if not 0 < stiffness < np.inf:
-            raise ConfigError(f"skin.stiffness: {stiffness} is no stiffness; give a number above 0 [Pa]")
+            raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
+        if not 0 < thickness < np.inf:
+            raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
         super().__init__(model, scales, placement, kind)
-        self.stiffness = stiffness
+        self.stiffness, self.thickness = stiffness, thickness
         self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
         number, steps = len(self.positions), len(self.neighbours[1])
         self._far = np.full(number, np.inf)
-        self._field = tuple(
-            Field(
+        self._index = tuple(
+            TaxelIndex(
                 self.positions,
                 self.normals,
                 *sort_patches(self.positions, self.patch_offsets, self.patch_spacings),
@@ -63,6 +71,30 @@ class Skin(Taxels):
                 np.empty((number if self._along else 0, 3)),
             )
         )
+        triangles = [body.triangles.astype(np.int64) + body.start for body in self.bodies]
+        self.elastic_arrays = (
+            self._index,
+            tuple(
+                quadrature(
+                    self.positions,
+                    self.normals,
+                    self.areas,
+                    np.concatenate([np.empty((0, 3), np.int64), *triangles]),
+                )
+            ),
+            tuple(solids(model)),
+            tuple(
+                Layer(
+                    float(stiffness),
+                    float(thickness),
+                    np.full(number, np.inf),
+                    np.zeros((number, 4)),
+                    np.empty(number, np.int64),
+                    np.empty(number, np.int64),
+                )
+            ),
+        )
+        """What `elastic` takes."""
         self._room = 32
         """Taxels to expect around a load."""
         self._sums: dict[int, np.ndarray] = {}
@@ -89,9 +121,15 @@ class Skin(Taxels):
             loads = self.loads(contacts, body_positions, body_rotations)
             return self.sense(loads, touch, response, dtype=dtype)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
+        if law == ELASTIC:
+            loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
+            group = np.empty(len(loads), np.int64)
+            touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
+            flush(touched, touch.mean, sums, out)
+            return self.sense(loads, touch, response, dtype) if (group < 0).any() else out
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
-            quantity, touch.mean, law, self.stiffness, self.areas, self._field, self._room,
+            quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,
             self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
@@ -113,7 +151,7 @@ class Skin(Taxels):
         self,
         loads: Loads,
         touch: str | TouchFunction = "force_vector",
-        response: str | Response | Shares = "spread_linear",
+        response: str | Response | Shares | tuple[Loads, Shares] = "spread_linear",
         dtype: type = np.float64,
     ) -> np.ndarray:
         """What the taxels feel, (n, channels); the taxels of a body sum to its loads, but for a mean.
@@ -122,7 +160,9 @@ class Skin(Taxels):
         what `shares` gave. Values are added up in float64; they come in an array of dtype.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
-        shares = response if isinstance(response, Shares) else self.shares(loads, response)
+        shares = response if isinstance(response, tuple) else self.shares(loads, response)
+        if not isinstance(shares, Shares):
+            loads, shares = shares
         if len(shares.begin) != len(loads) + 1:
             raise ConfigError(
                 f"these are the shares of {len(shares.begin) - 1} loads, not of these {len(loads)}"
@@ -140,15 +180,23 @@ class Skin(Taxels):
         )  # fmt: skip
         return out
 
-    def shares(self, loads: Loads, response: str | Response = "spread_linear") -> Shares:
-        """How loads are shared out; good for several touch functions.
+    def shares(
+        self, loads: Loads, response: str | Response = "spread_linear"
+    ) -> Shares | tuple[Loads, Shares]:
+        """Return the shares of taxels in loads, for use with several touch functions.
 
-        Raises ConfigError for an unknown name, and where a function of one's own gives what cannot be.
+        A response function such as `elastic_foundation` returns other loads in their place, and their shares.
+
+        Raises:
+            ConfigError: the name is unknown, or a user's function returned something invalid.
         """
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         shares = respond(self, loads)
         if respond in LAWS:
             return shares
+        if isinstance(shares, tuple) and len(shares) == 2:
+            loads, shares = shares
+            return loads, checked(shares, _name(respond), len(loads), len(self.positions))
         return checked(shares, _name(respond), len(loads), len(self.positions))
 
     def nearest(self, loads: Loads) -> np.ndarray:
@@ -171,7 +219,7 @@ class Skin(Taxels):
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
             count = spread(
-                loads.table, law, reach, self.stiffness, self.areas, self._field, begin, taxel, weight
+                loads.table, law, reach, self.stiffness, self.areas, self._index, begin, taxel, weight
             )
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
@@ -197,7 +245,7 @@ class Skin(Taxels):
         k = min(k, stop - start)
         taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
         if not self._along:
-            k_nearest_taxels(points, patch, self._field, taxels, distances)
+            k_nearest_taxels(points, patch, self._index, taxels, distances)
             return taxels - start, distances
         found = self.taxels_within(patch, points, (2 + np.sqrt(k)) * self.patch_spacings[patch])
         if any(len(near) < k for near, _ in found):
@@ -268,6 +316,11 @@ class Skin(Taxels):
         for dtype in (np.float32, np.float64):
             self.sense(loads, dtype=dtype)
             self.feel(contacts, *poses, dtype=dtype)
+        if nbody and len(self.positions):
+            loads = Loads.empty(1)
+            loads.point[:], loads.normal[:], loads.force[:] = self.positions[0], (0, 0, 1), (0, 0, 1)
+            loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
+            self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
 

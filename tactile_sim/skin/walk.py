@@ -12,28 +12,28 @@ of radii from four spacings on (4 % from two), and within 0.2 spacings across th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.patches import faces, find_nearest
 
 
-@njit(cache=True)
-def walk(load, reach, field, out):
-    """Writes the taxels around a load into out, and how far they are into `field.far`; returns how many.
+@kernel
+def walk(load, reach, index, out):
+    """Write the taxels around a load into out, and their distances into the index; return how many.
 
     First comes the one that takes the load, however far it is; then those within reach [m] that face the load
     and that a path over such taxels joins to the first. Where there is no room for all it returns -1.
     """
-    start = find_nearest(load, field)
-    if len(field.heap):
-        return _walk_along(load, start, reach, field, out)
-    return _walk_straight(load, start, reach, field, out)
+    start = find_nearest(load, index)
+    if len(index.scratch_heap):
+        return _walk_along(load, start, reach, index, out)
+    return _walk_straight(load, start, reach, index, out)
 
 
-@njit(cache=True)
-def _walk_straight(load, start, reach, field, queue):
+@kernel
+def _walk_straight(load, start, reach, index, queue):
     """Breadth first."""
-    positions, normals, far = field.positions, field.normals, field.far
+    positions, normals, far = index.positions, index.normals, index.scratch_distance
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
     if len(queue) == 0:
@@ -43,8 +43,8 @@ def _walk_straight(load, start, reach, field, queue):
     while head < tail:
         taxel = queue[head]
         head += 1
-        for e in range(field.begin[taxel], field.begin[taxel + 1]):
-            q = field.beside[e]
+        for e in range(index.begin[taxel], index.begin[taxel + 1]):
+            q = index.neighbour_ids[e]
             if far[q] < np.inf:
                 continue
             dx, dy, dz = positions[q, 0] - x, positions[q, 1] - y, positions[q, 2] - z
@@ -58,11 +58,11 @@ def _walk_straight(load, start, reach, field, queue):
     return tail
 
 
-@njit(cache=True)
-def _walk_along(load, start, reach, field, queue):
+@kernel
+def _walk_along(load, start, reach, index, queue):
     """Dijkstra's, in the order of distances along the surface."""
     positions, normals, far, heap, vector = (
-        field.positions, field.normals, field.far, field.heap, field.vector,
+        index.positions, index.normals, index.scratch_distance, index.scratch_heap, index.scratch_vector,
     )  # fmt: skip
     n = normals[start].copy()
     if load.normal[0] != 0.0 or load.normal[1] != 0.0 or load.normal[2] != 0.0:
@@ -91,8 +91,8 @@ def _walk_along(load, start, reach, field, queue):
         queue[tail] = taxel
         tail += 1
         v = vector[taxel]
-        for e in range(field.begin[taxel], field.begin[taxel + 1]):
-            q = field.beside[e]
+        for e in range(index.begin[taxel], index.begin[taxel + 1]):
+            q = index.neighbour_ids[e]
             if far[q] <= distance or not faces(normals, q, load.normal):
                 continue
             # Over the plane midway between the two: the vector turns into it, and the edge is laid into it
@@ -123,7 +123,7 @@ def _walk_along(load, start, reach, field, queue):
     return tail
 
 
-@njit(cache=True)
+@kernel
 def _turned(x, y, z, a, b):
     """A vector across unit vector a, turned as a is turned to b on the shortest way."""
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -133,7 +133,7 @@ def _turned(x, y, z, a, b):
     return x - k * (a[0] + b[0]), y - k * (a[1] + b[1]), z - k * (a[2] + b[2])
 
 
-@njit(cache=True)
+@kernel
 def _push(heap, size, key, value):
     """Puts an entry into a binary heap of rows (key, value), least key first; returns its new size."""
     at = size
@@ -145,7 +145,7 @@ def _push(heap, size, key, value):
     return size + 1
 
 
-@njit(cache=True)
+@kernel
 def _pop(heap, size):
     """Takes the first entry out; returns the new size."""
     last = size - 1

@@ -8,9 +8,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numba import njit
 from scipy.spatial import cKDTree
 
+from tactile_sim.compilation import kernel
 from tactile_sim.names import Names
 from tactile_sim.skin import Skin
 from tactile_sim.skin.placement.merge import Placement
@@ -62,7 +62,7 @@ def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
     return Surface(positions, surface.normals[nearest], surface.areas[nearest], none)
 
 
-@njit(cache=True)
+@kernel
 def turn_loads(loads, rotations):
     """Turns force, normal and velocity of loads (m,) of `LOAD` from body frames into those of their patches.
 

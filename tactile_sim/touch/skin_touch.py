@@ -18,6 +18,7 @@ from tactile_sim.config import KEYS, check_count, geom_areas
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.responses import PER_LOAD
 from tactile_sim.touch.arguments import is_index
 from tactile_sim.touch.base import REQUIRED, check_scale
 from tactile_sim.touch.by_contact import ContactTouch, plain
@@ -47,7 +48,7 @@ class SkinTouch(ContactTouch):
     """A touch system that goes the quick way where it can."""
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {name: f.channels for name, f in TOUCH_FUNCTIONS.items()}
-    VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(RESPONSE_FUNCTIONS)
+    VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(PER_LOAD)
     _outputs: dict[int, np.ndarray] | None
     _tuples: list[tuple[int, int, Any]] | None
     _overridden: ClassVar[frozenset[str]] = frozenset()

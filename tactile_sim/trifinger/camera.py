@@ -18,15 +18,15 @@ from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.pictures.calibration import (  # noqa: F401 - programs look for all of these here
+from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - programs look for all of these here
     CALIBRATIONS,
     CAMERA_IDS,
     CameraParameters,
     calib_data_to_matrix,
     load_camera_parameters,
 )
-from tactile_sim.trifinger.pictures.lens import undistort
-from tactile_sim.trifinger.pictures.renderer import Renderer, View
+from tactile_sim.trifinger.images.lens import undistort
+from tactile_sim.trifinger.images.renderer import Renderer, View
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.values import numbers, quaternion, sizes
 

@@ -14,8 +14,8 @@ import mujoco
 
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.running import simulations
-from tactile_sim.trifinger.stage import objects
 from tactile_sim.trifinger.values import sizes
+from tactile_sim.trifinger.workspace import objects
 
 _numbers = itertools.count()
 

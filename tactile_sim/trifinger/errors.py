@@ -19,6 +19,10 @@ class MissingPackageError(TactileSimError, ImportError):
     """A package that something needs, and that nothing else here does, is not installed."""
 
 
+class MissingAttributeError(TactileSimError, AttributeError):
+    """An attribute of trifinger_simulation that this package does not have."""
+
+
 class GoalFileError(TactileSimError, RuntimeError):
     """A file from which no goal can be read."""
 

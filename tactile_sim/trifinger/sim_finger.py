@@ -32,8 +32,8 @@ from tactile_sim.trifinger.robot.spec import TIME_STEP, link_names, load_spec, t
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.running.view import FingerView
-from tactile_sim.trifinger.stage.objects import int_to_rgba as int_to_rgba  # which programs look for here
 from tactile_sim.trifinger.values import limits, numbers
+from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # which programs look for here
 
 MAX_TIME_STEP = 1 / 60
 """[s], as in the peer: beyond it no gains hold."""

@@ -16,7 +16,7 @@ import numpy as np
 from tactile_sim.trifinger import camera, trifingerpro_limits
 from tactile_sim.trifinger.collision_objects import BaseCollisionObject
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.pictures.observations import (
+from tactile_sim.trifinger.images.observations import (
     CameraObservation,
     ObjectPose,
     TriCameraObjectObservation,
@@ -25,9 +25,10 @@ from tactile_sim.trifinger.pictures.observations import (
 from tactile_sim.trifinger.running.action_log import ActionLog
 from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.sim_finger import SimFinger
-from tactile_sim.trifinger.stage import objects
 from tactile_sim.trifinger.tasks import move_cube, rearrange_dice
 from tactile_sim.trifinger.values import count, numbers, quaternion
+from tactile_sim.trifinger.workspace import objects
+from tactile_sim.trifinger.workspace.objects import int_to_rgba
 
 __all__ = [
     "CameraObservation",
@@ -36,6 +37,7 @@ __all__ = [
     "TriCameraObjectObservation",
     "TriCameraObservation",
     "TriFingerPlatform",
+    "int_to_rgba",
 ]
 
 

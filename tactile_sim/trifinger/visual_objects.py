@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.running import simulations
-from tactile_sim.trifinger.stage.objects import wxyz
 from tactile_sim.trifinger.values import count, numbers, sizes
+from tactile_sim.trifinger.workspace.objects import wxyz
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger

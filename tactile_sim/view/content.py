@@ -92,8 +92,8 @@ class ViewScene:
     pushable_bodies: tuple[int, ...] = ()
     """Indices of the bodies that can be pushed."""
     keyframes: tuple[str, ...] = ()
-    can_throw: bool = False
-    """Whether the scene has a ball to throw at the skin."""
+    actions: tuple[str, ...] = ()
+    """Names of the actions that the panel has buttons for."""
 
 
 @dataclass(frozen=True)

@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-import numpy as np
+from typing import Any, Protocol
 
 
 class Controls(Protocol):
-    """Receives requests. Methods return at once; results appear in later frames or as notices."""
+    """Receives requests."""
 
-    def pause(self, paused: bool) -> None:
-        """Pause or continue."""
+    def ask(self, action: str, *arguments: Any) -> None:
+        """Request one of `tactile_sim.actions.ACTIONS` and return at once.
 
-    def step(self, count: int) -> None:
-        """Take steps while paused."""
-
-    def reset(self, keyframe: str | None) -> None:
-        """Reset to the initial state or to a keyframe."""
-
-    def throw(self) -> None:
-        """Throw the next ball at the skin."""
-
-    def push(self, body: int, force: np.ndarray) -> None:
-        """Push a body for a short time.
-
-        Args:
-            body: Index into ``ViewScene.bodies``.
-            force: (3,) world frame [N].
+        The result appears in later frames or as a notice.
         """
-
-    def set_control(self, index: int, value: float) -> None:
-        """Set the control of an actuator."""
-
-    def set_real_time_factor(self, factor: float) -> None:
-        """Set simulation time per wall time; 0: as fast as possible."""

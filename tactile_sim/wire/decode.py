@@ -32,10 +32,21 @@ class Record(SimpleNamespace):
 
 
 class Columns(SimpleNamespace):
-    """A sequence of decoded structs: an array, list or Columns per field, as long as the sequence."""
+    """A sequence of decoded structs: an array, list or Columns per field, as long as the sequence.
+
+    Fields are fast: ``m.transforms.child_frame_id``. Indices and iteration make a :class:`Record` for each
+    struct, a slice makes Columns: ``for transform in m.transforms``.
+    """
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
+
+    def __getitem__(self, index: int | slice) -> Any:
+        made = Columns if isinstance(index, slice) else Record
+        return made(**{name: values[index] for name, values in vars(self).items()})
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self[index] for index in range(len(self)))
 
 
 class Decoder:

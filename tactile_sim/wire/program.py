@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.wire.types import NANOSECONDS
 
 NEEDS, PIECE, STAMP, KEY, DOUBLES, SINGLES, SLICE, WHOLE, EACH, NEXT = range(10)
@@ -20,7 +20,7 @@ NEEDS, PIECE, STAMP, KEY, DOUBLES, SINGLES, SLICE, WHOLE, EACH, NEXT = range(10)
 """
 
 
-@njit(cache=True)
+@kernel
 def run(program, pieces, spans, stamp, keys, values, points, whole, out):
     """Writes a message into ``out``; returns where the ``whole`` bytes belong in it, and where it ends.
 
@@ -109,7 +109,7 @@ def run(program, pieces, spans, stamp, keys, values, points, whole, out):
     return split, p
 
 
-@njit(cache=True)
+@kernel
 def _align(octets, p, size):
     while p & (size - 1):
         octets[p] = 0

@@ -17,6 +17,13 @@ from tactile_sim.wire.types import (
     WireError,
 )
 
+MOST_CHARACTERS = 200_000
+"""Longest definition without comments, as rosbags parses about 100,000 characters per second."""
+MOST_NUMBERS = 1_000_000
+"""Largest number of fields of fixed size in a type, with the elements of fixed arrays."""
+DEEPEST = 50
+"""How deep types may be nested."""
+
 
 @cache
 def of_class(message_type: Any) -> Struct:
@@ -55,25 +62,82 @@ def _of_slot(slot: Any, place: str) -> Any:
 
 @cache
 def of_definition(name: str, text: str) -> Struct:
-    """The tree of the type ``name`` (``std_msgs/msg/Header``) from its definition in ROS's message language.
+    """Return the tree of a type from its definition in ROS's message language.
 
-    The definitions of the types it uses follow in ``text``, each behind a line of ``=`` and its own name in
-    ``MSG: package/Type``. Default values are zero and empty, whatever the definition says.
+    Args:
+        name: The type, such as ``std_msgs/msg/Header``.
+        text: Its definition. Those of the types it uses follow, each after a line of ``=`` and its own name
+            in ``MSG: package/Type``. Default values are ignored: all fields are zero or empty.
+
+    Raises:
+        WireError: The definition is invalid, lacks a type, or is larger than any real message.
     """
-    from rosbags.typesys import TypesysError, get_types_from_msg  # only where a bag is read
+    from rosbags.typesys import get_types_from_msg  # only where a bag is read
 
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    text = "\n".join(lines)
+    if len(text) > MOST_CHARACTERS:
+        raise WireError(f"its definition is too long, {len(text)} characters", "", name)
     try:
         types = get_types_from_msg(text, name)
-    except TypesysError as error:
+    except Exception as error:  # the parser of an untrusted text, whose errors are not documented
         raise WireError(f"its definition cannot be read: {error}", "", name) from None
-    return _of_types(name, types)
+    return _Trees(types).of(name)
 
 
-def _of_types(name: str, types: Any) -> Struct:
-    if name not in types:
-        raise WireError("its definition is missing", "", name)
-    kinds = [(field, _of_node(node, types, f"{name}.{field}")) for field, node in types[name][1]]
-    return Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or PLACEHOLDER)
+class _Trees:
+    """The trees of the types that a definition describes."""
+
+    def __init__(self, types: Any) -> None:
+        self._types = types
+        self._made: dict[str, Struct] = {}
+        self._numbers: dict[str, int] = {}
+        """How many leaves and elements of fixed arrays each type has."""
+
+    def of(self, name: str, outer: tuple[str, ...] = ()) -> Struct:
+        """Return the tree of a type; ``outer``: the types that contain it."""
+        if name in self._made:
+            return self._made[name]
+        if name not in self._types:
+            raise WireError("its definition is missing", "", name)
+        if name in outer or len(outer) == DEEPEST:
+            what = "contains itself" if name in outer else f"is nested more than {DEEPEST} types deep"
+            raise WireError(what, "", name)
+        kinds = [
+            (field, self._of_node(node, f"{name}.{field}", (*outer, name)))
+            for field, node in self._types[name][1]
+        ]
+        numbers = sum(self._count(kind) for _, kind in kinds)
+        if numbers > MOST_NUMBERS:
+            raise WireError(f"has {numbers} numbers of fixed size, at most {MOST_NUMBERS} are read", "", name)
+        self._numbers[name] = numbers
+        made = Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or PLACEHOLDER)
+        self._made[name] = made
+        return made
+
+    def _count(self, kind: Any) -> int:
+        if isinstance(kind, Sequence):
+            kind = kind.element
+        if isinstance(kind, Struct):
+            return self._numbers[kind.name]
+        return kind.length if isinstance(kind, Array) else 1
+
+    def _of_node(self, node: Any, place: str, outer: tuple[str, ...]) -> Any:
+        """Return the tree of one field as rosbags parses it: a kind of node and its content."""
+        described, content = node[0].name, node[1]
+        if described == "NAME":
+            return self.of(content, outer)
+        if described == "BASE":
+            base = _BASE_NAMES.get(content[0], content[0])
+            if base == "string":
+                return String()
+            if base in PRIMITIVES:
+                return PRIMITIVES[base]
+            raise WireError(f"the type {base} is not supported", place)
+        element = self._of_node(content[0], place, outer)
+        if described == "ARRAY":
+            return array(element, content[1], place)
+        return sequence(element, content[1] or None, place)
 
 
 def _zero(kind: Any) -> Any:
@@ -85,24 +149,6 @@ def _zero(kind: Any) -> Any:
     return "" if isinstance(kind, String) else ()
 
 
-def _of_node(node: Any, types: Any, place: str) -> Any:
-    """The tree of one field as rosbags parses it: a kind of node and its content."""
-    described, content = node[0].name, node[1]
-    if described == "NAME":
-        return _of_types(content, types)
-    if described == "BASE":
-        base = _BASE_NAMES.get(content[0], content[0])
-        if base == "string":
-            return String()
-        if base in PRIMITIVES:
-            return PRIMITIVES[base]
-        raise WireError(f"the type {base} is not supported", place)
-    element = _of_node(content[0], types, place)
-    if described == "ARRAY":
-        return array(element, content[1], place)
-    return sequence(element, content[1] or None, place)
-
-
 # What the message language calls otherwise than the wire does.
 _BASE_NAMES = {"bool": "boolean", "byte": "octet", "char": "uint8", "float32": "float", "float64": "double"}
 
@@ -111,6 +157,8 @@ def array(element: Any, length: int, place: str) -> Array:
     """A fixed array; only numbers and booleans have a place in one here."""
     if not isinstance(element, Primitive):
         raise WireError("fixed arrays of strings or messages are not supported", place)
+    if not 0 < length <= MOST_NUMBERS:
+        raise WireError(f"a fixed array must have 1 to {MOST_NUMBERS} elements, got {length}", place)
     return Array(element, length)
 
 

@@ -37,6 +37,12 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
     return np.asarray(sec, np.int64) * NANOSECONDS + np.asarray(nanosec, np.int64)
 
 
+def _is_time(kind: Any) -> bool:
+    """Return whether a type is a ROS time. A bag may define any other type under the names of ours."""
+    fields = kind.fields if isinstance(kind, Struct) else ()
+    return [getattr(inner, "code", "") for _, inner, _ in fields] == ["i", "I"]
+
+
 @cache
 def counts_before_stamp(kind: Any) -> int | None:
     """How many sequence counts lie before the stamp with which a message of this type begins, if it does."""
@@ -45,7 +51,7 @@ def counts_before_stamp(kind: Any) -> int | None:
         if isinstance(kind, Sequence):
             counts, kind = counts + 1, kind.element
         elif kind.name in _STAMPED:
-            return counts
+            return counts if _is_time(kind.fields[0][1]) else None
         else:
             kind = kind.fields[0][1]
     return None

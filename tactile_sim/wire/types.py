@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
@@ -19,7 +19,7 @@ class WireError(TactileSimError):
 
     def __str__(self) -> str:
         place = ".".join(part for part in (self.message_type, self.path) if part)
-        return f"{place}: {self.reason}" if place else self.reason
+        return readable(f"{place}: {self.reason}" if place else self.reason)
 
     def inside(self, name: str | int) -> WireError:
         """The same error, seen from the struct or sequence around it."""

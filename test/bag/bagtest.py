@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import yaml
+from mcap.reader import make_reader
 
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.wire.encode import encoder
@@ -73,6 +76,13 @@ def write_frames(folder: Path, count: int = 50, seed: int = 0) -> np.ndarray:
         writing.put("/tactile/frame", "tactile_sim/msg/TactileFrame", (i + 1) * 10 * MS, value)
     writing.bag.close()
     return forces
+
+
+def embedded_metadata(folder: Path) -> Any:
+    """What rosbag2_storage_mcap decodes as the bag's metadata."""
+    with open(file_of(folder), "rb") as file:
+        [record] = make_reader(file).iter_metadata()
+    return yaml.safe_load(record.metadata["serialized_metadata"])
 
 
 def file_of(folder: Path) -> Path:

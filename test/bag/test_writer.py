@@ -8,11 +8,12 @@ import struct
 import numpy as np
 import pytest
 import yaml
-from bagtest import MS, TRANSIENT, TYPES, Writing, file_of, write_frames
+from bagtest import MS, TRANSIENT, TYPES, Writing, embedded_metadata, file_of, write_frames
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
 from tactile_sim import BagError, bag
+from tactile_sim.bag.contents import contents
 from tactile_sim.bag.mcap_writer import CHUNK_SIZE
 
 
@@ -30,9 +31,9 @@ def test_the_index_leads_to_the_messages_of_a_time_and_a_topic(tmp_path, monkeyp
         assert all(
             force.tobytes() == m.data[-240:] for force, (_, _, m) in zip(forces[39:59], found, strict=True)
         )
-        [metadata] = reader.iter_metadata()
-        described = yaml.safe_load(metadata.metadata["serialized_metadata"])
-    assert described == yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
+    # rosbag2_storage_mcap takes the record for what metadata.yaml has below its key.
+    beside = yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
+    assert beside == {"rosbag2_bagfile_information": embedded_metadata(tmp_path / "b")}
 
 
 def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_path, monkeypatch):
@@ -55,6 +56,23 @@ def test_metadata_is_there_from_the_first_moment_and_counts_what_is_written(tmp_
     with pytest.warns(UserWarning, match=r"0 bytes lost"):
         open_bag = bag.read(tmp_path / "b")
     assert open_bag["s"].data == ["x", "y"] and "writer was stopped" in open_bag.damage
+
+
+def test_every_chunk_has_a_message_index(tmp_path, monkeypatch):
+    """The mcap C++ library, and with it ros2 bag play, rejects a file whose first chunk has none."""
+    monkeypatch.setattr("tactile_sim.bag.writer.INTERVAL", 0.0)
+    writing = Writing(tmp_path / "b")
+    for topic in ("/silent", "/late"):
+        writing.bag.add_topic(topic, "std_msgs/msg/String", TYPES["std_msgs/msg/String"], [])
+        writing.bag.tick()
+        writing.put("/s", "std_msgs/msg/String", 5 * MS, {"data": "x"})
+        writing.bag.tick()
+    writing.bag.add_topic("/last", "std_msgs/msg/String", TYPES["std_msgs/msg/String"], [])
+    writing.bag.close()
+    with open(file_of(tmp_path / "b"), "rb") as file:
+        chunks = make_reader(file).get_summary().chunk_indexes
+    assert len(chunks) == 2 and all(chunk.message_index_length > 0 for chunk in chunks)
+    assert {"/silent", "/late", "/last", "/s"} == set(contents(tmp_path / "b").topics)
 
 
 def test_large_chunks_end_before_their_time(tmp_path):

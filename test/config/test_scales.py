@@ -55,33 +55,34 @@ def test_without_a_skin_all_contacts_can_still_be_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("scales", "message"),
+    ("scales", "facts"),
     [
-        ({"plam": 0.02}, "my.yaml: skin.scales.plam: the scene has no body named 'plam'; did you mean"),
-        ({"thumb_*": 0.02}, "skin.scales.thumb_*: no body matches the pattern 'thumb_*'; there are: body8"),
-        ({"Finger_*": 0.02}, "no body matches the pattern 'Finger_*'; did you mean 'finger_2'?"),
-        ({"ghost": 0.02}, "skin.scales.ghost: the body 'ghost' has no geom that collides, so it cannot feel"),
-        ({"bare": 0.02}, "skin.scales.bare: the body 'bare' has no geom that collides"),
-        ({"gh*": 0.02}, "skin.scales.gh*: no body matches the pattern 'gh*'"),
-        ({}, "skin.scales: no body has a skin; give one its spacing in metres, such as 'scales: {palm:"),
-        ({"left.palm": 0.02, "left_palm": 0.02}, "'left.palm' and 'left_palm' would share the topic 'ta"),
-        ({"finger_*": 0.02, "*inger_1": 0.01}, "patterns '*inger_1' and 'finger_*' differ about the body"),
+        ({"plam": 0.02}, ("skin.scales.plam", "'palm'")),
+        ({"thumb_*": 0.02}, ("skin.scales.thumb_*", "body8")),
+        ({"Finger_*": 0.02}, ("'Finger_*'", "'finger_2'")),
+        ({"ghost": 0.02}, ("skin.scales.ghost", "collides")),
+        ({"bare": 0.02}, ("skin.scales.bare", "collides")),
+        ({"gh*": 0.02}, ("skin.scales.gh*", "collides")),
+        ({"[gb][ha]*": 0.02, "palm": 0.02}, ("skin.scales.[gb][ha]*", "2", "collides")),
+        ({}, ("skin.scales", "palm")),
+        ({"left.palm": 0.02, "left_palm": 0.02}, ("'left.palm'", "'left_palm'", "tactile/left_palm")),
+        ({"finger_*": 0.02, "*inger_1": 0.01}, ("'*inger_1'", "'finger_*'", "'finger_1'")),
     ],
 )  # fmt: skip
-def test_scales_that_do_not_fit_the_scene_are_refused(scales, message):
+def test_scales_that_do_not_fit_the_scene_are_rejected(scales, facts):
     with pytest.raises(ConfigError) as error:
         resolve(scales)
-    assert message in str(error.value)
+    assert str(error.value).startswith("my.yaml: skin.scales")
+    for fact in facts:
+        assert fact in str(error.value)
 
 
-def test_absurdly_many_taxels_are_refused_with_their_number_and_a_spacing_that_would_do():
+def test_too_many_taxels_are_rejected_with_their_number_and_a_possible_spacing():
     # A cube of 0.1 m has 0.06 m2 of surface: 6e10 taxels a micrometre apart, 1e6 of them 0.245 mm apart.
     with pytest.raises(ConfigError) as error:
         resolve({"palm": 1e-6})
-    assert "skin.scales.palm: a spacing of 1e-06 m makes too many taxels, about 6.0e+10 in all" in str(
-        error.value
-    )
-    assert "make it 0.00025 m or more" in str(error.value)
+    for fact in ("skin.scales.palm", "1e-06 m", "6.0e+10", "0.00025 m"):
+        assert fact in str(error.value)
     assert resolve({"palm": 0.00025})
 
 

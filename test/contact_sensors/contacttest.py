@@ -1,4 +1,4 @@
-"""A sledge with all kinds of contact sensors, and what they must tell, from raw contacts one at a time."""
+"""A sledge with all kinds of contact sensors, and their expected readings, computed contact by contact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUBSETS = [[*s] for n in range(1, 8) for s in itertools.combinations(FIELDS, n)]
 
 
 def sledge(feet: int, sensors: str = "") -> str:
-    """A body that slides and spins over the floor on up to eight balls, among them some on its child."""
+    """Return a body that slides and spins on the floor on up to eight balls, which belong to its child."""
     balls = "".join(
         f'<geom name="foot{k}" size="{0.02 + 0.002 * k}"'
         f' pos="{0.1 * np.cos(k)} {0.09 * np.sin(k)} {0.002 * k}"/>'
@@ -50,12 +50,13 @@ def sledge(feet: int, sensors: str = "") -> str:
 
 
 def tag(name: str, pair: dict[str, str], data: list[str], num: int, reduce: str) -> str:
+    """Return a ``<contact>`` sensor as MJCF."""
     objects = " ".join(f'{key}="{value}"' for key, value in pair.items())
     return f'<contact name="{name}" {objects} data="{" ".join(data)}" num="{num}" reduce="{reduce}"/>'
 
 
 def table() -> dict[str, tuple[dict[str, str], list[str], int, str]]:
-    """The cases: every pair with every reduction and number, and every subset of the data."""
+    """Return the cases: every pair with every reduction and number, and every subset of the fields."""
     cases = {}
     for number, (pair, reduce, num) in enumerate(itertools.product(PAIRS, REDUCTIONS, NUMS)):
         data = SUBSETS[number % len(SUBSETS)]
@@ -71,7 +72,7 @@ CASES = table()
 
 @cache
 def sliding(feet: int, tmp: str, engine_name: str = "mujoco") -> Engine:
-    """All cases as sensors of a sledge in motion."""
+    """Return an engine with a moving sledge and all cases as sensors."""
     present = {name: case for name, case in CASES.items() if feet or "foot0" not in case[0].values()}
     file = f"{tmp}/sledge{feet}.xml"
     with open(file, "w") as out:
@@ -90,6 +91,7 @@ def sliding(feet: int, tmp: str, engine_name: str = "mujoco") -> Engine:
 
 
 def is_of(model: mujoco.MjModel, geom: int, key: str | None, name: str | None) -> bool:
+    """Return whether a geom belongs to the object that a key and a name select."""
     if key is None or key == "site":
         return True
     if key.startswith("geom"):
@@ -103,7 +105,7 @@ def is_of(model: mujoco.MjModel, geom: int, key: str | None, name: str | None) -
 
 
 def raw_contacts(engine: Engine, pair: dict[str, str]) -> list[dict]:
-    """The contacts that match a pair, in the engine's order, told from object 1 to object 2."""
+    """Return the contacts that match a pair, in the engine's order, directed from object 1 to object 2."""
     model, data = engine.model, engine.data
     first = next((key for key in pair if key[-1] in "1e"), None)
     second = next((key for key in pair if key.endswith("2")), None)
@@ -116,13 +118,13 @@ def raw_contacts(engine: Engine, pair: dict[str, str]) -> list[dict]:
             if (np.abs(contact.pos - data.site(site.id).xpos) > site.size).any():
                 continue
         sign = 0
-        for turned, (g1, g2) in ((1, (one, two)), (-1, (two, one))):
+        for order, (g1, g2) in ((1, (one, two)), (-1, (two, one))):
             if (
                 not sign
                 and is_of(model, g1, first, pair.get(first))
                 and is_of(model, g2, second, pair.get(second))
             ):
-                sign = turned
+                sign = order
         if not sign:
             continue
         wrench = np.zeros(6)
@@ -142,6 +144,7 @@ def raw_contacts(engine: Engine, pair: dict[str, str]) -> list[dict]:
 
 
 def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
+    """Return the contacts that a sensor keeps."""
     if reduce == "netforce":
         return [net(contacts)] if contacts else []
     if reduce == "mindist":
@@ -152,8 +155,9 @@ def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
 
 
 def net(contacts: list[dict]) -> dict:
+    """Return the sum of contacts as one contact with world axes."""
     weights = np.array([np.linalg.norm(contact["force"]) for contact in contacts])
-    # Without any force there is no point of attack: MuJoCo says the origin.
+    # If all forces are zero, MuJoCo reports the origin.
     pos = weights @ [contact["pos"] for contact in contacts] / max(weights.sum(), 1e-300)
     levers = [np.cross(contact["pos"] - pos, contact["force"]) for contact in contacts]
     return {
@@ -164,6 +168,3 @@ def net(contacts: list[dict]) -> dict:
         "normal": np.array([1.0, 0, 0]),
         "tangent": np.array([0, 1.0, 0]),
     }
-
-
-# -- the table -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Contact sensors against an independent computation from the raw contacts, one contact at a time."""
+"""Contact sensors against an independent computation, contact by contact."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from contacttest import (
-    CASES,
-    FIELDS,
-    PAIRS,
-    raw_contacts,
-    reduced,
-    sledge,
-    sliding,
-    tag,
-)
+from contacttest import CASES, FIELDS, PAIRS, raw_contacts, reduced, sledge, sliding, tag
 
 from tactile_sim.cli import main
 from tactile_sim.engines import ContactSensor, load
 
 
 @pytest.mark.parametrize("feet", range(9))
-def test_every_pair_reduction_and_number_says_what_the_raw_contacts_say(feet, folder, engine_name):
+def test_sensors_equal_the_computation_from_raw_contacts(feet, folder, engine_name):
     engine = sliding(feet, str(folder), engine_name)
     engine.contacts()
     assert engine.data.ncon == feet
@@ -41,8 +32,8 @@ def test_every_pair_reduction_and_number_says_what_the_raw_contacts_say(feet, fo
         assert sensor.values.shape == (1, 1 if reduce == "netforce" else num, ContactSensor.WIDTH)
         assert not sensor.values[0, len(expected) :].any(), name
         for s, contact in enumerate(expected):
-            told = np.concatenate([contact["force"], contact["torque"]])
-            np.testing.assert_allclose(sensor.wrench[0, s], told, atol=1e-9, err_msg=name)
+            wrench = np.concatenate([contact["force"], contact["torque"]])
+            np.testing.assert_allclose(sensor.wrench[0, s], wrench, atol=1e-9, err_msg=name)
             np.testing.assert_allclose(sensor.pos[0, s], contact["pos"], atol=1e-9, err_msg=name)
             np.testing.assert_allclose(sensor.dist[0, s], contact["dist"], atol=1e-12, err_msg=name)
             normal, tangent = sensor.normal[0, s], sensor.tangent[0, s]
@@ -56,12 +47,12 @@ def test_every_pair_reduction_and_number_says_what_the_raw_contacts_say(feet, fo
         )
         magnitude = engine.get_contact_force_magnitude(name)
         np.testing.assert_allclose(magnitude, [np.linalg.norm(total)], atol=1e-9, err_msg=name)
-    # One foot; all; those in the site's volume; none.
+    # The cases include no foot, one, all, and those in the site's volume.
     assert {0, feet} <= counts and (feet < 3 or len(counts) > 3)
 
 
 @pytest.mark.parametrize("feet", [0, 1, 8])
-def test_the_flat_array_is_the_documented_one(feet, folder, engine_name):
+def test_flat_array_has_the_documented_layout(feet, folder, engine_name):
     engine = sliding(feet, str(folder), engine_name)
     for name in engine.contact_sensor_names:
         _, data, num, reduce = CASES[name]
@@ -72,12 +63,12 @@ def test_the_flat_array_is_the_documented_one(feet, folder, engine_name):
         assert flat[0] == min(sensor.found[0], slots)
         read = 1
         for s, field in itertools.product(range(slots), [f for f in FIELDS if f in data and f != "found"]):
-            told = flat[read : read + FIELDS[field]]
-            np.testing.assert_array_equal(told, np.ravel(getattr(sensor, field)[0, s]).astype(np.float32))
+            values = flat[read : read + FIELDS[field]]
+            np.testing.assert_array_equal(values, np.ravel(getattr(sensor, field)[0, s]).astype(np.float32))
             read += FIELDS[field]
 
 
-def test_the_engines_own_layout_is_left_as_it_is(folder):
+def test_sensor_data_keeps_mujoco_layout(folder):
     engine = sliding(8, str(folder))
     plain = mujoco.MjModel.from_xml_path(f"{folder}/sledge8.xml")
     data = mujoco.MjData(plain)
@@ -87,41 +78,41 @@ def test_the_engines_own_layout_is_left_as_it_is(folder):
     mujoco.mj_forward(plain, data)
     assert len(engine.sensor_ids) == plain.nsensor
     for name in engine.sensor_ids:
-        told = engine.get_sensor_data(name)
-        assert told.shape == (1, plain.sensor(name).dim[0])
-        np.testing.assert_allclose(told[0], data.sensor(name).data, atol=1e-6)
+        values = engine.get_sensor_data(name)
+        assert values.shape == (1, plain.sensor(name).dim[0])
+        np.testing.assert_allclose(values[0], data.sensor(name).data, atol=1e-6)
 
 
-def test_a_sensor_that_tells_late_has_all_its_fields_late(tmp_path):
+def test_sensor_delay_applies_to_all_fields(tmp_path):
     scene = tmp_path / "late.xml"
     late = tag("late", PAIRS["bodies"], ["force"], 3, "netforce").replace("/>", ' delay=".02" nsample="20"/>')
     scene.write_text(sledge(3, late + tag("now", PAIRS["bodies"], ["force"], 3, "netforce")))
     engine = load(scene)
-    told = []
+    forces = []
     for _ in range(30):
         engine.step()
-        told.append([engine.get_contact_sensor(name).force[0, 0].copy() for name in ("late", "now")])
-    late, now = np.swapaxes(told, 0, 1)
+        forces.append([engine.get_contact_sensor(name).force[0, 0].copy() for name in ("late", "now")])
+    late, now = np.swapaxes(forces, 0, 1)
     np.testing.assert_array_equal(late[15:], now[5:-10])
     assert np.ptp(now[:, 2]) > 1.0
 
 
-def test_a_box_at_rest_is_felt_with_its_weight_in_either_order(tmp_path, engine_name):
+def test_box_at_rest_has_its_weight_in_either_order(tmp_path, engine_name):
     share, twist = 0.01, {"mujoco": 1e-3, "motrix": 0.03}[engine_name]
     scene = tmp_path / "box.xml"
     scene.write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
       <body name="box" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="3"/></body>
       </worldbody></mujoco>""")
-    ways = {
+    objects = {
         "up": {"geom1": "floor", "body2": "box"},
         "down": {"geom1": "box/geom0", "geom2": "floor"},
         "four": {"body1": "box", "num": 4},
     }
-    asked = {
+    requested = {
         "up": {"data": ["force"], "reduce": "netforce"},
         "down": {"data": ["force"], "reduce": "netforce"},
     }
-    sensors = {name: keys | asked.get(name, {}) for name, keys in ways.items()}
+    sensors = {name: keys | requested.get(name, {}) for name, keys in objects.items()}
     engine = load(scene, engine_name, contact_sensors=sensors)
     engine.step(600)
     weight = 3 * 9.81
@@ -135,11 +126,11 @@ def test_a_box_at_rest_is_felt_with_its_weight_in_either_order(tmp_path, engine_
     assert four.found[0] == four.filled[0] == 4
     np.testing.assert_allclose(four.force[0, :, 0].sum(), weight, rtol=share)
     np.testing.assert_allclose(four.normal[0], [[0, 0, -1]] * 4, atol=1e-3 * twist)
-    for name in ways:
+    for name in objects:
         np.testing.assert_allclose(engine.get_contact_force_magnitude(name), [weight], rtol=share)
 
 
-def test_the_examples_of_the_page_run_and_the_globe_weighs_on_the_hand(tmp_path, capsys):
+def test_documentation_examples_weigh_the_globe_on_the_hand(tmp_path, capsys):
     page = (Path(__file__).resolve().parents[2] / "docs" / "contact_sensors.md").read_text(encoding="utf-8")
     (file,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "page.yaml").write_text(file)
@@ -151,6 +142,6 @@ def test_the_examples_of_the_page_run_and_the_globe_weighs_on_the_hand(tmp_path,
     exec(code, names)
     engine, sensor = names["engine"], names["sensor"]
     assert sensor.found[0] == sensor.filled[0] >= 3
-    # Nothing else touches the globe, which hardly moves: hand and gravity balance.
+    # Only the hand touches the globe, which hardly moves, so its force balances gravity.
     weight = engine.model.body("globe").mass[0] * 9.81
     np.testing.assert_allclose(sensor.wrench[0, :, :3].sum(axis=0), [0, 0, weight], atol=0.05 * weight)

@@ -1,13 +1,13 @@
-"""A cube that falls on a floor, of which feelers are to tell."""
+"""A cube with feelers that falls on a floor."""
 
 from __future__ import annotations
 
 LENGTH, HEIGHT, HALF, GRAVITY = 0.05, 0.2, 0.1, 9.81
-"""Of feelers, of its lower side over the floor, half its side [m]; and [m/s2]."""
+"""Length of the feelers, height of the lower side above the floor, half the side [m]; gravity [m/s2]."""
 
 
 def mjcf(timestep: float) -> str:
-    """The scene, with a time step [s]."""
+    """Return the scene with a time step [s]."""
     return f"""
 <mujoco>
   <option timestep="{timestep}" gravity="0 0 -{GRAVITY}"/>

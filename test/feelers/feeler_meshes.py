@@ -1,21 +1,21 @@
-"""Bodies for the tests of feelers."""
+"""Models with a single body, for tests of feeler placement."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
 
-SEEN_ONLY = 'contype="0" conaffinity="0"'
-"""What may be flat, for it needs no convex hull."""
+VISUAL = 'contype="0" conaffinity="0"'
+"""Attributes of a visual geom; its mesh may be flat, because it needs no convex hull."""
 
 
 def numbers(array: np.ndarray) -> str:
-    """For an attribute of MJCF."""
+    """Format an array as an MJCF attribute."""
     return " ".join(f"{x:.9g}" for x in np.ravel(array))
 
 
 def inline(corners: np.ndarray, uv: np.ndarray | None = None, name: str = "m") -> str:
-    """A mesh asset of triangles (t, 3, 3) with u and v (t, 3, 2), v upwards; MuJoCo writes it downwards."""
+    """Return a mesh asset of triangles (t, 3, 3) with u and v (t, 3, 2), v upwards as opposed to MJCF."""
     coordinates = "" if uv is None else f'texcoord="{numbers(uv * [1, -1] + [0, 1])}"'
     faces = np.arange(3 * len(corners))
     return (
@@ -25,7 +25,7 @@ def inline(corners: np.ndarray, uv: np.ndarray | None = None, name: str = "m") -
 
 
 def scene(assets: str, geoms: str, folder: str = "") -> mujoco.MjModel:
-    """One body, its id is 1; turned and moved, as its geoms may be."""
+    """Return a model with one body, whose id is 1, away from the world's origin and rotated."""
     compiler = f'<compiler meshdir="{folder}"/>' if folder else ""
     return mujoco.MjModel.from_xml_string(
         f"<mujoco>{compiler}<asset>{assets}</asset><worldbody>"
@@ -34,13 +34,13 @@ def scene(assets: str, geoms: str, folder: str = "") -> mujoco.MjModel:
 
 
 def one_mesh(corners: np.ndarray, uv: np.ndarray | None = None) -> mujoco.MjModel:
-    """A body with one geom, `skin`, of that mesh."""
-    geom = f'<geom name="skin" type="mesh" mesh="m" pos=".1 -.2 .3" euler="10 -20 70" {SEEN_ONLY}/>'
+    """Return a model whose body has one geom `skin` with a mesh of these triangles."""
+    geom = f'<geom name="skin" type="mesh" mesh="m" pos=".1 -.2 .3" euler="10 -20 70" {VISUAL}/>'
     return scene(inline(corners, uv), geom)
 
 
 def in_body(model: mujoco.MjModel, geom: int = 0) -> np.ndarray:
-    """(t, 3, 3) corners of a mesh geom in its body's frame, as compiled [m]."""
+    """Return the corners (t, 3, 3) of a compiled mesh geom in its body's frame [m]."""
     mesh = model.geom_dataid[geom]
     vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(float)
     rotation = np.empty(9)

@@ -1,4 +1,4 @@
-"""Hairs put where a test wants them, and scenes turned as a whole."""
+"""Feelers at given positions, and scenes rotated as a whole."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tactile_sim.feelers import Placed
 LENGTH = 0.1
 
 
-def hairs(body: int, positions, normals, lengths=LENGTH) -> Placed:
-    """Feelers of a body at (n, 3) places along unit vectors (n, 3) or (3,), without an image."""
+def feelers_at(body: int, positions, normals, lengths=LENGTH) -> Placed:
+    """Return feelers of a body at positions (n, 3) along unit vectors (n, 3) or (3,), without an image."""
     positions = np.atleast_2d(np.asarray(positions, float))
     n = len(positions)
     return Placed(
@@ -33,7 +33,7 @@ def hairs(body: int, positions, normals, lengths=LENGTH) -> Placed:
 
 
 def load(world: str, asset: str = "", rest: str = "") -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """A scene in its first pose."""
+    """Load a scene and compute its initial poses."""
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><asset>{asset}</asset><worldbody>{world}</worldbody>{rest}</mujoco>"
     )
@@ -43,7 +43,7 @@ def load(world: str, asset: str = "", rest: str = "") -> tuple[mujoco.MjModel, m
 
 
 def turned(data: mujoco.MjData, count: int = 4, far: float = 3.0) -> Iterator[None]:
-    """The scene as it is, then turned and moved as a whole, `count` times."""
+    """Yield with the scene as it is, then `count` times with the whole scene rotated and translated."""
     poses = (data.xpos, data.xmat), (data.geom_xpos, data.geom_xmat)
     first = [(positions.copy(), rotations.copy()) for positions, rotations in poses]
     rng = np.random.default_rng(0)
@@ -59,16 +59,16 @@ def turned(data: mujoco.MjData, count: int = 4, far: float = 3.0) -> Iterator[No
 
 
 def directions(count: int) -> np.ndarray:
-    """Unit vectors (count, 3) to all sides."""
+    """Return random unit vectors (count, 3)."""
     vectors = np.random.default_rng(1).normal(size=(count, 3))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def numbers(array) -> str:
-    """For an attribute of MJCF."""
+    """Format an array as an MJCF attribute."""
     return " ".join(f"{x:.9g}" for x in np.ravel(array))
 
 
 def mesh(name: str, vertices, faces) -> str:
-    """An asset."""
+    """Return a mesh asset."""
     return f'<mesh name="{name}" vertex="{numbers(vertices)}" face="{numbers(faces)}"/>'

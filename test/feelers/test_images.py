@@ -1,4 +1,4 @@
-"""What feelers and skins show as images."""
+"""Tactile images of feelers and skins."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from tactile_sim.skin import Skin
 CUBE = '<geom type="box" size=".1 .1 .1"/>'
 
 
-def test_free_feelers_are_black_and_covered_ones_white():
+def test_free_feelers_are_black_and_covered_feelers_white():
     painted = np.zeros((3, 4), np.uint8)
     painted[1] = 255, 255, 51, 255
     placed = place(scene("", CUBE), 1, image=painted, length=0.1)
     free = np.array([0.1, 0.04, 0.01, 0.0])
     expected = np.zeros((3, 4), np.uint8)
-    expected[1] = 0, 153, 128, 255  # 255 · (1 − free / length), the third is 0.02 m long
+    expected[1] = 0, 153, 128, 255  # 255 · (1 − free / length), the third is 20 mm long
     assert (image(placed, free) == expected).all()
 
 
-def test_each_pixel_of_a_skin_shows_the_taxel_that_is_nearest_on_its_side():
+def test_skin_pixels_show_taxels_on_their_side():
     model = scene("", '<geom type="box" size=".1 .1 .002"/>')
     skin = Skin(model, {1: 0.02})
     shown = SkinImage(model, skin, 0)
     top = skin.normals[:, 2] > 0.5
-    picture = shown.image(np.where(top, 1.0, 0.0), 1.0)
-    assert picture.shape == (shown.height, shown.width, 3)
-    # Upper face in the middle of the upper part of the cross, the lower one below it.
+    pixels = shown.image(np.where(top, 1.0, 0.0), 1.0)
+    assert pixels.shape == (shown.height, shown.width, 3)
+    # The upper face is in the middle of the upper part of the cross, the lower face below it.
     quarter, half = shown.height // 4, shown.width // 4
     full, none = colors(np.array([1.0, 0.0]), 1.0)
-    assert (picture[quarter, half] == full).all()
-    assert (picture[3 * quarter, half] == none).all()
-    assert (picture[0, -1] == BACKGROUND).all()
+    assert (pixels[quarter, half] == full).all()
+    assert (pixels[3 * quarter, half] == none).all()
+    assert (pixels[0, -1] == BACKGROUND).all()
 
 
-def test_all_taxels_of_a_skin_are_shown_and_nearest_ones_at_their_place():
+def test_skin_image_shows_every_taxel_at_its_position():
     model = scene("", '<geom type="capsule" size=".04 .1"/>')
     skin = Skin(model, {1: 0.01})
     shown = SkinImage(model, skin, 0)
@@ -52,7 +52,7 @@ def test_all_taxels_of_a_skin_are_shown_and_nearest_ones_at_their_place():
     assert away[np.arange(len(away)), shown.taxels] == pytest.approx(away.min(axis=1), abs=1e-12)
 
 
-def test_a_skin_of_several_geoms_has_their_maps_below_each_other():
+def test_maps_of_several_geoms_are_stacked():
     model = scene("", CUBE + '<geom type="sphere" size=".05" pos="0 0 .15"/>')
     skin = Skin(model, {1: 0.02})
     shown = SkinImage(model, skin, 0)
@@ -61,7 +61,7 @@ def test_a_skin_of_several_geoms_has_their_maps_below_each_other():
     assert rows[ball].max() >= shown.height * 0.9 and rows[~ball].min() < shown.height * 0.5
 
 
-def test_planes_and_height_fields_have_no_image():
+def test_planes_and_height_fields_are_not_mappable():
     model = type(scene("", CUBE)).from_xml_string(
         '<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>'
         '<geom type="plane" size="1 1 1"/><geom type="hfield" hfield="h"/><geom size="1"/>'

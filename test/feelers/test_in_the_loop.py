@@ -1,4 +1,4 @@
-"""Feelers of a whole simulation: the time of a fall, images of its touch, and what it costs nobody."""
+"""Feelers in a simulation: a fall, tactile images, settings and limits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 from PIL import Image
+from support.errors import raises
 
 from tactile_sim import config
 from tactile_sim.drawing.images import tactile_images
@@ -18,19 +19,19 @@ from tactile_sim.feelers import place
 from tactile_sim.simulation import Simulation
 
 TIMESTEP = 0.001
-"""[s]"""
+"""Time step [s]."""
 SCENE = mjcf(TIMESTEP)
 
 
 def simulation(folder: Path, scene: str = SCENE, **keys) -> Simulation:
-    """A scene with what a configuration says of it."""
+    """Return a simulation of a scene with the given keys of a configuration."""
     (folder / "scene.xml").write_text(scene)
     return Simulation(config.from_mapping({"scene": "scene.xml", **keys}, folder, "my.yaml"))
 
 
 @pytest.fixture
 def falling(tmp_path) -> Simulation:
-    """A cube with feelers of 50 mm all over, 200 mm above the floor."""
+    """Return a simulation of a cube with feelers of 50 mm on all sides, 200 mm above the floor."""
     return simulation(
         tmp_path,
         skin={"scales": {"cube": 0.02}},
@@ -39,11 +40,11 @@ def falling(tmp_path) -> Simulation:
 
 
 def bottom(falling: Simulation) -> np.ndarray:
-    """(f,) which feelers point down."""
+    """Return which feelers point down (f,)."""
     return falling.feelers.normals[:, 2] < -0.99
 
 
-def test_the_first_feeler_sees_the_floor_before_the_first_force_by_what_length_and_speed_give(falling):
+def test_feelers_of_a_falling_cube_react_before_its_skin(falling):
     seen = felt = math.inf
     while felt == math.inf and falling.time < 1.0:
         snapshot = falling.observe()
@@ -51,13 +52,13 @@ def test_the_first_feeler_sees_the_floor_before_the_first_force_by_what_length_a
             seen = min(seen, falling.time)
         if np.abs(snapshot.taxels).max() > 0:
             felt = falling.time
-        falling.advance()
-    # Free fall: the feelers reach the floor when their length is left, the skin when nothing is.
+        falling.step()
+    # Free fall: the feelers reach the floor at a height of their length, the skin at a height of 0.
     assert seen == pytest.approx(math.sqrt(2 * (HEIGHT - LENGTH) / GRAVITY), abs=2 * TIMESTEP)
     assert felt == pytest.approx(math.sqrt(2 * HEIGHT / GRAVITY), abs=2 * TIMESTEP)
 
 
-def test_a_falling_cube_reads_its_height_over_the_floor(falling):
+def test_feelers_of_a_falling_cube_read_its_height(falling):
     below = bottom(falling)
     assert below.sum() > 20
     while falling.engine.data.qpos[2] - HALF > 0.005:
@@ -65,36 +66,38 @@ def test_a_falling_cube_reads_its_height_over_the_floor(falling):
         free = falling.observe().feelers
         assert free[below] == pytest.approx(np.full(below.sum(), min(height, LENGTH)), abs=1e-6)
         assert (free[falling.feelers.normals[:, 2] > -1e-9] == LENGTH).all()
-        falling.advance()
+        falling.step()
 
 
-def test_the_image_is_black_before_grey_on_the_way_and_white_at_rest(falling):
-    [picture] = [image for image in tactile_images(falling) if image.name == "image"]
-    assert picture.encoding == "mono8"
-    assert not picture.make(falling.observe()).any()
+def test_image_of_a_falling_cube_turns_from_black_to_white(falling):
+    [tactile_image] = [image for image in tactile_images(falling) if image.name == "image"]
+    assert tactile_image.encoding == "mono8"
+    assert not tactile_image.make(falling.observe()).any()
     while falling.engine.data.qpos[2] - HALF > 0.4 * LENGTH:
-        falling.skip(1)
-    grey = picture.make(falling.observe())
+        falling.step(1)
+    grey = tactile_image.make(falling.observe())
     covered = 1 - (falling.engine.data.qpos[2] - HALF) / LENGTH
     assert np.count_nonzero(grey) == bottom(falling).sum()
     assert np.abs(grey[grey > 0] - 255 * covered).max() <= 1
-    falling.skip(2000)
-    white = picture.make(falling.observe())
+    falling.step(2000)
+    white = tactile_image.make(falling.observe())
     assert np.count_nonzero(white == 255) == bottom(falling).sum()
     [placed] = [body.placed for body in falling.feelers.bodies]
-    # Each pixel is its feeler's.
+    # Each pixel shows its own feeler.
     assert (white.ravel()[placed.pixels] == np.where(bottom(falling), 255, 0)).all()
 
 
-def test_the_picture_of_forces_is_coloured_where_the_cube_stands(falling):
-    pictures = {image.name: image for image in tactile_images(falling)}
-    assert set(pictures) == {"image", "force_image"}  # of a body with both, the feelers have the plain name
-    free = pictures["force_image"].make(falling.observe())
-    falling.skip(2000)
-    loaded = pictures["force_image"].make(falling.observe())
+def test_force_image_changes_at_the_lower_face(falling):
+    images = tactile_images(falling)
+    by_name = {image.name: image for image in images}
+    assert set(by_name) == {"image", "force_image"}  # the feelers of a body with both have the plain name
+    assert [image.name for image in images] == list(by_name)  # it can be iterated again
+    free = by_name["force_image"].make(falling.observe())
+    falling.step(2000)
+    loaded = by_name["force_image"].make(falling.observe())
     assert free.shape == loaded.shape and free.shape[2] == 3
     changed = (free != loaded).any(axis=2)
-    # The floor touches one of six faces, at its four corners at least.
+    # The floor touches one of six faces, at least at its four corners.
     assert 0 < changed.sum() <= (free != free[0, 0]).any(axis=2).sum() / 6 * 1.1
 
 
@@ -115,18 +118,18 @@ TWO_MAPS = """
 """
 
 
-def test_each_of_several_maps_of_a_body_is_an_image_and_all_are_one(tmp_path):
+def test_maps_of_several_geoms_are_separate_images_and_one_stacked_image(tmp_path):
     Image.fromarray(np.full((4, 6), 255, np.uint8)).save(tmp_path / "left pad.png")
     Image.fromarray(np.full((2, 3), 255, np.uint8)).save(tmp_path / "right.png")
     paw = simulation(
         tmp_path, TWO_MAPS, contacts="all", feelers={"paw": {"image": "{geom}.png", "length": 0.05}}
     )
-    pictures = {image.name: image.make(paw.observe()) for image in tactile_images(paw)}
-    assert set(pictures) == {"image", "left_pad/image", "right/image"}
-    # The ceiling is 20 mm above one tile and 10 mm above the other: 60 and 80 % of the hairs are covered.
-    assert (pictures["left_pad/image"] == np.full((4, 6), 153)).all()
-    assert (pictures["right/image"] == np.full((2, 3), 204)).all()
-    whole = pictures["image"]
+    made = {image.name: image.make(paw.observe()) for image in tactile_images(paw)}
+    assert set(made) == {"image", "left_pad/image", "right/image"}
+    # The ceiling is 20 mm above one tile and 10 mm above the other: 60 and 80 % of the lengths are covered.
+    assert (made["left_pad/image"] == np.full((4, 6), 153)).all()
+    assert (made["right/image"] == np.full((2, 3), 204)).all()
+    whole = made["image"]
     assert whole.shape == (6, 6)
     assert (whole[:4] == 153).all() and (whole[4:, :3] == 204).all() and not whole[4:, 3:].any()
     [body] = paw.feelers.bodies
@@ -134,12 +137,12 @@ def test_each_of_several_maps_of_a_body_is_an_image_and_all_are_one(tmp_path):
     assert whole.ravel()[body.placed.pixels] == pytest.approx(255 * (1 - free / 0.05), abs=0.5)
 
 
-def test_a_skin_alone_has_the_picture_of_its_forces(tmp_path):
+def test_body_with_only_a_skin_has_a_force_image(tmp_path):
     alone = simulation(tmp_path, skin={"scales": {"cube": 0.02}})
     assert [(image.name, image.encoding) for image in tactile_images(alone)] == [("image", "rgb8")]
 
 
-def test_feelers_alone_need_no_skin(tmp_path):
+def test_feelers_do_not_require_a_skin(tmp_path):
     alone = simulation(tmp_path, feelers={"cu*": {"spacing": 0.05, "length": 0.1}})
     assert len(alone.observe().feelers) == len(alone.feelers.positions) > 0
     assert len(alone.observe().taxels) == 0
@@ -147,24 +150,34 @@ def test_feelers_alone_need_no_skin(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("entry", "fact"),
     [
         ({"image": "none.png"}, "none.png"),
-        ({"spacing": 1e-5}, "too many"),
-        ({"image": "package://no_such_package/a.png"}, "no package 'no_such_package'"),
-        ({"image": "skin_{body}.png"}, "only {geom} stands for something"),
-        ({"image": "a" * 300 + ".png"}, "too long"),
-        ({"image": "a\0b.png"}, "nobody can see"),
-        ({"image": "a\nb.png"}, "nobody can see"),
-        ({"spacing": 0.02, "length": 1e300}, "needs a finite number above 0 and at most 1e+06"),
+        ({"spacing": 1e-5}, "1e-05"),
+        ({"image": "package://no_such_package/a.png"}, "'no_such_package'"),
+        ({"image": "skin_{body}.png"}, "{geom}"),
+        ({"image": "a" * 300 + ".png"}, "a" * 50),
+        ({"image": "a\0b.png"}, repr("a\0b.png")),
+        ({"image": "a\nb.png"}, repr("a\nb.png")),
+        ({"spacing": 0.02, "length": 1e300}, "1e+300"),
     ],
 )
-def test_bad_feelers_are_refused_by_key_and_file(tmp_path, entry, message):
-    with pytest.raises(TactileSimError) as refused:
+def test_invalid_feelers_are_rejected_by_key_and_file(tmp_path, entry, fact):
+    with raises(TactileSimError, fact) as refused:
         simulation(tmp_path, feelers={"cube": entry})
     assert str(refused.value).startswith("my.yaml: feelers.cube")
-    assert message in str(refused.value)
     assert str(refused.value).isprintable()
+
+
+def test_white_only_of_the_configuration_is_applied(tmp_path):
+    image = np.full((30, 40, 3), [255, 0, 0], np.uint8)
+    image[10:20, ::2] = 255  # every second column of the four faces in the middle
+    Image.fromarray(image).save(tmp_path / "faces.png")
+    counts = [
+        len(simulation(tmp_path, feelers={"cube": {"image": "faces.png", **keys}}).feelers.lengths)
+        for keys in ({}, {"white_only": True}, {"white_only": False})
+    ]
+    assert counts == [200, 200, 600]
 
 
 def white(folder: Path, side: int) -> str:
@@ -172,31 +185,31 @@ def white(folder: Path, side: int) -> str:
     return "white.png"
 
 
-def test_an_image_of_too_many_feelers_is_refused(tmp_path):
+def test_image_with_too_many_feelers_is_rejected(tmp_path):
     # The cross covers half of the image of a cube.
-    with pytest.raises(TactileSimError, match=r"feelers.cube: .*1500 x 1500 pixels paints too many feelers"):
+    with raises(TactileSimError, "feelers.cube", "1500 x 1500", "1,000,000"):
         simulation(tmp_path, feelers={"cube": {"image": white(tmp_path, 1500)}})
 
 
 @pytest.mark.parametrize("second", [{"spacing": 0.0007}, {"image": "white.png"}])
-def test_all_bodies_share_the_number_of_feelers_that_there_may_be(tmp_path, second):
+def test_limit_on_feelers_applies_to_all_bodies_together(tmp_path, second):
     scene = SCENE.replace(
         "</worldbody>", '<body name="other" pos="1 0 1"><geom type="box" size=".1 .1 .1"/></body></worldbody>'
     )
-    # Each alone may be: 1024² / 2 = 524,288.
+    # Each body alone is within the limit: 1024² / 2 = 524,288.
     feelers = {"cube": {"image": white(tmp_path, 1024)}, "other": second}
-    with pytest.raises(TactileSimError, match=r"feelers.other: .*the 475,\d+ that are left of 1,000,000"):
+    with raises(TactileSimError, "feelers.other", "475,", "1,000,000"):
         simulation(tmp_path, scene, feelers=feelers)
 
 
-def test_white_beside_the_map_does_not_count_as_feelers(tmp_path):
-    # 1200² = 1.44 million white pixels, of which the cross of a cube has half.
+def test_white_outside_the_map_does_not_count_as_feelers(tmp_path):
+    # 1200² = 1.44 million white pixels, half of which are on the cross of a cube.
     placed = place(mujoco.MjModel.from_xml_string(SCENE), 1, image=np.ones((1200, 1200), bool))
     assert len(placed.positions) == 1200**2 // 2
     assert (np.diff(placed.pixels.astype(int)) > 0).all()
 
 
-def test_bodies_of_one_shape_have_the_same_feelers_each_in_its_place(tmp_path):
+def test_bodies_of_the_same_shape_have_the_same_feelers(tmp_path):
     ball = '<geom type="sphere" size=".05" pos="{} 0 0"/>'
     bodies = "".join(f'<body name="ball{k}" pos="{k} 0 1">{ball.format(k / 10)}</body>' for k in range(3))
     scene = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
@@ -208,21 +221,21 @@ def test_bodies_of_one_shape_have_the_same_feelers_each_in_its_place(tmp_path):
         assert positions == pytest.approx(first + [k / 10, 0, 0], abs=1e-12)
 
 
-def test_two_bodies_that_would_share_the_topics_of_their_feelers_are_refused(tmp_path):
+def test_bodies_with_the_same_feeler_topic_are_rejected(tmp_path):
     scene = SCENE.replace(
         "</worldbody>", '<body name="cu.be" pos="1 0 1"><geom size="0.1"/></body>'
         '<body name="cu-be" pos="2 0 1"><geom size="0.1"/></body></worldbody>',
     )  # fmt: skip
-    with pytest.raises(TactileSimError, match=r"would share the topic 'tactile/cu_be'"):
+    with raises(TactileSimError, "'tactile/cu_be'"):
         simulation(tmp_path, scene, skin={"scales": {"cu.be": 0.02}}, feelers={"cu-be": {"spacing": 0.02}})
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "motrix"])
-def test_feelers_read_the_same_whichever_engine_moves_the_scene(tmp_path, engine):
+def test_feelers_read_the_height_with_both_engines(tmp_path, engine):
     if engine == "motrix":
         pytest.importorskip("motrixsim", reason="motrixsim is not installed: pip install 'motrixsim<0.11'")
     moved = simulation(tmp_path, engine=engine, contacts="all", feelers={"cube": {"spacing": 0.02}})
-    moved.skip(100)
+    moved.step(100)
     height = moved.engine.body_positions[1, 2] - HALF if moved.observe() else None
     below = bottom(moved)
     assert moved.observe().feelers[below] == pytest.approx(np.full(below.sum(), min(height, 0.1)), abs=1e-6)

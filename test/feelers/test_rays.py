@@ -1,4 +1,4 @@
-"""Rays at random through all kinds of geoms: against MuJoCo's own, and what is inside against formulas."""
+"""Random rays against all types of geoms, compared with MuJoCo's rays and with inside tests by formula."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
-from feelertest import hairs, load, mesh, numbers, turned
+from feelertest import feelers_at, load, mesh, numbers, turned
 
 from tactile_sim.feelers import Feelers
 
@@ -34,7 +34,7 @@ ASSETS = (
 
 
 def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Geoms at random poses around a ball that bears the hairs, some across it."""
+    """Return geoms at random poses around a small ball that has the feelers, some across it."""
     rng = np.random.default_rng(seed)
     bodies = '<body><freejoint/><geom size=".001"/></body>'
     for kind in kinds:
@@ -43,38 +43,38 @@ def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return load(bodies, ASSETS)
 
 
-def random_hairs(seed: int, count: int = 800):
-    """Anywhere, to all sides: as if the body were a cloud."""
+def random_feelers(seed: int, count: int = 800):
+    """Return feelers at random positions and in random directions, not on the surface of the body."""
     rng = np.random.default_rng(seed)
     normals = rng.normal(size=(count, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return hairs(1, rng.uniform(-0.25, 0.25, (count, 3)), normals, rng.uniform(0.05, 0.3, count))
+    return feelers_at(1, rng.uniform(-0.25, 0.25, (count, 3)), normals, rng.uniform(0.05, 0.3, count))
 
 
 @pytest.mark.parametrize(
     "kinds", [*([kind] for kind in KINDS), list(KINDS)], ids=lambda kinds: "-".join(kinds)
 )
-def test_readings_are_those_of_mujocos_rays_and_zero_inside(kinds):
+def test_readings_equal_mujoco_rays_and_are_zero_inside(kinds):
     for seed in range(3):
         model, data = scene(kinds, seed)
-        placed = random_hairs(seed)
+        placed = random_feelers(seed)
         free = Feelers(model, [placed], tolerance=0).read(data)
-        met = np.array([
+        hit = np.array([
             mujoco.mj_ray(model, data, start, along, None, 1, 1, None)
             for start, along in zip(placed.positions, placed.normals, strict=True)
         ])  # fmt: skip
-        met = np.where(met < 0, np.inf, met)
+        hit = np.where(hit < 0, np.inf, hit)
         inside = np.any(
             [_inside(model, data, geom, placed.positions) for geom in range(1, model.ngeom)], axis=0
         )
-        expected = np.where(inside, 0, np.minimum(met, placed.lengths))
+        expected = np.where(inside, 0, np.minimum(hit, placed.lengths))
         assert 0.01 < np.mean(inside) < 0.99
         assert 0.01 < np.mean((free > 0) & (free < placed.lengths))
         np.testing.assert_allclose(free, expected, rtol=0, atol=1e-6)
 
 
 def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
-    """Whether points of the world are in a geom, by its equation or by the solid angles of its triangles."""
+    """Return whether world points are in a geom, by its equation or its triangles' solid angles."""
     p = (points - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
     size, kind = model.geom_size[geom], mujoco.mjtGeom(model.geom_type[geom])
     if kind == mujoco.mjtGeom.mjGEOM_PLANE:
@@ -104,7 +104,7 @@ def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
 
 
 def _in_hills(model, p: np.ndarray) -> np.ndarray:
-    """Over the base and under the plane through the corners of the triangle that a point is over."""
+    """Return whether points are above the base and below the plane of the triangle under them."""
     rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
     x, y, height, base = model.hfield_size[0]
     i, j = (p[:, 0] + x) / (2 * x) * (columns - 1), (p[:, 1] + y) / (2 * y) * (rows - 1)
@@ -120,28 +120,28 @@ def _in_hills(model, p: np.ndarray) -> np.ndarray:
     return (np.abs(p[:, 0]) < x) & (np.abs(p[:, 1]) < y) & (p[:, 2] > -base) & (p[:, 2] < ground)
 
 
-def test_a_scene_reads_the_same_however_it_lies_in_the_world():
+def test_readings_are_invariant_to_the_pose_of_the_scene():
     model, data = scene(list(KINDS), 5)
-    placed = random_hairs(5, 3000)
+    placed = random_feelers(5, 3000)
     feelers = Feelers(model, [placed])
     free = feelers.read(data)
     for _ in turned(data, count=8):
         np.testing.assert_allclose(feelers.read(data), free, rtol=0, atol=1e-7)
 
 
-def test_the_trees_hide_nothing():
-    """Read one by one, each hair with its own tree, all come to the same."""
+def test_readings_do_not_depend_on_the_tree():
+    """Feelers that each have a tree of their own read the same."""
     model, data = scene(list(KINDS), 6)
-    placed = random_hairs(6, 300)
+    placed = random_feelers(6, 300)
     free = Feelers(model, [placed]).read(data)
     alone = [
-        hairs(1, placed.positions[k], placed.normals[k], placed.lengths[k]) for k in range(len(free))
+        feelers_at(1, placed.positions[k], placed.normals[k], placed.lengths[k]) for k in range(len(free))
     ]  # fmt: skip
     np.testing.assert_array_equal(Feelers(model, alone).read(data), free)
 
 
-def test_rays_through_edges_and_corners_of_a_mesh_neither_slip_through_nor_count_twice():
-    """A fine grid on a cube: hairs through its vertices and edges, from inside and outside."""
+def test_rays_through_edges_and_corners_of_a_mesh_hit_once():
+    """Feelers through the vertices and edges of a subdivided cube, from inside and outside."""
     block = trimesh.creation.box((0.25, 0.25, 0.25)).subdivide().subdivide()
     model, data = load(
         '<body><geom type="mesh" mesh="block"/></body>'
@@ -150,8 +150,8 @@ def test_rays_through_edges_and_corners_of_a_mesh_neither_slip_through_nor_count
     )  # fmt: skip
     grid = np.linspace(-0.125, 0.125, 17)[1:-1]
     y, z = (values.ravel() for values in np.meshgrid(grid, grid))
-    # The hairs' body is 0.25 before the block, so the block is from 0.125 to 0.375 in its frame.
+    # The body with the feelers is 0.25 m in front of the block, which is from 0.125 to 0.375 m in its frame.
     for x, expected in ((0.0625, 0.0625), (-0.25, 0.3), (0.1875, 0), (0.36, 0), (0.4, 0.3)):
-        placed = hairs(2, np.column_stack([np.full(len(y), x), y, z]), [1, 0, 0], 0.3)
+        placed = feelers_at(2, np.column_stack([np.full(len(y), x), y, z]), [1, 0, 0], 0.3)
         free = Feelers(model, [placed], tolerance=0).read(data)
         np.testing.assert_allclose(free, expected, rtol=0, atol=1e-7)

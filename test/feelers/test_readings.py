@@ -1,4 +1,4 @@
-"""How far feelers are free, against closed forms: from free to covered, at any rotation of the scene."""
+"""Free lengths against closed forms, from free to covered, at any pose of the scene."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
-from feelertest import LENGTH, directions, hairs, load, mesh, turned
+from feelertest import LENGTH, directions, feelers_at, load, mesh, turned
+from support.errors import raises
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import Feelers
 
 ATOL = 1e-7
-"""[m]; what float32 holds of a mesh that MuJoCo has turned into its inertial frame, and of a height field."""
+"""Accuracy of float32 meshes, which MuJoCo rotates into the inertial frame, and height fields [m]."""
 INSIDE = 0.2 * LENGTH
 BLOCK = trimesh.creation.box((0.25, 0.25, 0.25))
 
 
 def read(model, data, placed, **options) -> np.ndarray:
-    """Free lengths, which are the same however the scene as a whole lies in the world."""
+    """Return free lengths, after checking that they do not depend on the pose of the whole scene."""
     feelers = Feelers(model, [placed], **options)
     free = feelers.read(data)
     for _ in turned(data):
@@ -26,8 +27,8 @@ def read(model, data, placed, **options) -> np.ndarray:
     return free
 
 
-def box_hairs(body: int, half: float, lengths=LENGTH):
-    """On a grid on the six faces of a box."""
+def box_feelers(body: int, half: float, lengths=LENGTH):
+    """Return feelers on a grid on the six faces of a box."""
     grid = np.linspace(-0.9 * half, 0.9 * half, 7)
     positions, normals = [], []
     for axis in range(3):
@@ -36,14 +37,14 @@ def box_hairs(body: int, half: float, lengths=LENGTH):
             place[..., (axis + 1) % 3], place[..., (axis + 2) % 3] = np.meshgrid(grid, grid)
             positions.append(place.reshape(-1, 3))
             normals.append(np.tile(side * np.eye(3)[axis], (len(grid) ** 2, 1)))
-    return hairs(body, np.concatenate(positions), np.concatenate(normals), lengths)
+    return feelers_at(body, np.concatenate(positions), np.concatenate(normals), lengths)
 
 
 @pytest.mark.parametrize("tilt", ["0 0 0", "20 35 10"])
-def test_a_plane_rising_into_the_feelers_of_a_box(tilt):
+def test_plane_against_feelers_of_a_box(tilt):
     model, data = load(f'<geom type="plane" size=".01 .01 1"/><body euler="{tilt}"><freejoint/>'
                        '<geom type="box" size=".1 .1 .1"/></body>')  # fmt: skip
-    placed = box_hairs(1, 0.1)
+    placed = box_feelers(1, 0.1)
     roots, along = [rows @ data.xmat[1].reshape(3, 3).T for rows in (placed.positions, placed.normals)]
     seen = set()
     for height in np.linspace(0.401, -0.399, 33):  # no root lies just in the plane
@@ -59,7 +60,7 @@ def test_a_plane_rising_into_the_feelers_of_a_box(tilt):
     assert seen == {1, 0, -1}
 
 
-def test_a_sphere_into_the_feelers_of_a_plane():
+def test_sphere_against_feelers_of_a_plane():
     radius = 0.15
     model, data = load(f'<geom type="plane" size="1 1 1"/><body><freejoint/><geom size="{radius}"/></body>')
     grid = np.linspace(-0.2, 0.2, 20)
@@ -71,11 +72,11 @@ def test_a_sphere_into_the_feelers_of_a_plane():
         mujoco.mj_kinematics(model, data)
         expected = np.where(off < radius, np.clip(height - below, 0, LENGTH), LENGTH)
         np.testing.assert_allclose(
-            read(model, data, hairs(0, places, [0, 0, 1])), expected, rtol=0, atol=ATOL
+            read(model, data, feelers_at(0, places, [0, 0, 1])), expected, rtol=0, atol=ATOL
         )
 
 
-def test_a_capsule_beside_the_feelers_of_a_mesh():
+def test_capsule_against_feelers_of_a_mesh():
     radius, half = 0.05, 0.1
     model, data = load(
         '<body><freejoint/><geom type="mesh" mesh="block"/></body>'
@@ -91,11 +92,11 @@ def test_a_capsule_beside_the_feelers_of_a_mesh():
         mujoco.mj_kinematics(model, data)
         expected = np.where(rest > 0, np.clip(distance - np.sqrt(np.maximum(rest, 0)), 0, LENGTH), LENGTH)
         np.testing.assert_allclose(
-            read(model, data, hairs(1, places, [1, 0, 0])), expected, rtol=0, atol=ATOL
+            read(model, data, feelers_at(1, places, [1, 0, 0])), expected, rtol=0, atol=ATOL
         )
 
 
-def test_a_mesh_beside_the_feelers_of_a_capsule():
+def test_mesh_against_feelers_of_a_capsule():
     radius = 0.05
     model, data = load(
         f'<body><freejoint/><geom type="capsule" size="{radius} .1"/></body>'
@@ -112,13 +113,15 @@ def test_a_mesh_beside_the_feelers_of_a_capsule():
         with np.errstate(divide="ignore"):
             along = np.where(normals[:, 0] > 0, face / normals[:, 0], np.inf)
         across = np.abs(np.sin(angle)) * along
-        met = (across < 0.125) & (along < radius + LENGTH)
-        expected = np.where(met, np.clip(along - radius, 0, LENGTH), LENGTH)
-        # A hair that starts in the block, or that sinks into it, is wholly covered.
-        np.testing.assert_allclose(read(model, data, hairs(1, places, normals)), expected, rtol=0, atol=ATOL)
+        hit = (across < 0.125) & (along < radius + LENGTH)
+        expected = np.where(hit, np.clip(along - radius, 0, LENGTH), LENGTH)
+        # A feeler that starts inside the block is completely covered.
+        np.testing.assert_allclose(
+            read(model, data, feelers_at(1, places, normals)), expected, rtol=0, atol=ATOL
+        )
 
 
-def test_the_ground_of_a_ramp_and_of_a_ditch():
+def test_height_fields_with_a_ramp_and_a_ditch():
     model, data = load(
         '<geom type="hfield" hfield="ramp"/><geom type="hfield" hfield="ditch" pos="0 0 2"/>'
         '<body><freejoint/><geom size=".05"/></body>',
@@ -126,17 +129,17 @@ def test_the_ground_of_a_ramp_and_of_a_ditch():
         '<hfield name="ditch" nrow="2" ncol="5" size="1 .5 .4 .1" elevation="1 1 0 1 1 1 1 0 1 1"/>',
     )
     normals = directions(500)
-    placed = hairs(1, 0.05 * normals, normals)
+    placed = feelers_at(1, 0.05 * normals, normals)
     for height in np.linspace(0.5, 0, 21):
         data.qpos[:3] = 0, 0, height
         mujoco.mj_kinematics(model, data)
-        # Height over the ramp, which is z = 0.2 + 0.2 x, at the root of a hair and per metre along it.
+        # Height above the ramp z = 0.2 + 0.2 x at a root, and its change per metre along the feeler.
         above = height + 0.05 * normals[:, 2] - 0.2 - 0.2 * 0.05 * normals[:, 0]
         rate = normals[:, 2] - 0.2 * normals[:, 0]
         expected = np.where(rate < 0, np.clip(-above / rate, 0, LENGTH), LENGTH)
         expected[above - INSIDE * rate <= 0] = 0
         np.testing.assert_allclose(read(model, data, placed), expected, rtol=0, atol=ATOL)
-    up, aside = hairs(1, [[0, 0, -0.05]], [0, 0, -1]), hairs(1, [[0.05, 0, 0]], [1, 0, 0])
+    up, aside = feelers_at(1, [[0, 0, -0.05]], [0, 0, -1]), feelers_at(1, [[0.05, 0, 0]], [1, 0, 0])
     for height in np.linspace(0.2, 0.0, 11):
         data.qpos[:3] = 0, 0, 2.05 + height
         mujoco.mj_kinematics(model, data)
@@ -154,7 +157,7 @@ def test_the_ground_of_a_ramp_and_of_a_ditch():
         '<geom type="plane" size="1 1 1" pos="0 0 1"/>', '<geom type="hfield" hfield="flat" pos="0 0 .5"/>',
     ],
 )  # fmt: skip
-def test_feelers_wholly_inside_of_a_solid_are_covered(solid):
+def test_feelers_inside_a_solid_are_covered(solid):
     moving = "plane" not in solid and "hfield" not in solid
     model, data = load(
         f'<body>{"<freejoint/>" if moving else ""}{solid}</body><body><freejoint/><geom size=".1"/></body>',
@@ -163,10 +166,10 @@ def test_feelers_wholly_inside_of_a_solid_are_covered(solid):
         + '<hfield name="flat" nrow="3" ncol="3" size="1 1 1 1" elevation="0 0 0 0 0 0 0 0 0"/>',
     )
     normals = directions(200)
-    assert (read(model, data, hairs(2, 0.1 * normals, normals)) == 0).all()
+    assert (read(model, data, feelers_at(2, 0.1 * normals, normals)) == 0).all()
 
 
-def test_a_hollow_of_a_mesh_is_outside_and_its_wall_is_met_from_within():
+def test_cavity_of_a_mesh_is_outside():
     vertices = np.concatenate([8 * BLOCK.vertices, 4 * BLOCK.vertices])
     faces = np.concatenate([BLOCK.faces, BLOCK.faces[:, ::-1] + len(BLOCK.vertices)])
     model, data = load(
@@ -177,11 +180,11 @@ def test_a_hollow_of_a_mesh_is_outside_and_its_wall_is_met_from_within():
     normals = directions(300)
     expected = np.minimum(0.5 / np.abs(normals).max(axis=1) - 0.45, LENGTH)
     np.testing.assert_allclose(
-        read(model, data, hairs(2, 0.45 * normals, normals)), expected, rtol=0, atol=ATOL
+        read(model, data, feelers_at(2, 0.45 * normals, normals)), expected, rtol=0, atol=ATOL
     )
 
 
-def test_an_open_mesh_is_a_sheet_and_meshes_are_met_on_their_own_triangles_not_on_their_hull():
+def test_open_mesh_is_a_sheet_and_hulls_do_not_count():
     notch = trimesh.util.concatenate(
         [trimesh.creation.box((0.5, 0.5, 0.125), transform=trimesh.transformations.translation_matrix(place))
          for place in ((0, 0, 0.5), (0, 0, -0.5))]
@@ -193,41 +196,43 @@ def test_an_open_mesh_is_a_sheet_and_meshes_are_met_on_their_own_triangles_not_o
         mesh("notch", notch.vertices, notch.faces)
         + mesh("open", BLOCK.vertices, BLOCK.faces[:-1]).replace("/>", ' inertia="shell"/>'),
     )
-    between = read(model, data, hairs(2, [[0, 0, 0.25], [0.25, 0, 0], [0, 0, 0.375]], np.eye(3)[[2, 0, 2]]))
+    between = read(
+        model, data, feelers_at(2, [[0, 0, 0.25], [0.25, 0, 0], [0, 0, 0.375]], np.eye(3)[[2, 0, 2]])
+    )
     np.testing.assert_allclose(between, [LENGTH, LENGTH, 0.4375 - 0.375], rtol=0, atol=ATOL)
     axes = np.concatenate([np.eye(3), -np.eye(3)])
-    within = read(model, data, hairs(4, 0.03125 * axes, axes))
+    within = read(model, data, feelers_at(4, 0.03125 * axes, axes))
     walls = np.where(within < LENGTH, 0.09375, LENGTH)
     np.testing.assert_allclose(within, walls, rtol=0, atol=ATOL)
     assert 4 <= np.sum(within < LENGTH) <= 6  # one of twelve triangles is missing
 
 
-def test_the_far_side_of_a_thin_body_does_not_cover_the_near_one():
-    """A finger of 5 mm on a table: the hairs of its back are cast from its middle, not from the table."""
+def test_obstacle_behind_a_thin_body_does_not_cover_its_front():
+    """The rays on the back of a 5 mm finger on a table start at its middle, not inside the table."""
     model, data = load('<geom type="box" size="1 1 1" pos="0 0 -1"/><body pos="0 0 .0025"><freejoint/>'
                        '<geom type="box" size=".05 .01 .0025"/></body>')  # fmt: skip
-    placed = hairs(1, [[0, 0, 0.0025], [0, 0, -0.0025]], [[0, 0, 1], [0, 0, -1]])
+    placed = feelers_at(1, [[0, 0, 0.0025], [0, 0, -0.0025]], [[0, 0, 1], [0, 0, -1]])
     np.testing.assert_array_equal(read(model, data, placed), [LENGTH, 0])
     data.qpos[2] -= 0.001  # pressed in a little
     mujoco.mj_kinematics(model, data)
     np.testing.assert_array_equal(read(model, data, placed), [LENGTH, 0])
 
 
-def test_the_thickness_is_that_of_all_geoms_of_the_body_together():
-    """Boxes upon each other are one body, which hides a sheet that lies deeper than its middle."""
+def test_thickness_includes_all_geoms_of_the_body():
+    """Stacked boxes are one body; a sheet deeper than its middle does not cover its feelers."""
     layers = [f'<geom type="box" size=".1 .1 .005" pos="0 0 {z}"/>' for z in (-0.005, -0.015, -0.025, -0.035)]
     sheet = '<geom type="box" size="1 1 .0001" pos="0 0 -.0148"/>'
     for count, expected in ((1, LENGTH), (2, LENGTH), (3, 0), (4, 0)):
         model, data = load(f"<body><freejoint/>{''.join(layers[:count])}</body><body>{sheet}</body>")
-        assert read(model, data, hairs(1, [[0, 0, 0]], [0, 0, 1])) == expected
+        assert read(model, data, feelers_at(1, [[0, 0, 0]], [0, 0, 1])) == expected
     model, data = load(f"<body><freejoint/>{layers[0] + ''.join(layers[2:])}</body><body>{sheet}</body>")
-    assert read(model, data, hairs(1, [[0, 0, 0]], [0, 0, 1])) == LENGTH  # a gap ends it
+    assert read(model, data, feelers_at(1, [[0, 0, 0]], [0, 0, 1])) == LENGTH  # a gap ends it
 
 
-def test_what_lies_in_the_skin_covers_as_deep_as_the_tolerance():
+def test_obstacles_inside_the_body_cover_down_to_the_tolerance():
     model, data = load('<body><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
                        '<body><freejoint/><geom type="box" size=".1 .1 .0005"/></body>')  # fmt: skip
-    placed = hairs(1, [[0, 0, 0.1]], [0, 0, 1], 0.05)
+    placed = feelers_at(1, [[0, 0, 0.1]], [0, 0, 1], 0.05)
     for tolerance in (0, 0.2, 0.5):
         for depth in (0.004, 0.009, 0.012, 0.02, 0.024, 0.03):
             data.qpos[9] = 0.1 - depth
@@ -239,24 +244,24 @@ def test_what_lies_in_the_skin_covers_as_deep_as_the_tolerance():
     np.testing.assert_allclose(read(model, data, placed, tolerance=0), 0.0195, rtol=0, atol=ATOL)
 
 
-def test_no_body_and_no_feeler_are_read_as_nothing():
+def test_no_bodies_and_bodies_without_feelers_are_allowed():
     model, data = load('<body><freejoint/><geom size=".1"/></body><body><freejoint/><geom size=".1"/></body>')
     assert Feelers(model, []).read(data).shape == (0,)
     feelers = Feelers(
-        model, [hairs(1, np.empty((0, 3)), np.empty((0, 3))), hairs(2, [[0.1, 0, 0]], [1, 0, 0])]
+        model, [feelers_at(1, np.empty((0, 3)), np.empty((0, 3))), feelers_at(2, [[0.1, 0, 0]], [1, 0, 0])]
     )
     assert list(feelers.offsets) == [0, 0, 1]
     assert feelers.read(data) == 0
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf])
-def test_a_tolerance_that_cannot_be_is_refused_by_the_name_of_the_body(tolerance):
+def test_invalid_tolerance_names_the_body(tolerance):
     model, _ = load('<body name="paw"><freejoint/><geom size=".1"/></body>')
-    with pytest.raises(ConfigError, match="paw.*tolerance"):
-        Feelers(model, [hairs(1, [[0.1, 0, 0]], [1, 0, 0])], tolerance=tolerance)
+    with raises(ConfigError, "paw", "tolerance", str(tolerance)):
+        Feelers(model, [feelers_at(1, [[0.1, 0, 0]], [1, 0, 0])], tolerance=tolerance)
 
 
-def test_as_many_tolerances_as_bodies():
+def test_number_of_tolerances_must_match_the_bodies():
     model, _ = load('<body><freejoint/><geom size=".1"/></body>')
-    with pytest.raises(ConfigError, match="2 values of tolerance for 1 bod"):
-        Feelers(model, [hairs(1, [[0.1, 0, 0]], [1, 0, 0])], tolerance=[0.1, 0.2])
+    with raises(ConfigError, "tolerance", "1 bodies", "2"):
+        Feelers(model, [feelers_at(1, [[0.1, 0, 0]], [1, 0, 0])], tolerance=[0.1, 0.2])

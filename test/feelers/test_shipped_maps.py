@@ -1,4 +1,4 @@
-"""The maps and meshes of the shipped scenes."""
+"""Maps and meshes of the shipped scenes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tactile_sim import share
+from tactile_sim import config, share
 from tactile_sim.feelers.placement import place
 from tactile_sim.scenes import load_scene
+from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -21,7 +22,7 @@ def painted(scene: str, body: str, image: str):
     return place(model, model.body(body).id, image=share.find("scenes", f"assets/{image}.png"))
 
 
-def test_the_assets_are_what_their_script_makes(tmp_path):
+def test_assets_match_the_script(tmp_path):
     script = runpy.run_path(str(ROOT / "tools" / "paint.py"))
     shipped = script["ASSETS"]
     script["main"].__globals__["ASSETS"] = tmp_path
@@ -34,7 +35,7 @@ def test_the_assets_are_what_their_script_makes(tmp_path):
         assert (new == old).all(), "run python tools/paint.py"
 
 
-def test_the_cube_has_a_square_of_feelers_on_each_face():
+def test_cube_has_a_grid_of_feelers_on_each_face():
     placed = painted("touch_cube", "cube", "touch_cube")
     for axis in range(3):
         for side in (-1, 1):
@@ -46,11 +47,11 @@ def test_the_cube_has_a_square_of_feelers_on_each_face():
             assert across == pytest.approx(np.linspace(-0.085, 0.085, 18), abs=1e-9)
 
 
-def test_the_worm_is_dense_at_its_tip_sparse_elsewhere_and_bare_in_its_neck():
+def test_worm_feelers_are_dense_at_the_tip_and_absent_in_the_neck():
     upper = painted("worm", "worm_upper", "worm_upper").positions
     lower = painted("worm", "worm_lower", "worm_lower").positions
     tip = upper[:, 2] > 0.15
-    # 3 mm and 1 cm apart: eleven times as dense per area.
+    # Spacings of 3 mm and 1 cm: eleven times as many per area.
     around = 2 * np.pi * np.hypot(upper[:, 0], upper[:, 1])
     dense = np.count_nonzero((upper[:, 2] > 0.16) & (upper[:, 2] < 0.18)) / (0.02 * around[tip].mean())
     sparse = np.count_nonzero((lower[:, 2] > 0.06) & (lower[:, 2] < 0.14)) / (0.08 * 2 * np.pi * 0.03)
@@ -60,11 +61,22 @@ def test_the_worm_is_dense_at_its_tip_sparse_elsewhere_and_bare_in_its_neck():
     assert upper[:, 2].min() > 0.04
 
 
-def test_feelers_of_the_worm_stand_on_its_skin():
+def test_upper_segment_of_the_worm_covers_the_lower_one_at_the_neck():
+    simulation = Simulation(config.load("worm"))
+    lower = next(body for body in simulation.feelers.bodies if body.name == "worm_lower")
+    these = slice(lower.start, lower.stop)
+    covered = simulation.observe().feelers[these] < simulation.feelers.lengths[these]
+    assert (covered.sum(), len(covered)) == (53, 368)
+    # The upper segment's round end is centred at 0.19 m. Rays start 24 mm from the axis (3 cm less a fifth of
+    # their length), and there the end of 3 cm radius begins at 0.19 m - 18 mm.
+    assert (covered == (simulation.feelers.positions[these][:, 2] > 0.172)).all()
+
+
+def test_worm_feelers_are_on_its_surface():
     lower = painted("worm", "worm_lower", "worm_lower")
     along = np.clip(lower.positions[:, 2], 0.03, 0.17)
     away = np.linalg.norm(lower.positions - np.outer(along, [0, 0, 1]), axis=1)
-    # A capsule of 3 cm radius, but for its 32 flat sides: cos(π / 32) of it at least, less on the ends.
+    # A capsule of 3 cm radius with 32 flat sides: at least cos(π / 32) of it, less on the ends.
     assert away.max() < 0.03 + 1e-6
     assert away.min() > 0.0296
     middle = lower.positions[:, 2] - along == 0

@@ -1,4 +1,4 @@
-"""The map of a mesh that has none."""
+"""Unwrapping of meshes without UV coordinates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.feelers.unwrap import unwrap
 
 
 def staircase() -> np.ndarray:
-    """(t, 3, 3) two turns of a spiral ramp: from above it covers itself, and it hangs together."""
+    """Return two turns of a connected spiral ramp (t, 3, 3), which hides itself from above."""
     turn = np.linspace(0, 4 * np.pi, 81)
     inner = np.stack([np.cos(turn), np.sin(turn), 0.1 * turn], axis=1)
     outer = inner * [2, 2, 1]
@@ -39,29 +39,29 @@ def flat_areas(uv: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", MESHES)
-def test_no_two_triangles_overlap_and_all_are_on_the_map(name):
+def test_triangles_do_not_overlap_and_are_all_on_the_map(name):
     uv, _ = unwrap(MESHES[name])
     assert uv.min() >= 0
     assert uv.max() <= 1
     side = 1500
     filled = fill(uv * [side, -side] + [0, side], np.ones((side, side), bool))
     assert filled.row == -1
-    # Pixels are as many as the triangles' areas make together.
+    # The number of pixels is the total area of the triangles.
     assert (filled.owner >= 0).mean() == pytest.approx(flat_areas(uv).sum(), rel=0.01)
 
 
 @pytest.mark.parametrize("name", MESHES)
-def test_each_triangle_is_seen_from_outside_and_keeps_most_of_its_area(name):
+def test_triangles_keep_orientation_and_most_of_their_area(name):
     corners = MESHES[name]
     uv, size = unwrap(corners)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     share = flat_areas(uv * size) / (np.linalg.norm(across, axis=1) / 2)
-    # Seen along the axis nearest to its normal, whose cosine is at least 1 / √3.
+    # Projected along the axis nearest to the normal, whose cosine is at least 1 / √3.
     assert share == pytest.approx(np.abs(across).max(axis=1) / np.linalg.norm(across, axis=1), rel=1e-6)
     assert share.min() > 1 / np.sqrt(3) - 1e-6
 
 
-def test_a_triangle_without_an_area_does_no_harm():
+def test_triangles_without_an_area_are_accepted():
     corners = np.concatenate([MESHES["ball"], np.zeros((2, 3, 3))])
     uv, size = unwrap(corners)
     assert np.isfinite(uv).all()

@@ -1,4 +1,4 @@
-"""Pixels painted on the UV map of a mesh stand where its triangles take them."""
+"""Feelers painted on the UV map of a mesh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from fractions import Fraction
 import mujoco
 import numpy as np
 import pytest
-from feeler_meshes import SEEN_ONLY, in_body, inline, one_mesh, scene
+from feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
+from support.errors import raises
 
 from tactile_sim.errors import SceneError
 from tactile_sim.feelers.placement import place
@@ -17,14 +18,14 @@ WIDTH, HEIGHT = 97, 61
 
 
 def soup(side: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Random triangles, each in a cell of its own of the map; half of them are mirrored there."""
+    """Return random triangles, each in a separate cell of the map; half of them are mirrored there."""
     corners = RNG.normal(size=(side**2, 3, 3)) * 0.1
     cell = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 1, 2)
     return corners, (cell + RNG.random((side**2, 3, 2))) / side
 
 
 def exact_count(uv: np.ndarray, white: np.ndarray) -> int:
-    """White pixels whose centres lie in a triangle or on its edge, by rational arithmetic."""
+    """Count white pixels whose centres are in a triangle or on its edge, in rational arithmetic."""
     height, width = white.shape
     count = 0
     for row, column in np.argwhere(white).tolist():
@@ -44,19 +45,19 @@ def _inside(triangle: np.ndarray, x: Fraction, y: Fraction) -> bool:
 
 
 def compiled_uv(model: mujoco.MjModel) -> np.ndarray:
-    """(t, 3, 2) of the only mesh, v upwards."""
+    """Return u and v (t, 3, 2) of the only mesh, v upwards."""
     uv = model.mesh_texcoord[model.mesh_facetexcoord].astype(float)
     return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
 
 
-def test_a_pixel_taken_to_the_surface_and_back_is_the_same_pixel():
+def test_mapping_to_the_surface_and_back_returns_the_pixel():
     model = one_mesh(*soup())
     placed = place(model, 1, image=np.full((HEIGHT, WIDTH), 255, np.uint8))
     corners, uv = in_body(model), compiled_uv(model)
     rows, columns = np.divmod(placed.pixels.astype(int), WIDTH)
     back = np.full((len(rows), 2), np.nan)
     for k, position in enumerate(placed.positions):
-        # In its triangle's plane and inside of it.
+        # The feeler is in the plane of a triangle and inside it.
         sides = corners[:, 1:] - corners[:, :1]
         gram = np.einsum("tik,tjk->tij", sides, sides)
         weights = np.linalg.solve(gram, np.einsum("tik,tk->ti", sides, position - corners[:, 0])[..., None])
@@ -71,7 +72,7 @@ def test_a_pixel_taken_to_the_surface_and_back_is_the_same_pixel():
     assert placed.uv * [WIDTH, -HEIGHT] + [0, HEIGHT] == pytest.approx(back, abs=1e-9)
 
 
-def test_there_is_a_feeler_for_each_white_pixel_in_a_triangle():
+def test_each_white_pixel_in_a_triangle_is_a_feeler():
     model = one_mesh(*soup())
     white = RNG.random((HEIGHT, WIDTH)) < 0.4
     placed = place(model, 1, image=white)
@@ -80,28 +81,28 @@ def test_there_is_a_feeler_for_each_white_pixel_in_a_triangle():
     assert white.ravel()[placed.pixels].all()
 
 
-def test_areas_on_the_map_are_areas_on_the_surface():
-    # A square of 0.2 m on half of the map: each of 40 x 20 pixels stands for 0.2² / 800 m².
+def test_feelers_are_uniform_on_a_uniform_map():
+    # A square of 0.2 m on half of the map: each of 40 x 20 pixels is 0.2² / 800 m².
     uv = np.array([[[0, 0], [1, 0], [1, 0.5]], [[0, 0], [1, 0.5], [0, 0.5]]], float)
     corners = np.array([[[0, 0, 0], [0.2, 0, 0], [0.2, 0, 0.2]], [[0, 0, 0], [0.2, 0, 0.2], [0, 0, 0.2]]])
     placed = place(one_mesh(corners, uv), 1, image=np.ones((40, 40), bool))
     assert len(placed.positions) == 800
     assert placed.spacing == pytest.approx(0.2 / 40, rel=1e-6)
     for share in (0.25, 0.5, 0.75):
-        # Below a diagonal line of any height lies its share of the feelers.
+        # A vertical line divides the feelers as it divides the map.
         assert np.mean(placed.uv[:, 0] < share) == pytest.approx(share, abs=0.02)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_a_pixel_on_a_shared_edge_counts_once_and_normals_look_outward(mirrored):
-    # The diagonal goes through the centres of 16 pixels, the border through those of a half-shifted map.
+def test_pixels_on_a_shared_edge_count_once_and_normals_point_outward(mirrored):
+    # The diagonal goes through the centres of 16 pixels.
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
     space = np.concatenate([square, np.zeros((4, 1))], axis=1)[:, [0, 2, 1]] * 0.1
     faces = [[0, 1, 2], [0, 2, 3]]
     uv = square[:, ::-1] if mirrored else square
     placed = place(one_mesh(space[faces], uv[faces]), 1, image=np.ones((16, 16), bool))
     assert len(placed.pixels) == 256
-    # Wound in the xz-plane from x to z, so outward is along -y of the mesh, however the map is turned.
+    # The winding in the xz plane is from x to z, so -y of the mesh is outward, also on a mirrored map.
     model = one_mesh(space[faces], uv[faces])
     a, b, c = in_body(model)[0]
     outward = np.cross(b - a, c - a)
@@ -109,8 +110,8 @@ def test_a_pixel_on_a_shared_edge_counts_once_and_normals_look_outward(mirrored)
     assert placed.normals == pytest.approx(np.tile(outward, (256, 1)), abs=1e-12)
 
 
-def test_a_pixel_on_the_border_or_at_a_corner_of_many_triangles_counts_once():
-    # A fan around the centre of the middle pixel of 5 x 5; its border runs through the centres of others.
+def test_pixels_on_the_border_or_a_common_corner_count_once():
+    # A fan around the centre of 5 x 5 pixels; its border goes through the centres of others.
     ring = np.array([[-2, -2], [0, -2], [2, -2], [2, 0], [2, 2], [0, 2], [-2, 2], [-2, 0]]) / 5 + 0.5
     ring = np.round(ring * 1024) / 1024
     fan = np.stack([np.tile([0.5, 0.5], (8, 1)), ring, np.roll(ring, -1, axis=0)], axis=1)
@@ -120,28 +121,66 @@ def test_a_pixel_on_the_border_or_at_a_corner_of_many_triangles_counts_once():
     assert len(place(model, 1, image=white).pixels) == exact_count(compiled_uv(model), white)
 
 
-def test_only_overlaps_with_white_pixels_are_refused():
+def test_only_overlaps_at_white_pixels_are_rejected():
     corners, uv = soup(3)
     uv[4] = uv[7]
     model = one_mesh(corners, uv)
     image = np.ones((60, 60), bool)
-    expected = r"^here: triangles 4 and 7 of mesh 'm' of geom 'skin' overlap in its UV map at the pixel"
-    with pytest.raises(SceneError, match=expected):
+    with raises(SceneError, "triangles 4 and 7", "'m'", "'skin'") as caught:
         place(model, 1, image=image, where="here")
+    assert str(caught.value).startswith("here: ")
     image[:, 20:] = False
     assert len(place(model, 1, image=image).pixels) > 0
 
 
-def test_triangles_far_beside_the_image_or_without_an_area_have_no_pixels():
+def test_triangle_without_an_area_on_the_map_has_no_pixels():
     corners, uv = soup(3)
-    uv[0] *= 1e30
     uv[1] = uv[1, :1] + np.linspace(0, 1, 3)[:, None] * (uv[1, 1] - uv[1, 0])
     model = one_mesh(corners, uv)
     white = np.ones((60, 60), bool)
     placed = place(model, 1, image=white)
     assert np.isfinite(placed.positions).all()
     assert abs(placed.positions).max() < 10
-    assert len(placed.pixels) == exact_count(compiled_uv(model)[2:], white)
+    assert len(placed.pixels) == exact_count(np.delete(compiled_uv(model), 1, axis=0), white)
+
+
+@pytest.mark.parametrize("how", [{"image": np.ones((HEIGHT, WIDTH), bool)}, {"spacing": 0.02}])
+def test_whole_repeats_of_the_image_do_not_change_feelers(how):
+    corners, uv = soup()
+    uv = np.round(uv * 4096) / 4096  # exact in float32, moved or not
+    moved = uv + RNG.integers(-5, 6, (len(uv), 1, 2))
+    still, repeated = place(one_mesh(corners, uv), 1, **how), place(one_mesh(corners, moved), 1, **how)
+    assert len(still.pixels) > 300
+    assert (repeated.pixels == still.pixels).all()
+    assert repeated.uv == pytest.approx(still.uv, abs=1e-12)
+    assert repeated.positions == pytest.approx(still.positions, abs=1e-12)
+
+
+def test_triangles_across_the_border_continue_at_the_opposite_side():
+    # A square of 1 m, on the map from (0.5, -0.25) to (1.5, 0.75): as large as the image.
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    faces = [[0, 1, 2], [0, 2, 3]]
+    corners = np.concatenate([square, np.zeros((4, 1))], axis=1)[faces]
+    placed = place(one_mesh(corners, (square + [0.5, -0.25])[faces]), 1, image=np.ones((8, 8), bool))
+    assert placed.pixels.tolist() == list(range(64))
+    model = one_mesh(corners, square[faces])
+    unmoved = place(model, 1, image=np.ones((8, 8), bool))
+    expected = unmoved.positions.reshape(8, 8, 3)
+    # Half a map to the left, and a quarter up.
+    expected = np.roll(expected, (2, 4), axis=(0, 1)).reshape(-1, 3)
+    assert placed.positions == pytest.approx(expected, abs=1e-6)
+
+
+def test_triangle_that_spans_the_image_twice_overlaps_itself():
+    corners, uv = soup(2)
+    uv[2] = [[0, 0], [3, 0], [0, 3]]
+    image = np.zeros((8, 8), bool)
+    image[0, 0] = True  # the corner where the other triangles are not
+    with raises(SceneError, "triangles 2 and 2", "'m'"):
+        place(one_mesh(corners, uv), 1, image=image)
+    uv[2] *= 1e30
+    with raises(SceneError, "'m'", "repeats"):
+        place(one_mesh(corners, uv), 1, image=image)
 
 
 BRICK = np.array([[x, y, z] for x in (0.3, 0.5) for y in (0.1, 0.4) for z in (-0.2, 0.05)])
@@ -149,7 +188,7 @@ SIDES = ["0132", "4675", "0451", "2376", "0264", "1573"]
 
 
 def brick_obj() -> str:
-    """An OBJ far from its origin: each side fills one of 3 x 2 cells, with its first corner below left."""
+    """Return an OBJ far from its origin; each side fills one of 3 x 2 cells of the map."""
     lines = [f"v {x} {y} {z}" for x, y, z in BRICK]
     faces = []
     for k, side in enumerate(SIDES):
@@ -160,13 +199,13 @@ def brick_obj() -> str:
 
 
 @pytest.mark.parametrize("scale", [1, -1])
-def test_feelers_on_an_obj_stand_where_its_file_says(tmp_path, scale):
+def test_feelers_on_an_obj_are_where_the_file_maps_them(tmp_path, scale):
     (tmp_path / "brick.obj").write_text(brick_obj())
     mesh = f'<mesh name="brick" file="brick.obj" scale="{scale} 1 1"/>'
     model = scene(mesh, '<geom type="mesh" mesh="brick"/>', str(tmp_path))
     for k, side in enumerate(SIDES):
         a, b, _, d = BRICK[[int(c) for c in side]] * [scale, 1, 1]
-        # One pixel of 2 x 2 in each cell; row 0 is on top, so the upper half of the map comes first.
+        # One pixel of 2 x 2 in each cell; row 0 is the top row.
         for up in (0, 1):
             for right in (0, 1):
                 image = np.zeros((4, 6), np.uint8)
@@ -179,11 +218,11 @@ def test_feelers_on_an_obj_stand_where_its_file_says(tmp_path, scale):
                 assert (placed.normals[0] * (expected - middle)).sum() > 0.09
 
 
-def test_an_inline_mesh_has_the_first_row_where_its_v_is_0():
-    # As MuJoCo shows a texture: there, texcoord of MJCF counts downwards.
+def test_inline_mesh_has_row_0_at_v_0():
+    # As for textures in MuJoCo, v of texcoord in MJCF counts downwards.
     corners = np.array([[[0, 0, 0], [1, 0, 0], [1, 0, 1]], [[0, 0, 0], [1, 0, 1], [0, 0, 1]]], float)
     down = np.array([[[0, 1], [1, 1], [1, 0]], [[0, 1], [1, 0], [0, 0]]], float)
-    model = scene(inline(corners, down * [1, -1] + [0, 1]), f'<geom type="mesh" mesh="m" {SEEN_ONLY}/>')
+    model = scene(inline(corners, down * [1, -1] + [0, 1]), f'<geom type="mesh" mesh="m" {VISUAL}/>')
     image = np.zeros((4, 4), bool)
     image[0, 1] = True
     assert place(model, 1, image=image).positions == pytest.approx(np.array([[0.375, 0, 0.875]]), abs=1e-6)

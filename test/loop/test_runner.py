@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ class Ears:
         self.new = False
         self.sent: list[tuple[int, set[str], float]] = []
         self.said: list[str] = []
+        self.reports: list[int] = []
 
     def heard(self):
         return self.streams
@@ -46,8 +46,14 @@ class Ears:
         height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
 
+    def stand(self, stamp):
+        pass
+
     def warn(self, message):
         self.said.append(message)
+
+    def report(self, stamp):
+        self.reports.append(stamp)
 
     def fail(self, message, stamp):
         self.said.append(message)
@@ -85,7 +91,7 @@ def running(tmp_path):
 
 
 def steps(runner, count):
-    return runner.steps(count).result(PATIENCE)
+    return runner.call(lambda: runner.request_steps(count)).result(PATIENCE)
 
 
 def wait_until(condition):
@@ -166,7 +172,7 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
     runner, ears = running("tactile", lockstep=True)
     seen = []
     for _ in range(5):
-        runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step)))
+        runner.post(lambda: runner.command(lambda: seen.append(runner.simulation.step_count)))
     wait_until(lambda: len(ears.sent) == 6)
     assert seen == [0, 1, 2, 3, 4]
     assert ears.stamps("tactile") == [2_000_000 * k for k in range(6)]
@@ -175,17 +181,17 @@ def test_in_lockstep_each_command_has_a_step_of_its_own_however_fast_they_come(r
 @pytest.mark.parametrize("stop", ["pause", "reset"])
 def test_many_steps_can_be_stopped(running, stop):
     runner, _ = running("tactile", start_paused=True)
-    done = runner.steps(2**32 - 1)
-    wait_until(lambda: runner.simulation.step)
+    done = runner.call(lambda: runner.request_steps(2**32 - 1))
+    wait_until(lambda: runner.simulation.step_count)
     if stop == "pause":
         runner.call(lambda: runner.pause(True)).result(PATIENCE)
     else:
         runner.call(lambda: runner.interfere(runner.simulation.reset, mends=True)).result(PATIENCE)
     with pytest.raises(CommandError, match=f"~/{stop} stopped them"):
         done.result(PATIENCE)
-    reached = runner.simulation.step
+    reached = runner.simulation.step_count
     time.sleep(0.1)
-    assert runner.simulation.step == reached
+    assert runner.simulation.step_count == reached
     assert steps(runner, 1) > 0
 
 
@@ -206,6 +212,11 @@ def test_a_refused_command_is_told_and_counted(running):
     assert ears.said == ["no such joint"]
     status = runner.call(runner.status).result(PATIENCE)
     assert (status.refused, status.last_refusal) == (1, "no such joint")
+    assert ears.reports == []  # the status is published at its own rate
+    runner.call(lambda: runner.pause(True)).result(PATIENCE)
+    runner.post(refuse)
+    stood_at = runner.call(lambda: runner.simulation.stamp).result(PATIENCE)
+    assert ears.reports == [stood_at]
 
 
 def test_broken_physics_is_never_sent_and_a_reset_mends_it(running):
@@ -238,9 +249,8 @@ def test_motion_and_state_are_the_same_after_a_reset_as_after_the_start(running)
 
 def test_whoever_waits_is_answered_when_the_loop_ends(running):
     runner, _ = running(start_paused=True)
-    done: Future = Future()
-    runner.call(lambda: runner.request_steps(10**9, done))
-    wait_until(lambda: runner.simulation.step)
+    done = runner.call(lambda: runner.request_steps(10**9))
+    wait_until(lambda: runner.simulation.step_count)
     runner.stop()
     with pytest.raises(CommandError, match="ends"):
         done.result(PATIENCE)

@@ -1,4 +1,4 @@
-"""What the tests of motrixsim have in common."""
+"""A scene and a loader for the tests of motrixsim."""
 
 import mujoco
 
@@ -20,10 +20,10 @@ MACHINE = """<mujoco><option timestep="0.001"/><worldbody>
   <motor joint="twisted" gear="2" forcerange="-1 1"/></actuator>
 <keyframe><key name="bent" qpos=".3 .05  .8 .6 0 0  4 0 2 0 1 0 0  .1 .2" ctrl=".1 .2"/></keyframe>
 </mujoco>"""
-"""Joints of all kinds with damping, springs, limits and actuators, at odd angles."""
+"""Joints of all types with damping, springs, limits and actuators, at arbitrary angles."""
 
 
 def of(text: str, engine_name: str = "motrix") -> Engine:
-    """A scene in an engine."""
+    """Load MJCF text into an engine."""
     spec = mujoco.MjSpec.from_string(text)
     return make(engine_name, spec, spec.compile())

@@ -1,4 +1,4 @@
-"""MotrixSim behind the engine interface: against statics, and MuJoCo."""
+"""The MotrixSim engine against statics and MuJoCo."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ import pytest
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
 from motrixtest import MACHINE, of  # noqa: E402
+from support.errors import raises  # noqa: E402
 
 from tactile_sim import EngineError, config  # noqa: E402
 from tactile_sim.control.commander import Commander, JointCommand  # noqa: E402
+from tactile_sim.engines import make  # noqa: E402
 from tactile_sim.names import Names  # noqa: E402
+from tactile_sim.scenes.servos import add_servos  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 G = 9.81
 
-# -- statics: both engines -------------------------------------------------------------------------------
+# -- statics, both engines -------------------------------------------------------------------------------
 
 SHARE = 0.01
-"""How near to analysis both engines come."""
+"""Relative deviation of both engines from analysis."""
 
 
-def test_a_cube_of_skin_at_rest_feels_its_weight(engine_name):
+def test_skin_of_a_cube_at_rest_reads_its_weight(engine_name):
     keys = {"scene": "touch_cube.xml", "engine": engine_name, "skin": {"scales": {"cube": 0.02}}}
     simulation = Simulation(config.from_mapping(keys, None, "test"))
-    simulation.skip(1500)
+    simulation.step(1500)
     snapshot = simulation.observe()
     np.testing.assert_allclose(snapshot.forces_world.sum(axis=0), [0, 0, G], atol=SHARE * G)
     np.testing.assert_allclose(np.linalg.norm(snapshot.wrenches[0, :3]), G, rtol=SHARE)
@@ -40,7 +43,7 @@ def test_a_cube_of_skin_at_rest_feels_its_weight(engine_name):
     assert simulation.fault() is None
 
 
-def test_an_object_is_pressed_against_the_floor_by_a_known_force(engine_name):
+def test_contacts_of_a_press_carry_the_known_force(engine_name):
     engine = of(
         """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
           <body name="object" pos="0 0 .05"><freejoint/>
@@ -61,7 +64,7 @@ def test_an_object_is_pressed_against_the_floor_by_a_known_force(engine_name):
     assert (contacts.distance < 0).all()
 
 
-def test_sensors_of_a_lever_at_rest_tell_its_weight_and_its_torque(engine_name):
+def test_sensors_of_a_lever_at_rest_read_weight_and_torque(engine_name):
     engine = of(
         """<mujoco><option timestep="0.002"/><worldbody>
           <body name="lever" pos="0 0 1"><joint name="hinge" axis="0 1 0" damping="1"/>
@@ -77,14 +80,14 @@ def test_sensors_of_a_lever_at_rest_tell_its_weight_and_its_torque(engine_name):
     engine.step(750)
     upward, force, torque, touch, effort = (engine.get_sensor_data(f"sensor{k}")[0] for k in range(5))
     np.testing.assert_allclose(upward, [0, 0, G], atol=SHARE * G)
-    # What the world puts on the lever, in the site's frame: up, and against a turn of the load towards -z.
+    # Force and torque of the world on the lever in the site's frame balance the weight.
     np.testing.assert_allclose(force, [0, 0, 3 * G], atol=SHARE * 3 * G)
     np.testing.assert_allclose(torque, [0, -0.4 * 3 * G, 0], atol=SHARE * 1.2 * G)
     np.testing.assert_allclose(touch, G, rtol=SHARE)
     np.testing.assert_allclose(effort, -0.4 * 3 * G, rtol=SHARE)
 
 
-def test_sensors_of_acceleration_and_of_inner_forces_follow_each_step(engine_name):
+def test_acceleration_and_force_sensors_follow_each_step(engine_name):
     engine = of(
         """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
           <body pos="0 0 .1"><freejoint/><geom size=".05" mass="1"/><site name="middle"/>
@@ -96,7 +99,7 @@ def test_sensors_of_acceleration_and_of_inner_forces_follow_each_step(engine_nam
     )
     for _ in range(2):
         engine.reset()
-        for steps, felt in ((5, 0.0), (1500, G), (5, G)):  # it falls, then lies still
+        for steps, felt in ((5, 0.0), (1500, G), (5, G)):  # free fall, then at rest
             engine.step(steps)
             upward, held, moved = (engine.get_sensor_data(f"sensor{k}")[0] for k in range(3))
             np.testing.assert_allclose(upward, [0, 0, felt], atol=SHARE * G)
@@ -104,7 +107,7 @@ def test_sensors_of_acceleration_and_of_inner_forces_follow_each_step(engine_nam
             np.testing.assert_allclose(moved, upward, atol=1e-9)
 
 
-def test_the_example_of_the_page_on_engines_weighs_the_scene():
+def test_documentation_example_weighs_the_scene():
     page = (Path(__file__).resolve().parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict = {}
@@ -114,10 +117,10 @@ def test_the_example_of_the_page_on_engines_weighs_the_scene():
     assert names["many"].num_envs == 64
 
 
-# -- motion: MuJoCo's ------------------------------------------------------------------------------------
+# -- motion, compared with MuJoCo ------------------------------------------------------------------------
 
 
-def test_joints_actuators_and_applied_forces_move_as_in_mujoco():
+def test_joints_actuators_and_applied_forces_act_as_in_mujoco():
     one, other = of(MACHINE, "mujoco"), of(MACHINE)
     for engine in (one, other):
         engine.data.qvel[:] = 0.1 * np.arange(13)
@@ -134,21 +137,21 @@ def test_joints_actuators_and_applied_forces_move_as_in_mujoco():
     assert np.abs(one.data.qpos - one.model.qpos0).max() > 0.3
 
 
-def test_a_keyframe_and_a_body_set_free_are_where_they_are_put():
+def test_keyframes_and_set_free_body_set_the_state():
     engine = of(MACHINE)
     engine.step(20)
     engine.reset("bent")
     np.testing.assert_allclose(engine.data.qpos[:2], [0.3, 0.05])
     np.testing.assert_allclose(engine.data.ctrl, [0.1, 0.2])
     np.testing.assert_allclose(engine.body_quaternions[engine.model.body("c").id], [0, 1, 0, 0], atol=1e-6)
-    with pytest.raises(EngineError, match="no keyframe 'bend' in the scene; did you mean 'bent'"):
+    with raises(EngineError, "'bend'", "'bent'"):
         engine.reset("bend")
     body = engine.free_bodies[0]
     half = np.sqrt(0.5)
     engine.set_free_body(body, [0, 0, 5], [half, 0, 0, half], [1, 0, 0], [0, 0, 2])
     engine.step(100)
 
-    # The body's centre of mass flies a parabola and its origin goes round it, by 0.2 rad after a right angle.
+    # The centre of mass moves on a parabola, and the origin has turned about it by 0.2 rad.
     def arm(angle):
         return 0.1 * np.array([np.cos(angle), np.sin(angle), 0])
 
@@ -158,23 +161,23 @@ def test_a_keyframe_and_a_body_set_free_are_where_they_are_put():
     np.testing.assert_allclose(engine.body_positions[body], centre - arm(np.pi / 2 + 0.2), atol=1e-3)
 
 
-def test_a_start_anew_forgets_all_that_was():
+def test_reset_restores_the_initial_state():
     engine = of(MACHINE)
-    ways = []
+    results = []
     for _ in range(2):
         engine.data.ctrl[:] = 0.3
         engine.data.qvel[:] = 1.0
         engine.step(50)
-        ways.append(np.concatenate([engine.data.qpos, engine.data.qvel]))
+        results.append(np.concatenate([engine.data.qpos, engine.data.qvel]))
         engine.reset()
         assert engine.time == 0.0 and not engine.data.ctrl.any()
-    np.testing.assert_array_equal(*ways)
+    np.testing.assert_array_equal(*results)
 
 
-# -- the look ahead --------------------------------------------------------------------------------------
+# -- forward and integrate -------------------------------------------------------------------------------
 
 
-def test_two_halves_or_whole_steps_or_many_at_once_are_the_same_motion():
+def test_halves_single_and_multiple_steps_agree():
     whole, halves, many = of(MACHINE), of(MACHINE), of(MACHINE)
     for _ in range(40):
         whole.step()
@@ -188,7 +191,7 @@ def test_two_halves_or_whole_steps_or_many_at_once_are_the_same_motion():
         assert engine.time == whole.time
 
 
-def test_a_command_after_a_look_acts_on_the_very_next_step():
+def test_command_after_forward_acts_on_the_next_step():
     looked, other = of(MACHINE), of(MACHINE)
     for k in range(40):
         looked.forward()
@@ -196,11 +199,11 @@ def test_a_command_after_a_look_acts_on_the_very_next_step():
             engine.data.ctrl[:] = 0.3 * np.sin(k), 1.0
             engine.data.qfrc_applied[-1] = 0.1 * k
             engine.step()
-    # The step that was looked at is taken back in single precision.
+    # The step that forward took is undone in single precision.
     np.testing.assert_allclose(looked.data.qpos, other.data.qpos, atol=1e-5)
 
 
-def test_what_is_read_after_steps_is_of_the_state_that_the_last_one_began_with():
+def test_readings_after_step_belong_to_the_state_before_it():
     engine, behind = of(MACHINE), of(MACHINE)
     for other in (engine, behind):
         other.data.ctrl[:] = 0.2, 1.0
@@ -223,14 +226,14 @@ def test_what_is_read_after_steps_is_of_the_state_that_the_last_one_began_with()
 # -- commands --------------------------------------------------------------------------------------------
 
 
-def test_joint_commands_act_alike_through_servos_and_gains(engine_name):
-    engine = of(MACHINE.replace("<option", '<option gravity="0 0 0"'), engine_name)
-    commander = Commander(engine.model, Names(engine.model), {"moved": {"kp": 40.0, "kd": 4.0}})
+def test_joint_commands_reach_the_same_positions_with_servos_and_gains(engine_name):
+    spec = mujoco.MjSpec.from_string(MACHINE.replace("<option", '<option gravity="0 0 0"'))
+    add_servos(spec, {"moved": {"kp": 40.0, "kd": 4.0}}, "gains")
+    engine = make(engine_name, spec, spec.compile())
+    commander = Commander(engine.model, Names(engine.model))
     wanted = {"servoed": 0.3, "moved": -0.4}
     command = JointCommand([*wanted], np.array([*wanted.values()]), np.array([]), np.array([]))
     commander.accept(commander.check(command), engine.data)
-    for _ in range(3000):
-        commander.apply(engine.data)
-        engine.step()
+    engine.step(3000)
     reached = dict(zip(commander.joint_names, engine.data.qpos[commander.qpos], strict=True))
     assert {name: reached[name] for name in wanted} == pytest.approx(wanted, abs=0.01)

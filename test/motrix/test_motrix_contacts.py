@@ -1,4 +1,4 @@
-"""Contacts that MotrixSim tells: against Newton's and Euler's laws, and MuJoCo."""
+"""Contacts of MotrixSim against Newton's and Euler's laws and against MuJoCo."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ GROUNDS = {"plane": 'type="plane" size="5 5 .1"', "box": 'type="box" size="1 1 .
 
 @pytest.mark.parametrize("body_first", [True, False])
 @pytest.mark.parametrize(("shape", "ground"), [*itertools.product(SHAPES, GROUNDS)])
-def test_contacts_bring_about_the_accelerations_of_a_tumbling_body(shape, ground, body_first):
+def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, body_first):
     rub = 'condim="6" friction=".6 .02 .01"'
-    # A child of a fixed body comes before its parent in motrixsim's order of geoms.
+    # In motrixsim's order, geoms of a child of a fixed body precede those of the parent.
     parts = [
         f'<body name="b" pos="0 0 .13"><freejoint/><geom {SHAPES[shape]} mass="1" {rub}/></body>',
         f'<body><geom {GROUNDS[ground]} euler="5 3 0" {rub}/>'
@@ -51,10 +51,10 @@ def test_contacts_bring_about_the_accelerations_of_a_tumbling_body(shape, ground
         before, origin = data.qvel.copy(), data.xpos[body].copy()
         sign = np.where(contacts.bodies[:, 1] == body, 1.0, -1.0)[:, None]
         force, torque = np.split(sign * contacts.wrench_world, 2, axis=1)
-        # motrixsim lets the force act on the surface of each body, half the depth from the middle.
+        # In motrixsim the force acts on the surface of each body, half the depth from the middle.
         points = contacts.position + 0.5 * sign * contacts.distance[:, None] * contacts.frame[:, 0]
         torque = torque + np.cross(points - centre, force)
-        # The velocity of the centre of mass changes as the origin's and with the turning.
+        # Newton's and Euler's equations.
         engine.integrate()
         change = (data.qvel - before) / engine.timestep
         spin = before[3:]
@@ -62,7 +62,7 @@ def test_contacts_bring_about_the_accelerations_of_a_tumbling_body(shape, ground
             inertia @ change[3:] + np.cross(spin, inertia @ spin), turn.T @ torque.sum(axis=0),
             atol=2e-4 * (1 + np.abs(force).sum()),
         )  # fmt: skip
-        if shape != "mesh":  # whose origin is not its centre of mass
+        if shape != "mesh":  # its origin is not its centre of mass
             np.testing.assert_allclose(centre, origin, atol=1e-12)
             np.testing.assert_allclose(
                 change[:3] + [0, 0, G], force.sum(axis=0), atol=1e-3 * (1 + np.abs(force).sum())
@@ -71,7 +71,7 @@ def test_contacts_bring_about_the_accelerations_of_a_tumbling_body(shape, ground
     assert touched > 50
 
 
-def test_the_geoms_that_touch_are_those_of_mujoco():
+def test_same_geoms_collide_as_in_mujoco():
     text = """<mujoco><option gravity="0 0 0"/><worldbody>
       <geom name="w1" size=".1"/><geom name="w2" size=".1"/><body><geom name="st" size=".1"/></body>
       <body name="a"><joint type="slide"/><geom name="a1" size=".1"/>
@@ -86,10 +86,10 @@ def test_the_geoms_that_touch_are_those_of_mujoco():
     </worldbody><contact><exclude body1="a" body2="e"/><pair geom1="h1" geom2="c1"/></contact></mujoco>"""
     mujocos, motrix = of(text, "mujoco"), of(text)
     motrix.contacts()
-    # Spheres that coincide: each pair that may touch does.
+    # All spheres coincide, so each pair that may collide does.
     found = [{*map(frozenset, engine.data.contact.geom.tolist())} for engine in (mujocos, motrix)]
     assert found[0] == found[1] and len(found[0]) == 21
-    # And motrixsim itself has none that we do not read.
+    # motrixsim has no contacts besides these.
     colliders = {
         collider: geom
         for geom in range(motrix.model.ngeom)
@@ -101,23 +101,22 @@ def test_the_geoms_that_touch_are_those_of_mujoco():
     ]
 
 
-def test_contacts_beyond_those_that_are_read_are_said_once(caplog):
+def test_truncated_contacts_are_logged_once(caplog):
     engine = of("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
       <body pos="0 0 .1"><freejoint/><geom name="drum" size=".1"/></body></worldbody></mujoco>""")
-    # No shape is known that touches another one at more than eight points: as if it did.
-    crowd = np.zeros((1, WIDTH), np.float32)
-    crowd[0, 0] = 9
+    # No pair of shapes is known to have more than eight contacts, so the raw values are made up.
+    raw = np.zeros((1, WIDTH), np.float32)
+    raw[0, 0] = 9
     for _ in range(2):
-        engine._tell_of_crowds(crowd)
-    assert [record.getMessage() for record in caplog.records] == [
-        "engine 'motrix': floor and drum touch at 9 points, of which 8 are told"
-    ]
+        engine._warn_of_truncation(raw)
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert all(fact in message for fact in ("'motrix'", "floor", "drum", "9", "8"))
 
 
 # -- scenes ----------------------------------------------------------------------------------------------
 
 
-def test_meshes_are_found_beside_the_scene_and_nothing_needs_a_name(tmp_path, monkeypatch):
+def test_meshes_are_found_relative_to_the_scene_and_names_are_optional(tmp_path, monkeypatch):
     (tmp_path / "parts").mkdir()
     trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "parts" / "cube.stl")
     (tmp_path / "scene.xml").write_text("""<mujoco><compiler meshdir="parts"/>
@@ -135,7 +134,7 @@ def test_meshes_are_found_beside_the_scene_and_nothing_needs_a_name(tmp_path, mo
     np.testing.assert_allclose(engine.contacts().wrench_world[:, 2].sum(), weight, rtol=0.1)
 
 
-def test_a_urdf_arm_is_taken_too(tmp_path):
+def test_urdf_arm_is_supported(tmp_path):
     (tmp_path / "arm.urdf").write_text("""<robot name="arm"><link name="base"/>
       <link name="link"><inertial><origin xyz=".2 0 0"/><mass value="1"/>
         <inertia ixx=".01" iyy=".02" izz=".02" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -144,5 +143,5 @@ def test_a_urdf_arm_is_taken_too(tmp_path):
     engine = load(tmp_path / "arm.urdf", "motrix")
     engine.forward()
     engine.integrate()
-    # A rod let go: m g l / (I + m l²).
+    # Acceleration of a pendulum: m g l / (I + m l²).
     np.testing.assert_allclose(engine.data.qvel / engine.timestep, [0.2 * G / 0.06], rtol=1e-3)

@@ -48,14 +48,14 @@ class Ros:
         rclpy.init(context=self._context, domain_id=self.domain)
         self.node = Node("listener", context=self._context)
         self._clients: dict[str, Client] = {}
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
+        self.executor = SingleThreadedExecutor(context=self._context)
+        self.executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
 
     def _spin(self) -> None:
         try:
-            self._executor.spin()
+            self.executor.spin()
         except ExternalShutdownException:
             pass
 
@@ -65,10 +65,11 @@ class Ros:
         path.write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}))
         return path
 
-    def start(self, *arguments: str | Path) -> subprocess.Popen:
-        """Runs ``tactile_sim`` with these arguments."""
+    def start(self, *arguments: str | Path, program: Path | None = None) -> subprocess.Popen:
+        """Run ``tactile_sim``, or a Python program in its place, with these arguments."""
+        command = [str(program)] if program else ["-m", "tactile_sim"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "tactile_sim", *map(str, arguments)],
+            [sys.executable, *command, *map(str, arguments)],
             env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
@@ -78,11 +79,11 @@ class Ros:
         self.processes.append(process)
         return process
 
-    def run(self, **parameters) -> subprocess.Popen:
-        """Starts the node with these parameters and waits until it answers."""
+    def run(self, program: Path | None = None, **parameters) -> subprocess.Popen:
+        """Start the node with these parameters and wait until it answers."""
         pause = self._client(SetBool, "/tactile_sim/pause")
         wait_for(lambda: not pause.service_is_ready(), "the end of the node before")
-        process = self.start("run", self.config(**parameters))
+        process = self.start("run", self.config(**parameters), program=program)
         wait_for(lambda: pause.service_is_ready() or process.poll() is not None, "the node")
         assert process.poll() is None, self.output(process)
         return process
@@ -140,7 +141,7 @@ class Ros:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        self._executor.shutdown()
+        self.executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
         self._thread.join()

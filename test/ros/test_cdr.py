@@ -128,7 +128,13 @@ def test_nested_defaults_reach_into_sequences():
     assert data == cdr.encode(
         TFMessage, TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "bc")])
     )
-    assert cdr.decode(TFMessage, data).transforms.transform.rotation.tolist() == [[0, 0, 0, 1], [0, 0, 0, 1]]
+    transforms = cdr.decode(TFMessage, data).transforms
+    assert transforms.transform.rotation.tolist() == [[0, 0, 0, 1], [0, 0, 0, 1]]
+    assert [transform.child_frame_id for transform in transforms] == ["a", "bc"]
+    assert transforms[-1].transform.rotation.tolist() == [0, 0, 0, 1]
+    assert transforms[1:].child_frame_id == ["bc"] and len(transforms[1:]) == 1
+    with pytest.raises(IndexError):
+        transforms[2]
 
 
 def test_what_was_decoded_is_taken_as_a_message_and_its_arrays_as_they_are():

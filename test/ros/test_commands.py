@@ -16,7 +16,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -32,7 +32,7 @@ SCENE = """
   <body name="slider" pos="0 0 1"><joint name="rail" type="slide" axis="1 0 0"/>
     <geom type="box" size=".05 .05 .05"/></body>
   <body name="ball" pos="0 1 1"><freejoint/><geom size=".05" density="500"/></body>
-</worldbody><actuator><position joint="hinge" kp="20" kv="1"/></actuator></mujoco>"""
+</worldbody><actuator><position joint="hinge" kp="20" kv="1" ctrlrange="-2 2"/></actuator></mujoco>"""
 SKIN = {"scales": {"arm": 0.03}}
 
 
@@ -51,12 +51,16 @@ def publish(ros, message_type, topic):
 
 def test_joints_go_where_they_are_told(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
-    ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
+    process = ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge", "rail"], position=[0.4, -0.2]))
     wait_for(lambda: joints and np.allclose(joints[-1].position, [0.4, -0.2], atol=1e-3), "both joints")
     send(JointState(name=["rail"], position=[0.1]))
     wait_for(lambda: np.allclose(joints[-1].position, [0.4, 0.1], atol=1e-3), "the rail alone")
+    for position in (2.5, 3.0):
+        send(JointState(name=["hinge"], position=[position]))
+    wait_for(lambda: np.allclose(joints[-1].position, [2.0, 0.1], atol=1e-3), "the end of its reach")
+    assert ros.output(process).count("position of joint 'hinge'") == 1
 
 
 def test_raw_controls_reach_the_actuators_and_rest_comes_after_the_timeout(ros, parameters):
@@ -73,7 +77,7 @@ BAD_COMMANDS = {
     "position has 2 values for 1 names": JointState(name=["hinge"], position=[0.1, 0.2]),
     "velocity has 1 values for 2 names": JointState(name=["hinge", "rail"], velocity=[0.1]),
     "position of joint 'hinge' is inf;": JointState(name=["hinge"], position=[float("inf")]),
-    "joint 'rail' has no position actuator": JointState(name=["rail"], position=[0.1]),
+    "joint 'rail' takes no position": JointState(name=["rail"], position=[0.1]),
     "names joint 'hinge' twice": JointState(name=["hinge", "hinge"], position=[0.1, 0.1]),
     "ctrl has 3 values; the scene has 1 actuators": Float64MultiArray(data=[0.0, 1.0, 2.0]),
     "ctrl[0] is -inf;": Float64MultiArray(data=[float("-inf")]),
@@ -221,10 +225,12 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
     assert frames[-1].channels == 3
     assert set_parameter(ros, "skin.touch_function", "normal").successful
     wait_for(lambda: frames[-1].channels == 1 and frames[-1].quantity == "normal")
-    assert set_parameter(ros, "rates.tactile", 50).successful
+    assert set_parameter(ros, "rates.tactile", 50).successful  # an integer for a float
     wait_for(lambda: set(np.diff([stamp(frame) for frame in frames[-6:]])) == {20_000_000}, "50 Hz")
     for name, value, reason in (
         ("rates.tactile", -1.0, "rates.tactile"),
+        ("rates.tactile", 501, "rates.tactile"),  # the scene's physics takes 500 steps/s
+        ("rates.tactile", 501.0, "rates.tactile"),
         ("skin.touch_function", "norml", "did you mean 'normal'"),
         ("scene", "other.xml", ""),
         ("rates.tactle", 1.0, ""),
@@ -234,6 +240,41 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
         assert reason in result.reason
     values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "engine"]).values
     assert (values[0].integer_value, values[1].string_value) == (50, "mujoco")
+
+
+def test_parameters_are_described_with_ranges_and_choices(ros, parameters):
+    process = ros.run(**parameters, rates={"tactile": 1e4, "markers": 500.0})
+    names = ["rates.tactile", "markers.force_scale", "seed", "engine"]
+    rate, scale, seed, engine = ros.call(
+        DescribeParameters, "/tactile_sim/describe_parameters", names=names
+    ).descriptors
+    assert all(described.description for described in (rate, scale, seed, engine))
+    [span] = rate.floating_point_range
+    assert (span.from_value, span.to_value) == (0.0, 500.0)
+    assert scale.floating_point_range[0].from_value == 0.0
+    [span] = seed.integer_range
+    assert (span.from_value, span.to_value) == (0, 2**63 - 1)
+    assert "trifinger" in engine.additional_constraints and engine.read_only
+    values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "rates.markers"])
+    assert [value.double_value for value in values.values] == [500.0, 500.0]
+    warnings = [line for line in ros.output(process).splitlines() if "WARN" in line]
+    assert ["rates.tactile" in line for line in warnings] == [True]
+
+
+def test_diagnostics_report_why_the_other_topics_are_silent(ros, parameters):
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    ros.run(**parameters, start_paused=True, rates={"diagnostics": 20.0})
+
+    def states():
+        return [
+            dict(zip(values.key, values.value, strict=True))["state"]
+            for values in (report.status.values[0] for report in list(reports))
+        ]
+
+    wait_for(lambda: len(reports) > 3, "reports while time stands")
+    assert set(states()) == {"paused"} and {stamp(report) for report in reports} == {0}
+    assert ros.call(SetBool, "/tactile_sim/pause", data=False).success
+    wait_for(lambda: states()[-1] == "running", "a report while time runs")
 
 
 def test_a_namespace_moves_all_but_the_absolute_topics(ros, parameters):
@@ -257,7 +298,7 @@ def test_qos_may_be_overridden_by_parameters(ros, parameters):
     assert info.qos_profile.reliability.name == "BEST_EFFORT"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_the_node_cleanly(ros, parameters, number):
     process = ros.run(**parameters)
     process.send_signal(number)

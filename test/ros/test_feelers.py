@@ -139,6 +139,6 @@ def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch, 
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], names)
     # It ends when the cube has landed: what is below is covered, what is above is free.
     assert names["covered"].min() == pytest.approx(0, abs=1e-6) and names["covered"].max() > 0.9
-    assert names["pictures"].shape[1:] == (60, 80) and names["pictures"].max() > 0.9 * 255
+    assert names["pixels"].shape[1:] == (60, 80) and names["pixels"].max() > 0.9 * 255
     assert main(["bag", "info", "touched"]) == 0
     assert "\n1944 feelers on 1 body: cube 1944\n" in capsys.readouterr().out

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-ARGUMENTS = ["config", "scene", "engine", "namespace", "real_time_factor"]
-ARGUMENTS += ["rviz", "web", "record", "bag_path", "log_level"]
+ARGUMENTS = ["config", "params_file", "scene", "engine", "namespace", "real_time_factor"]
+ARGUMENTS += ["rviz", "rviz_config", "web", "record", "bag_path", "log_level"]
 
 
 class TestWithLaunch:
@@ -54,14 +54,53 @@ class TestWithLaunch:
         arguments = self.description(f"{config}.launch.py").get_launch_arguments()
         assert "real_time_factor" in [argument.name for argument in arguments]
 
-    def test_the_configuration_comes_first_and_arguments_override_it(self):
-        context, actions = self.started(config="infant", real_time_factor="0.5", namespace="left")
-        (node,) = [action for action in actions if hasattr(action, "node_package")]
-        node._perform_substitutions(context)
-        files = [Path(value) for value, is_file in node._Node__expanded_parameter_arguments if is_file]
-        assert files[0].resolve() == ROOT / "config/infant.yaml"
-        (overrides,) = yaml.safe_load(files[1].read_text()).values()
-        assert overrides == {"ros__parameters": {"real_time_factor": 0.5}}
+    def words(self, action):
+        """The command line of a process as our launch file writes it."""
+        return [part.text for argument in action.cmd for part in argument if hasattr(part, "text")]
+
+    def test_arguments_override_params_file_which_overrides_config(self, tmp_path):
+        (tmp_path / "mine.yaml").touch()
+        _, (node,) = self.started(
+            config="infant", params_file=str(tmp_path / "mine.yaml"), scene="hand", real_time_factor="1e-1"
+        )
+        words = self.words(node)
+        files = [Path(words[i + 1]).resolve() for i, word in enumerate(words) if word == "--params-file"]
+        assert files == [ROOT / "config/infant.yaml", tmp_path / "mine.yaml"]
+        given = [words[i + 1].split(":=") for i, word in enumerate(words) if word == "-p"]
+        assert {name: yaml.safe_load(value) for name, value in given} == {
+            "scene": "hand",
+            "real_time_factor": 0.1,
+        }
+        assert words.index("-p") > words.index(str(tmp_path / "mine.yaml"))
+
+    @pytest.mark.parametrize(
+        "argument",
+        ["scene:=nosuch.xml", "scene:=package://nosuch/a.xml", "params_file:=nosuch.yaml",
+         "rviz_config:=nosuch.rviz", "real_time_factor:=fast"],
+    )  # fmt: skip
+    def test_an_error_names_the_argument_and_its_value(self, argument, tmp_path, monkeypatch):
+        from tactile_sim import TactileSimError
+
+        (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
+        (tmp_path / "share/ament_index/resource_index/packages/rviz2").touch()
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        name, value = argument.split(":=")
+        with pytest.raises(TactileSimError) as error:
+            self.started(**{"rviz": "true", name: value})
+        assert str(error.value).startswith(f"{name}:=") and value in str(error.value)
+
+    def test_the_recorder_runs_on_simulation_time_and_the_node_waits_for_it(self, tmp_path, monkeypatch):
+        packages = tmp_path / "share/ament_index/resource_index/packages"
+        packages.mkdir(parents=True)
+        for package in ("ros2bag", "rosbag2_storage_mcap"):
+            (packages / package).touch()
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        _, (node, recorder) = self.started(record="true", bag_path="b")
+        words = self.words(recorder)
+        assert {"--use-sim-time", "--all", "zstd_fast"} <= set(words) and words[-2:] == ["--output", "b"]
+        assert "--recorded" in self.words(node)
+        _, (alone,) = self.started()
+        assert "--recorded" not in self.words(alone)
 
     @pytest.mark.parametrize("namespace", ["", "left", "/robots/left/"])
     def test_rviz_gets_the_topics_of_the_namespace_and_the_configured_world(
@@ -78,9 +117,9 @@ class TestWithLaunch:
         prefix = f"/{namespace.strip('/')}".rstrip("/")
         moved = {f"/{topic}": f"{prefix}/{topic}" for topic in ("markers", "scene_markers", "tactile/points")}
         assert dict(rviz.expanded_remapping_rules) == moved
-        command = [context.perform_substitution(part) for argument in rviz.cmd[1:] for part in argument]
-        assert command[0] == "-d" and command[1].endswith("rviz/tactile_sim.rviz")
-        assert command[2:4] == ["-f", "map"]
+        command = self.words(rviz)
+        display, frame = (command[command.index(flag) + 1] for flag in ("-d", "-f"))
+        assert display.endswith("rviz/tactile_sim.rviz") and frame == "map"
 
     def test_an_unknown_configuration_is_named_with_the_nearest(self):
         from tactile_sim import ConfigError

@@ -68,7 +68,7 @@ def test_the_shipped_cube_rests_in_motrixsim_and_its_taxels_bear_its_weight(ros)
         np.testing.assert_allclose(np.asarray(told.position).reshape(-1, 3)[:, 2], 0, atol=2e-3)
         # One step on in ROS's time, for the state before has been sent.
         assert ros.call(Reset, "/tactile_sim/reset", keyframe="rest").success
-    assert ros.output(process).count("engine 'motrix': left out of the scene: option ") == 1
+    assert ros.output(process).count("engine 'motrix': ignored in the scene: option ") == 1
 
 
 def test_one_controller_process_presses_with_the_same_force_on_either_engine(ros, engine_name):

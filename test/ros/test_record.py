@@ -144,13 +144,14 @@ def test_after_a_kill_all_but_the_last_second_is_there_and_can_be_mended(ros, tm
         assert reader.message_count == described(tmp_path / "b")["message_count"]
 
 
-def test_sigterm_ends_it_as_sigint_does_and_only_the_named_topics_are_taken(ros, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_completes_the_bag_of_the_named_topics(ros, tmp_path, number):
     talker = Talker(ros)
     process = ros.start("record", tmp_path / "b", "tactile/frame", "/never")
     wait_for(talker.frames.get_subscription_count)
     talker.talk(20)
     arrived(talker.frames)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     said = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0 and "never published: /never" in said
     read = bag.read(tmp_path / "b")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import signal
 import time
 from pathlib import Path
@@ -12,10 +14,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
+from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.live_table import State  # noqa: E402
+from tactile_sim.ros.monitor import Monitor  # noqa: E402
 
 SECONDS = 10
 RATES = {"tactile/frame": 100, "contacts": 100, "joint_states": 100, "markers": 30, "tactile/points": 30}
@@ -48,6 +54,37 @@ def test_ten_seconds_of_infant_hold_every_message_as_it_was_sent(ros):
         assert len(common) > 500
         for message in common:
             np.testing.assert_array_equal(message.data, kept[stamp(message)].ravel())
+
+
+@pytest.mark.parametrize("end", ["full disk", "kill"])
+def test_loss_of_the_recorder_is_reported_at_once(ros, end):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    statuses: list[DiagnosticArray] = []
+    ros.node.create_subscription(DiagnosticArray, "/diagnostics", statuses.append, 10)
+    node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "rates.diagnostics:=0.001")
+    wait_for(lambda: len(frames) > 50, "the node")
+    [recorder] = map(int, Path(f"/proc/{node.pid}/task/{node.pid}/children").read_text().split())
+    if end == "kill":
+        os.kill(recorder, signal.SIGKILL)
+    else:
+        resource.prlimit(recorder, resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+    wait_for(lambda: any(len(message.status) > 1 for message in statuses), "the report")
+    [status] = [status for status in statuses[-1].status if status.name.endswith(": recorder")]
+    assert status.level == DiagnosticStatus.ERROR
+    reason = "SIGKILL" if end == "kill" else os.strerror(errno.EFBIG)
+    assert reason in status.message and "bag repair" in status.message
+    state = State()
+    Monitor.update(state, statuses[-1])
+    assert reason in state.complaint  # of the live table
+    count = len(frames)
+    wait_for(lambda: len(frames) > count + 10, "the simulation, which goes on")
+    said = ros.output(node)
+    assert node.returncode == 2
+    assert [line for line in said.splitlines() if "[ERROR]" in line and reason in line]
+    assert main(["bag", "repair", str(ros.folder / "bag")]) == 0
+    stamps = bag.read(ros.folder / "bag")["tactile/frame"].stamps
+    np.testing.assert_array_equal(stamps, np.arange(len(stamps)) * 10**7)
+    assert len(stamps) > (0 if end == "kill" else 50)
 
 
 def test_a_recorder_that_stands_still_as_the_node_ends_misses_nothing(ros):

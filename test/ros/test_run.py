@@ -1,8 +1,10 @@
 """The command ``run``: the node for a while, with a recorder beside it."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +57,29 @@ def test_ros_arguments_reach_the_node():
     assert done.returncode == 2
     assert "skin.touch_function" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+SIM = "import sys; from tactile_sim.ros.node import main; sys.exit(main())"
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--nonsense", 2)])
+def test_the_executable_sim_has_options_of_its_own(argument, code):
+    done = subprocess.run([sys.executable, "-c", SIM, argument], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "--params-file" in done.stdout + done.stderr
+
+
+def test_sim_shows_a_started_clock_while_it_waits_for_a_recorder(ros):
+    from rosgraph_msgs.msg import Clock
+    from rostest import PATIENCE, stamp, wait_for
+
+    clocks = ros.listen(Clock, "/clock")
+    files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]
+    process = subprocess.Popen([sys.executable, "-c", SIM, "--recorded", *files], env=ros.environment)
+    ros.processes.append(process)
+    wait_for(lambda: len(clocks) > 10 or process.poll() is not None, "the clock")
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert process.wait(PATIENCE) == 0
+    assert time.monotonic() - began < 10.0  # and not what it would have waited for the recorder
+    assert {stamp(clock) for clock in clocks} == {1}

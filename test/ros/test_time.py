@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -185,6 +186,38 @@ def test_in_lockstep_each_command_is_a_step_and_the_run_can_be_repeated(ros, arm
     assert alone == in_company
 
 
+def test_lockstep_reports_a_refused_command_at_once_and_takes_no_step(ros, arm):
+    joints = ros.listen(JointState, "joint_states")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    ros.run(scene=arm(), skin=SKIN, lockstep=True)
+    commands = ros.node.create_publisher(JointState, "joint_commands", 10)
+    wait_for(lambda: joints and reports and commands.get_subscription_count() == 1)
+    for count in (1, 2, 3):  # also the same one again
+        commands.publish(JointState(name=["sholder"], effort=[1.0]))
+        wait_for(lambda count=count: refusals(reports) == count, f"report {count}")
+        assert bytes(reports[-1].status.level) == DiagnosticStatus.WARN
+        assert stamp(reports[-1]) == 0
+    assert {stamp(message) for message in joints} == {0}
+    commands.publish(JointState(name=["shoulder"], effort=[1.0]))
+    wait_for(lambda: stamp(joints[-1]) == 2_000_000, "the step of the next command")
+
+
+def refusals(reports) -> int:
+    """The number of refused commands in the last report."""
+    (values,) = reports[-1].status.values
+    return int(dict(zip(values.key, values.value, strict=True))["refused_commands"])
+
+
+def test_a_new_subscriber_gets_the_present_state_and_others_get_it_again(ros, arm):
+    early = ros.listen(JointState, "joint_states")
+    ros.run(scene=arm(), skin=SKIN, lockstep=True)
+    wait_for(lambda: early)
+    late = ros.listen(JointState, "joint_states")
+    wait_for(lambda: late and len(early) > 1)
+    assert {stamp(message) for message in early + late} == {0}
+    np.testing.assert_array_equal(early[-1].position, early[0].position)
+
+
 def motion(ros, crowd: bool) -> list[bytes]:
     """The frames of 2 s of the infant's built-in motion."""
     frames: list[bytes] = []
@@ -216,10 +249,3 @@ def test_the_tare_makes_the_present_touch_zero(ros):
     assert np.abs(arrays[-1].data).max() > 0.1
     assert ros.call(Trigger, "/tactile_sim/tare").success
     wait_for(lambda: np.abs(arrays[-1].data).max() < 1e-3, "zero")
-
-
-def test_a_second_simulation_in_the_graph_says_who_should_send_the_clock(ros):
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
-    second = ros.start("run", "touch_cube", "--duration", "30", "--ros-args", "-r", "__ns:=/second")
-    told = next((line for line in second.stdout if "/clock" in line), "")
-    assert "one alone should send /clock: start all others with rates.clock: 0.0" in told

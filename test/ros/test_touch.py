@@ -127,6 +127,38 @@ def test_a_box_that_slides_is_held_back_by_friction(ros, scene):
         assert force[0] == pytest.approx(-force[2], rel=0.05)
 
 
+OWN_FUNCTION = """
+import sys
+
+import numpy as np
+
+from tactile_sim.cli import main
+from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
+
+
+def support(loads):
+    return loads.force_world * np.array([0.0, 0.0, 2.0])
+
+
+TOUCH_FUNCTIONS["support"] = TouchFunction(3, "N", support, frame="world")
+sys.exit(main())
+"""
+
+
+def test_user_touch_function_in_the_world_frame_is_published_in_it(ros, scene):
+    program = ros.folder / "own.py"
+    program.write_text(OWN_FUNCTION)
+    arrays, frames = ros.listen(TactileArray, "tactile/box/array"), ros.listen(TactileFrame, "tactile/frame")
+    skin = {"scales": {"box": 0.02, "ball": 0.02}, "touch_function": "support"}
+    ros.run(program, scene=scene, skin=skin, world_frame="map", real_time_factor=0.0)
+
+    wait_for(lambda: any(stamp(array) > 1.5e9 for array in arrays) and frames, "a box at rest")
+    array = next(array for array in arrays if stamp(array) > 1.5e9)
+    assert (array.header.frame_id, array.quantity) == ("map", "support")
+    np.testing.assert_allclose(skin_force(array), [0, 0, 2 * BOX_MASS * G], atol=0.02 * BOX_MASS * G)
+    assert list(frames[0].frame_ids) == ["map", "map"]
+
+
 def test_the_layout_says_where_the_taxels_are(ros, scene):
     layouts = ros.listen(TactileLayout, "tactile/box/layout", lasting=True)
     arrays = ros.listen(TactileArray, "tactile/box/array")

@@ -67,6 +67,24 @@ def test_a_fault_of_an_attached_model_is_told_with_its_own_file_and_line(refused
     assert message == "hand.xml: line 3: broken XML (mismatched element)"
 
 
+MODEL = '<mujoco>\n<asset>\n<model file="{}.xml"/></asset></mujoco>'
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"scene": MODEL.format("scene")}, "scene.xml: line 3: "),
+        (
+            {"scene": MODEL.format("parts/hand"), "parts/hand": MODEL.format("../scene")},
+            "parts/hand.xml: line 3: ",
+        ),
+        ({"parts/finger": MODEL.format("hand")}, "parts/finger.xml: line 3: "),
+    ],
+)
+def test_a_scene_that_attaches_itself_is_refused(refused, files, place):
+    assert refused(**files).startswith(f"{place}'model': ")
+
+
 def test_a_wrong_contact_sensor_of_an_included_file_is_told_with_the_nearest_word(refused):
     scene = '<mujoco><include file="sensors.xml"/></mujoco>'
     sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'

@@ -119,6 +119,42 @@ def test_a_urdf_written_for_mujocos_meshdir_is_read(package):
     assert scenes.load_model(urdf(package, "package://elsewhere/part.obj", extension)).nmesh == 2
 
 
+def attaching(**files):
+    """A scene that attaches the link ``base`` of each file, with the file's key before the names."""
+    models = "".join(f'<model name="{key}" file="{file}"/>' for key, file in files.items())
+    attached = "".join(f'<attach model="{key}" body="base" prefix="{key}_"/>' for key in files)
+    return f"<mujoco><asset>{models}</asset><worldbody>{attached}</worldbody></mujoco>"
+
+
+def test_attached_urdf_is_read_as_a_urdf_alone(folder, package):
+    file = urdf(package, "package://arm/meshes/part.obj")
+    alone = scenes.load_model(file)
+    (folder / "deep").mkdir()
+    for other in (folder / "arm.urdf", folder / "deep" / "arm.urdf"):  # not the same under one name
+        other.write_text(file.read_text().replace("plate", f"plate_of_{other.parent.name}"))
+    (folder / "scene.xml").write_text(attaching(a=file, b="arm.urdf", c="deep/arm.urdf"))
+    (folder / "scene.mjcf").write_text(attaching(a="scene.xml").replace('"base"', '"c_base"'))
+    model = scenes.load_model(folder / "scene.xml")
+    assert Names(model).bodies[1:] == [
+        f"{key}_{name}"
+        for key, plate in (("a", "plate"), ("b", f"plate_of_{folder.name}"), ("c", "plate_of_deep"))
+        for name in ("base", plate, "tip")
+    ]
+    assert model.ngeom == 3 * alone.ngeom
+    for field in ("geom_size", "geom_pos"):
+        assert getattr(model, field)[: alone.ngeom] == pytest.approx(getattr(alone, field))
+    nested = scenes.load_model(folder / "scene.mjcf")
+    assert Names(nested).bodies[1:] == ["a_c_base", "a_c_plate_of_deep", "a_c_tip"]
+
+
+def test_wrong_mesh_of_an_attached_urdf_is_refused_with_its_file(folder, package):
+    file = urdf(package, "package://arm/meshes/prat.obj")
+    (folder / "scene.xml").write_text(attaching(a=file))
+    with pytest.raises(SceneError) as error:
+        scenes.load_model(folder / "scene.xml")
+    assert str(error.value).startswith(f"{file}: mesh package://arm/meshes/prat.obj: ")
+
+
 def test_what_a_configuration_adds_is_in_the_model(folder):
     spec = scenes.load_spec(folder / "cube.xml")
     spec.worldbody.add_geom(name="wall", type=mujoco.mjtGeom.mjGEOM_BOX, size=[1, 1, 1])

@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.engines import MujocoEngine
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.responses import PER_LOAD
 
 SHAPES = {
     "sphere": 'size=".05"',
@@ -124,7 +125,7 @@ def test_the_taxels_of_a_contact_sum_to_its_force_and_no_others_feel_it(seed, pl
                 assert not felt.any()
 
 
-@pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+@pytest.mark.parametrize("response", PER_LOAD)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_contacts_together_are_the_sum_of_each(seed, response):
     engine, skin = scene(seed), skin_of(seed, "even", "mesh")
@@ -142,7 +143,9 @@ def test_from_contacts_to_taxels_at_once_is_the_same_as_step_by_step(seed):
         for dtype in (np.float32, np.float64):
             at_once = skin.feel(engine.contacts(), *poses(engine), touch, response, dtype)
             assert at_once.dtype == dtype
-            np.testing.assert_array_equal(at_once, skin.sense(loads, touch, response, dtype=dtype))
+            step_by_step = skin.sense(loads, touch, response, dtype=dtype)
+            rounding = 0 if response in PER_LOAD else 1e-6 * np.abs(step_by_step).max(initial=0)
+            np.testing.assert_allclose(at_once, step_by_step, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
@@ -178,7 +181,9 @@ def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_els
         if touch == "force_vector_global":
             expected = expected @ turn.T
         felt = skin.sense(after, touch, response)
-        np.testing.assert_allclose(felt, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+        # Where pressing cannot balance a moment, the tilts that come nearest to it are ill-conditioned.
+        exactness = 1e-7 if response in PER_LOAD else 1e-4
+        np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("placement", "kind"), SKINS)

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tactile_sim import TactileSimError
 from tactile_sim.trifinger import camera, visual_objects
-from tactile_sim.trifinger.pictures import renderer
+from tactile_sim.trifinger.images import renderer
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
@@ -104,6 +105,23 @@ def test_the_platform_shows_pictures_where_they_are_asked_for():
     images = [one.image for one in platform.get_camera_observation(0).cameras]
     assert [image.shape for image in images] == [(270, 270, 3)] * 3
     assert all(image.std() > 10 for image in images)
+
+
+@draws
+def test_the_motors_and_the_rim_of_the_border_are_those_of_the_meshes():
+    finger = SimFinger("trifingerpro")
+    number, link = finger._pybullet_client_id, finger.physics.data.body("finger_upper_link_visuals_0")
+    axes = link.xmat.reshape(3, 3)
+    # The end of the upper motor, seen along its axis: dark, where the shell is light.
+    end = link.xpos + axes @ (0.01569 + 0.016, 0.1643, 0)
+    turn = Rotation.from_matrix(np.column_stack([axes[:, 1], axes[:, 2], axes[:, 0]]) @ np.diag([1, -1, -1]))
+    motor = camera.Camera(end + 0.1 * axes[:, 0], turn.as_quat(), (11, 11), pybullet_client_id=number)
+    assert motor.get_image()[5, 5].max() < 80
+    # The rim, seen from above, ends at 0.282 m; beside it is the table, dark as well.
+    rim = camera.Camera((0.28, 0, 0.275), (1, 0, 0, 0), (201, 201), 11.42, pybullet_client_id=number)
+    row = rim.get_image()[100].max(axis=1)  # 0.1 mm a pixel
+    assert row[115] > 80
+    assert row[125] < 80
 
 
 def test_without_pictures_the_rest_of_a_camera_observation_is_there():

@@ -11,7 +11,7 @@ from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger import Action, SimFinger
 from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
-from tactile_sim.trifinger.stage.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 
 GRAVITY = 9.81
 NONE = np.empty(0)
@@ -25,7 +25,7 @@ def simulation(**keys) -> Simulation:
 def command(of: Simulation, position=NONE, effort=NONE, velocity=NONE, names=None) -> None:
     """A message on ``joint_commands``, by default to all joints."""
     asked = JointCommand(names or of.commander.joint_names, position, velocity, effort)
-    of.command_joints(of.commander.check(asked))
+    of.accept_targets(of.commander.check(asked))
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone", "fingeredu"])
@@ -42,8 +42,7 @@ def test_commands_move_the_engine_as_actions_move_a_sim_finger_bit_for_bit(finge
             position[rng.random(n) < 0.5] = np.nan
             command(node, position, torque)
         finger.append_desired_action(Action(torque, position))
-        node.prepare()
-        node.skip(1)
+        node.step()
     assert (node.engine.data.qpos == finger.physics.data.qpos).all()
     assert (node.engine.data.qvel == finger.physics.data.qvel).all()
 
@@ -52,14 +51,14 @@ def test_an_effort_alone_ends_position_control_and_is_limited():
     node = simulation(trifinger={"object": "none"})
     hold = np.array(node.engine.data.qpos[:9])
     command(node, position=hold)
-    node.skip(100)
+    node.step(100)
     assert node.engine.data.qpos[:9] == pytest.approx(hold, abs=0.05)
     command(node, effort=np.array([5.0]), names=["finger_base_to_upper_joint_0"])
     node.observe()
     torque = node.engine.physics.torque
     # Still at rest: nothing is damped, the motor gives the most that it may.
     assert torque[0] == pytest.approx(MAX_MOTOR_TORQUE - 0.08 * node.engine.data.qvel[0], abs=0.01)
-    node.skip(300)
+    node.step(300)
     assert node.engine.data.qpos[0] > hold[0] + 0.3
     assert node.engine.data.qpos[3:9] == pytest.approx(hold[3:], abs=0.05)  # the others are held on
 
@@ -89,7 +88,7 @@ def test_gains_of_the_configuration_take_the_place_of_the_usual_ones():
 def test_the_cube_rests_on_the_table_with_its_weight():
     node = simulation()
     command(node, position=np.array(node.engine.data.qpos[:9]))  # limp, the fingers would fall on it
-    node.skip(500)
+    node.step(500)
     contacts = node.observe().contacts
     cube = node.names.body_id("cube")
     on_cube = (contacts.bodies == cube)[:, 1:].astype(float) - (contacts.bodies == cube)[:, :1]
@@ -102,13 +101,11 @@ def test_the_built_in_motion_lifts_the_cube_and_the_skin_bears_its_weight():
     node = Simulation(config.load("trifinger"))
     cube = node.names.body_id("cube")
     for _ in range(5000):
-        node.prepare()
-        node.skip(1)
+        node.step()
     high = node.engine.body_positions[cube, 2]
     assert high > CUBE_WIDTH / 2 + 0.03
     for _ in range(2000):
-        node.prepare()
-        node.skip(1)
+        node.step()
     assert node.engine.body_positions[cube, 2] == pytest.approx(high, abs=2e-3)  # held, it does not slip
     felt = node.observe().forces_world.sum(axis=0)
     # The cube presses on the fingers with its weight; what it presses sideways cancels.
@@ -120,8 +117,7 @@ def test_a_reset_starts_the_grasp_anew_bit_for_bit():
     states = []
     for _ in range(2):
         for _ in range(1500):
-            node.prepare()
-            node.skip(1)
+            node.step()
         states.append(node.engine.data.qpos.copy())
         node.reset()
     assert (states[0] == states[1]).all()
@@ -147,7 +143,7 @@ def test_the_engine_is_loaded_by_the_robots_type():
     assert engine.time == pytest.approx(0.01)
     with pytest.raises(ValueError, match="no finger type 'fingered'; did you mean 'fingeredu'"):
         engines.load("fingered", engine="trifinger")
-    with pytest.raises(EngineError, match="runs one environment"):
+    with pytest.raises(EngineError, match="num_envs"):
         engines.load("fingeredu", engine="trifinger", num_envs=2)
 
 

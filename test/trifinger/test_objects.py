@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tactile_sim.errors import SceneError
-from tactile_sim.trifinger import collision_objects, sim_finger, visual_objects
+from tactile_sim.trifinger import collision_objects, sim_finger, trifinger_platform, visual_objects
 from tactile_sim.trifinger.sim_finger import SimFinger
 
 UPRIGHT = (0, 0, 0, 1)
@@ -57,6 +57,21 @@ def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass
     step(finger, 400)
     assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-6)
     assert finger.physics.model.body(thing.name).mass[0] == pytest.approx(mass)
+
+
+@pytest.mark.parametrize("height", [0.05, 0.1, 0.2])
+def test_a_dropped_cube_stops_within_a_step_of_the_table(height):
+    """At v = sqrt(2 g h) it enters the table by v times the step of 1 ms, at most, and comes to rest."""
+    finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
+    cube = collision_objects.ColoredCubeV2((0, 0, 0.0325 + height), UPRIGHT, finger._pybullet_client_id)
+    bottoms = []
+    for _ in range(600):
+        step(finger, 1)
+        bottoms.append(cube.get_state()[0][2] - 0.0325)
+    first = next(number for number, bottom in enumerate(bottoms) if bottom < 0)
+    assert min(bottoms) > -np.sqrt(2 * 9.81 * height) * 0.001 - 1e-5
+    assert max(bottoms[first:]) < 5e-4
+    assert bottoms[-1] == pytest.approx(0, abs=1e-6)
 
 
 def thrown(finger, thing, velocity, spin):
@@ -227,6 +242,7 @@ def test_a_scene_that_cannot_be_changed_so_stays_as_it_is(finger):
 
 
 def test_colours_can_be_written_as_one_number():
+    assert trifinger_platform.int_to_rgba is sim_finger.int_to_rgba
     assert sim_finger.int_to_rgba(0xFF0033) == (1.0, 0.0, 0.2, 1.0)
     assert sim_finger.int_to_rgba(0x0000FF, alpha=0) == (0.0, 0.0, 1.0, 0.0)
     assert sim_finger.int_to_rgba(0xAA00FF00) == (0.0, 1.0, 0.0, 1.0)  # the last three bytes

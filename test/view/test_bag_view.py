@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim import BagError
 from tactile_sim.drawing.arrows import NET, NORMAL
+from tactile_sim.signals import StopRequest
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.player import Player
@@ -202,7 +202,7 @@ def player(make_bag):
 
 
 def test_bag_does_not_play_without_browsers(player):
-    player.play(Event(), duration=0.2)
+    player.play(StopRequest(), duration=0.2)
     assert player.bar.time == 0.0
     assert player.viewer.server.scene.get_handle_by_name("/cube").position[2] == pytest.approx(
         HALF + 0.5 * 9.81 * 0.2**2

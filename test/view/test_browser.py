@@ -210,8 +210,8 @@ class Recorder:
     def __init__(self):
         self.requests = []
 
-    def __getattr__(self, name):
-        return lambda *arguments: self.requests.append((name, arguments))
+    def ask(self, name, *arguments):
+        self.requests.append((name, arguments))
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def box_view():
         actuators=("lift", "turn"),
         control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
         keyframes=("high",),
-        can_throw=True,
+        actions=("throw",),
     )
     recorder = Recorder()
     viewer = Viewer(scene, Endpoint(port=0, token="secret"), recorder)
@@ -290,7 +290,11 @@ def test_inputs_send_their_values_and_nothing_else(box_view, visit):
     page.get_by_role("option", name="high").click()
     press(page, "Reset")
     until(lambda: len(requests) == 3)
-    assert requests == [("set_control", (1, -2.0)), ("set_real_time_factor", (0.25,)), ("reset", ("high",))]
+    assert requests == [
+        ("set_control", (1, -2.0)),
+        ("set_parameter", ("real_time_factor", 0.25)),
+        ("reset", ("high",)),
+    ]
 
 
 def test_invalid_numbers_are_rejected_and_the_field_reverts(box_view, visit):

@@ -56,7 +56,7 @@ SCENE = ViewScene(
     actuators=("lift", "turn"),
     control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
     keyframes=("high",),
-    can_throw=True,
+    actions=("throw",),
 )
 FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), controls=np.zeros(2))
 
@@ -67,8 +67,8 @@ class Recorder:
     def __init__(self):
         self.requests = []
 
-    def __getattr__(self, name):
-        return lambda *arguments: self.requests.append((name, arguments))
+    def ask(self, action, *arguments):
+        self.requests.append((action, arguments))
 
 
 class Browser:

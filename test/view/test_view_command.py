@@ -62,13 +62,13 @@ def wait_until(condition):
         time.sleep(0.05)
 
 
-def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running):
+def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running, without_progress):
     process, address, serving = running
     with urllib.request.urlopen(address) as page:
         assert b"<html" in page.read().lower()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, err) == (0, "", "")
+    assert (process.returncode, out, without_progress(err)) == (0, "", "")
     assert is_gone(serving)
 
 
@@ -79,10 +79,11 @@ def test_killed_simulation_leaves_no_process(running):
     wait_until(lambda: is_gone(serving))
 
 
-def test_killed_view_ends_the_command_with_one_line(running):
+def test_killed_view_ends_the_command_with_one_line(running, without_progress):
     process, _, serving = running
     os.kill(serving, signal.SIGKILL)
     out, err = process.communicate(timeout=PATIENCE)
+    err = without_progress(err)
     assert out == ""
     assert err.startswith("tactile_sim: error: ") and "exit code -9" in err and err.count("\n") == 1
     assert process.returncode == 1

@@ -36,7 +36,7 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     def make(snapshot: Snapshot) -> bytes:
         on_pads = forces.on_pads(snapshot)
         raw = np.clip(np.rint(MIDDLE + on_pads / RESOLUTION), 0, 65535).astype(np.uint16)
-        told = {"message": simulation.step & 0xFFFFFFFF, "time": snapshot.stamp * 1e-9}
+        told = {"message": simulation.step_count & 0xFFFFFFFF, "time": snapshot.stamp * 1e-9}
         sensors = [
             {
                 **told,

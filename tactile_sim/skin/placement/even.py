@@ -15,8 +15,8 @@ from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.placement.relax import relax
 from tactile_sim.skin.placement.shapes import Shape, ellipsoid_element, sphere_grid
 from tactile_sim.skin.placement.surface import Surface
@@ -236,7 +236,7 @@ def _interp_rows(x: np.ndarray, tables: np.ndarray, row: np.ndarray) -> np.ndarr
     return out
 
 
-@njit(cache=True)
+@kernel
 def _to_hull(points, at, normals, offsets, first, beside):
     """Places (n, 3) on a polytope around the origin near points (n, 3), and its outward normals there (n, 3).
 
@@ -269,7 +269,7 @@ def _to_hull(points, at, normals, offsets, first, beside):
     return places, outward
 
 
-@njit(cache=True)
+@kernel
 def _uphill(x, y, z, plane, normals, offsets, first, beside):
     """The plane of a polytope that the ray from the origin to a point crosses first, and how far out it is.
 

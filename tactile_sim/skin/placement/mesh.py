@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 TAXEL, SEAM, SPARE, LOST = 0, 1, 2, 3
 """What a vertex is: a taxel; a place where the surfaces of geoms meet; one on the surface that need not stay;
@@ -62,7 +63,7 @@ class Mesh(NamedTuple):
         return Mesh(positions, role, triangles.copy(), across, label, facing, alive, at, longest)
 
 
-@njit(cache=True)
+@kernel
 def collapse(mesh, u, v):
     """Moves vertex u onto its neighbour v."""
     triangles, across = mesh.triangles, mesh.across
@@ -93,7 +94,7 @@ def collapse(mesh, u, v):
     mesh.at[b] = beyond_b
 
 
-@njit(cache=True)
+@kernel
 def quality_after(mesh, u, v):
     """How good the worst triangle is once vertex u has moved onto v; FORBIDDEN where that opens the mesh.
 
@@ -124,7 +125,7 @@ def quality_after(mesh, u, v):
     return worst
 
 
-@njit(cache=True)
+@kernel
 def seam_edges(mesh, u):
     """How many edges of a vertex lie between two geoms."""
     count = 0
@@ -137,7 +138,7 @@ def seam_edges(mesh, u):
             return count
 
 
-@njit(cache=True)
+@kernel
 def _joined(mesh, u, v):
     """Whether an edge joins two vertices."""
     t = mesh.at[u]
@@ -150,7 +151,7 @@ def _joined(mesh, u, v):
             return False
 
 
-@njit(cache=True)
+@kernel
 def _count(mesh, u):
     """How many triangles a vertex has."""
     count = 0
@@ -162,7 +163,7 @@ def _count(mesh, u):
             return count
 
 
-@njit(cache=True)
+@kernel
 def corner(triangles, t, u):
     """Where a triangle has vertex u."""
     if triangles[t, 0] == u:
@@ -170,7 +171,7 @@ def corner(triangles, t, u):
     return 1 if triangles[t, 1] == u else 2
 
 
-@njit(cache=True)
+@kernel
 def _shape(positions, a, b, c, facing):
     x, y, z = positions[a, 0], positions[a, 1], positions[a, 2]
     ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
@@ -183,7 +184,7 @@ def _shape(positions, a, b, c, facing):
     return out * out * out / (square * longest) if square > 0.0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _replace(across, t, old, new):
     """Sets the neighbour of a triangle that was `old`."""
     for k in range(3):
@@ -192,7 +193,7 @@ def _replace(across, t, old, new):
             return
 
 
-@njit(cache=True)
+@kernel
 def distance(mesh, u, v):
     """Between two vertices [m]."""
     x = mesh.positions[u, 0] - mesh.positions[v, 0]

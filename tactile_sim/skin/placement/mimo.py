@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 from scipy.spatial import cKDTree
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.placement import even, mimo_meshes, mimo_points
 from tactile_sim.skin.placement.merge import Placement
 from tactile_sim.skin.placement.shapes import Shape
@@ -117,7 +117,7 @@ def _in_hull(shape: Shape, surface: Surface, points: np.ndarray, on: float) -> n
     return _below_all(points, normals, np.einsum("ij,ij->i", normals, a) + on)
 
 
-@njit(cache=True)
+@kernel
 def _below_all(points, normals, offsets):
     out = np.ones(len(points), np.bool_)
     for i in range(len(points)):

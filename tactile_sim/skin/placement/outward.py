@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.placement.shapes import Shape
 
 
@@ -71,7 +71,7 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
     return p @ shape.rotation.T + shape.position
 
 
-@njit(cache=True)
+@kernel
 def _hull_normals(points, normals, offsets, blur):
     """The sum (n, 3) of the normals of those planes that are nearest from inside, within blur."""
     out = np.zeros_like(points)
@@ -91,7 +91,7 @@ def _hull_normals(points, normals, offsets, blur):
     return out
 
 
-@njit(cache=True)
+@kernel
 def _onto_hull(points, normals, offsets, middle):
     """Places (n, 3) on a hull around `middle` by points (n, 3)."""
     out = points.copy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 ROUNDS = 80
@@ -30,7 +30,7 @@ def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndar
     return places, normals
 
 
-@njit(cache=True)
+@kernel
 def _push(places, normals, reach):
     """The push (n, 3) on each point from those within reach that are not on the other side of the body."""
     cell = cell_size(places, reach)

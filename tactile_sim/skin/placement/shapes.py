@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
-from numba import njit
 from scipy.spatial import ConvexHull, QhullError
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import SceneError
 from tactile_sim.names import Names
 
@@ -234,7 +234,7 @@ def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
 
 
-@njit(cache=True)
+@kernel
 def _below_planes(points, normals, offsets):
     out = np.empty(len(points))
     for i in range(len(points)):

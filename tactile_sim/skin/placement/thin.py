@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tactile_sim.compilation import kernel
 from tactile_sim.skin.placement.mesh import (
     FORBIDDEN,
     LOST,
@@ -28,7 +28,7 @@ ALIKE = 0.3
 """Two normals whose cosine is above this are of the same side of a geom."""
 
 
-@njit(cache=True)
+@kernel
 def thin(mesh, normals, spacing):
     """Takes out what is not to stay, and what lies too near to another vertex at a seam.
 
@@ -43,7 +43,7 @@ def thin(mesh, normals, spacing):
         _clear_seams(mesh, worst_cleared, normals, NEAR * spacing)
 
 
-@njit(cache=True)
+@kernel
 def drop(mesh, role, worst):
     """Collapses the vertices of this role and higher, as long as no triangle gets worse than `worst`."""
     going = True
@@ -57,7 +57,7 @@ def drop(mesh, role, worst):
                     going = True
 
 
-@njit(cache=True)
+@kernel
 def _thin_seams(mesh, worst, least):
     """Collapses seams' vertices along their seams, nearest ones first, until they are `least` apart."""
     going = True
@@ -96,7 +96,7 @@ def _thin_seams(mesh, worst, least):
                 collapse(mesh, b, a)
 
 
-@njit(cache=True)
+@kernel
 def _clear_seams(mesh, worst, normals, least):
     """Collapses taxels that lie within `least` of a seam's vertex on the same side of their geom."""
     for u in range(len(mesh.at)):
@@ -119,7 +119,7 @@ def _clear_seams(mesh, worst, normals, least):
                 collapse(mesh, u, v)
 
 
-@njit(cache=True)
+@kernel
 def _alike(mesh, q, geom, normal):
     """Whether a geom's surface around vertex q faces about the same way as a normal."""
     x = y = z = 0.0
@@ -135,7 +135,7 @@ def _alike(mesh, q, geom, normal):
     return x * normal[0] + y * normal[1] + z * normal[2] > ALIKE * np.sqrt(x * x + y * y + z * z)
 
 
-@njit(cache=True)
+@kernel
 def _best_neighbour(mesh, u, worst):
     """The neighbour that vertex u best moves onto; -1 if each would leave a triangle worse than `worst`."""
     best, best_quality = -1, worst

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.spatial import ConvexHull, QhullError
+
+from tactile_sim.compilation import kernel
 
 FLAT = 1e-9
 """Two angles that sum to π within this [rad] leave an edge as it is."""
@@ -38,7 +39,7 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
     return triangles
 
 
-@njit(cache=True)
+@kernel
 def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
     """Triangles (count_a + count_b, 3) between two rings of points; a lone point counts as a tip.
 
@@ -62,7 +63,7 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
     return out[:t]
 
 
-@njit(cache=True)
+@kernel
 def flip_to_delaunay(triangles, across, positions, facing, label, alike):
     """Flips edges of a closed mesh (t, 3) in place until none makes it better (Lawson's algorithm).
 
@@ -78,7 +79,7 @@ def flip_to_delaunay(triangles, across, positions, facing, label, alike):
             return
 
 
-@njit(cache=True)
+@kernel
 def _flip(triangles, across, positions, facing, label, alike, t, k):
     """Flips the edge opposite to corner k of triangle t if that makes the mesh better; whether it did."""
     u = across[t, k]
@@ -109,7 +110,7 @@ def _flip(triangles, across, positions, facing, label, alike, t, k):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _opposite(triangles, t, a, b):
     """The corner of triangle t that is neither a nor b."""
     for k in range(3):
@@ -118,14 +119,14 @@ def _opposite(triangles, t, a, b):
     return -1
 
 
-@njit(cache=True)
+@kernel
 def _angle(positions, at, b, c):
     """Angle of the corner `at` of a triangle [rad]."""
     (x, y, z), dot = _products(positions, at, b, c)
     return np.arctan2(np.sqrt(x * x + y * y + z * z), dot)
 
 
-@njit(cache=True)
+@kernel
 def _faces(positions, a, b, c, facing, t, u):
     """Whether a triangle faces what triangles t and u face on the mean."""
     cross, _ = _products(positions, a, b, c)
@@ -135,7 +136,7 @@ def _faces(positions, a, b, c, facing, t, u):
     return out > 0
 
 
-@njit(cache=True)
+@kernel
 def _products(positions, a, b, c):
     """Cross and dot product of the way from a to b and the way from a to c."""
     x, y, z = positions[a]
@@ -144,7 +145,7 @@ def _products(positions, a, b, c):
     return (uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx), ux * vx + uy * vy + uz * vz
 
 
-@njit(cache=True)
+@kernel
 def _joined(triangles, across, start, a, d):
     """Whether an edge joins a, a corner of triangle start, and d."""
     t = start

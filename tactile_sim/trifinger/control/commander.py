@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
+from tactile_sim.scenes.servos import match_gains
 from tactile_sim.trifinger.physics.rules import Rules
 
 
@@ -29,13 +30,26 @@ class FingerCommander(Commander):
         rules: Rules,
         where: str = "gains",
     ):
-        """rules: of the robot, whose joints are the only hinges of the model; the rest as in `Commander`."""
+        """Let gains of the configuration replace those of the rules.
+
+        Args:
+            model: the compiled scene, whose only hinges are the robot's joints.
+            names: of that model.
+            gains: ``kp`` and ``kd`` by joint name or shell pattern.
+            rules: of the robot.
+            where: what errors call the table of gains.
+
+        Raises:
+            ConfigError: ``gains`` do not fit the joints.
+        """
         self._rules = rules
-        super().__init__(model, names, gains, where)
-        for row, chosen in ((0, self._kp), (1, self._kd)):
-            given = chosen > 0.0
-            rules.gains[row, given] = chosen[given]
-        self._kp, self._kd = rules.gains[:2]
+        super().__init__(model, names)
+        self._takes["position"][:] = True
+        self.without_position = {}
+        for joint, (_, *own) in match_gains(gains, model, names, where).items():
+            for row, gain in enumerate(own):
+                if gain > 0.0:
+                    rules.gains[row, self._index[names.joints[joint]]] = gain
 
     def release(self) -> None:
         """Forgets all commands."""

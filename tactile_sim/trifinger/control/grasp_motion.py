@@ -8,7 +8,7 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 from tactile_sim.trifinger.robot.files import urdf_file
 from tactile_sim.trifinger.robot.kinematics import Kinematics
 from tactile_sim.trifinger.robot.spec import tip_link_names
-from tactile_sim.trifinger.stage.objects import get_pose
+from tactile_sim.trifinger.workspace.objects import get_pose
 
 
 class GraspMotion:

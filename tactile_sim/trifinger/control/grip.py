@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger.robot.kinematics import Kinematics
-from tactile_sim.trifinger.stage.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 
 STIFFNESS, DAMPING = 250.0, 6.0
 """Of the springs that hold the tips [N/m], [N s/m]."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from tactile_sim.compilation import kernel
 
 LINK_DAMPING, DAMPING = 0.5, 0.04
 """[1/s] of linear and angular velocity: of the robot's links, of other bodies."""
@@ -53,10 +54,9 @@ class Drag:
         add_drag(*self.arrays, self._out)
 
 
-@njit(
+@kernel(
     "void(i8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1],"
     " f8[:,::1], f8[:,::1], f8[::1])",
-    cache=True,
 )
 def add_drag(
     bodies, dampings, roots, masses, inertias, positions, axes, velocities, centres, joint_axes, wrenches, out
@@ -102,7 +102,7 @@ def add_drag(
                 wrenches[parent, i] += wrench[i]
 
 
-@njit("void(f8[::1], f8[::1], f8)", cache=True)
+@kernel("void(f8[::1], f8[::1], f8)")
 def limit_speed(positions, velocities, time_step):
     """After a step, what joints would be at and have had they not moved faster than `MAX_SPEED`.
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from tactile_sim.compilation import kernel
 from tactile_sim.engines.mujoco import first_bad
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.trifinger.physics.drag import Drag, add_drag, limit_speed
@@ -146,11 +146,10 @@ class FingerPhysics:
             )
 
 
-@njit(
+@kernel(
     "void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1],"
     "i8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1],"
     "f8[:,::1], f8[::1])",
-    cache=True,
 )
 def _act(
     desired, gains, positions, velocities, applied, motors,

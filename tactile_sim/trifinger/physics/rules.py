@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from tactile_sim.compilation import kernel
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 
@@ -85,7 +85,7 @@ class Rules:
         return self.applied[0]
 
 
-@njit("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])", cache=True)
+@kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
 def apply_rules(desired, gains, positions, velocities, applied):
     """Fills applied (3, n) from desired and gains (4, n), as `Rules` names their rows."""
     for joint in range(desired.shape[1]):

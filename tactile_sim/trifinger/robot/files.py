@@ -26,6 +26,11 @@ def robot_folder() -> Path:
     return Path(found.submodule_search_locations[0])
 
 
+def mesh_file(name: str) -> Path:
+    """Return the file of a mesh below the package's folder ``meshes``; errors as `robot_folder`."""
+    return robot_folder() / "meshes" / name
+
+
 def urdf_file(finger_type: str) -> Path:
     """The URDF of a type. Raises ValueError for an unknown one, SceneError where it is not installed."""
     return robot_folder() / "urdf" / get_finger_urdf(finger_type)
@@ -39,7 +44,8 @@ def read_robot(urdf: Path) -> ElementTree.Element:
     """
     robot = ElementTree.parse(urdf).getroot()
     extension = ElementTree.SubElement(robot, "mujoco")
-    ElementTree.SubElement(extension, "compiler", strippath="false", fusestatic="false", discardvisual="true")
+    options = {"strippath": "false", "fusestatic": "false", "discardvisual": "false"}
+    ElementTree.SubElement(extension, "compiler", options)
     folder = robot_folder()
     for mesh in robot.iter("mesh"):
         mesh.set("filename", mesh.attrib["filename"].replace(f"package://{PACKAGE}", str(folder)))
@@ -71,6 +77,20 @@ def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
         if material is not None:
             colors[link.attrib["name"]] = materials[material.attrib["name"]]
     return colors
+
+
+def remove_visuals_like_collisions(robot: ElementTree.Element) -> None:
+    """Remove the visuals that have the same mesh at the same place as a collision shape of their link."""
+    for link in robot.findall("link"):
+        shapes = [_mesh_and_origin(shape) for shape in link.findall("collision")]
+        for visual in link.findall("visual"):
+            if _mesh_and_origin(visual) in shapes:
+                link.remove(visual)
+
+
+def _mesh_and_origin(shape: ElementTree.Element) -> tuple[str | None, dict[str, str]]:
+    mesh, origin = shape.find("geometry/mesh"), shape.find("origin")
+    return None if mesh is None else mesh.attrib["filename"], {} if origin is None else dict(origin.attrib)
 
 
 def _mend_inertia(link: ElementTree.Element) -> None:

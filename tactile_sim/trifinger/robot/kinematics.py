@@ -6,12 +6,13 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.errors import InvalidValueError, MissingAttributeError
 from tactile_sim.trifinger.robot.files import read_robot
 from tactile_sim.trifinger.values import numbers
 
@@ -30,11 +31,23 @@ class Kinematics:
         """tip_link_names: of the tips, one a finger."""
         robot = read_robot(Path(finger_urdf_path))
         for link in robot.iter("link"):
-            for shape in link.findall("collision"):
+            for shape in [*link.findall("collision"), *link.findall("visual")]:
                 link.remove(shape)
         self.model = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode")).compile()
         self.data = mujoco.MjData(self.model)
         self.tip_link_ids = [self.model.body(name).id for name in tip_link_names]
+
+    @property
+    def robot_model(self) -> NoReturn:
+        """Not available: the pinocchio model that this class has in trifinger_simulation.
+
+        Raises:
+            AttributeError: Always; ``model``, ``data`` and `jacobian` replace it.
+        """
+        raise MissingAttributeError(
+            "Kinematics.robot_model: there is no pinocchio model; use `model` and `data`, which are MuJoCo's,"
+            " and `jacobian()` instead of pinocchio.computeFrameJacobian()"
+        )
 
     def forward_kinematics(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None

@@ -8,9 +8,16 @@ from collections.abc import Sequence
 import mujoco
 
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
-from tactile_sim.trifinger.robot.files import link_colors, place, read_robot, urdf_file
-from tactile_sim.trifinger.robot.tips import split_tips
-from tactile_sim.trifinger.stage import arena
+from tactile_sim.trifinger.robot.contact import pair_links, set_link_contact
+from tactile_sim.trifinger.robot.convex_parts import split_links
+from tactile_sim.trifinger.robot.files import (
+    link_colors,
+    place,
+    read_robot,
+    remove_visuals_like_collisions,
+    urdf_file,
+)
+from tactile_sim.trifinger.workspace import arena
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
 """The ends of the names of links and joints, by the number of fingers."""
@@ -23,16 +30,10 @@ TIP_REACH = 0.1
 """[m] around a tip's centre, more than it is large."""
 TIME_STEP = 0.001
 """[s] for which the robots' gains are made."""
-STIFF = (0.004, 1.0)
-"""Solref of the links' contacts: time constant [s] and damping ratio, with which a grip holds."""
 STOP = (0.002, 1.0)
 """Solref of joint stops, the stiffest that steps of 1 ms allow."""
 IMPRATIO = 100.0
 """How much firmer friction is than contact: a cube that two newtons hold sinks by 10 µm in a second."""
-FRICTION = 0.5
-"""Of a link against anything: what the peer's links have against its table and cube, whose own is 1."""
-PRIORITY = 2
-"""Of the links' friction above all else's: MuJoCo would take the larger one."""
 OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
 """Fixed links that the upper link reaches into; to MuJoCo what belongs to the world is no parent."""
 
@@ -74,19 +75,20 @@ def load_spec(
     robot = read_robot(urdf_file(finger_type))
     x, y, z = base_position
     place(robot, (x, y, z))
+    colors = link_colors(robot)
+    remove_visuals_like_collisions(robot)
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
     spec.modelname = finger_type
-    # Only the robot's own visuals were not wanted.
-    spec.compiler.discardvisual = False
-    split_tips(spec, [spec.body(name) for name in tip_link_names(finger_type)])
-    _dress(spec, link_colors(robot))
+    split_links(spec, [spec.body(name) for name in tip_link_names(finger_type)])
+    _name_geoms(spec, colors)
     for name in tip_link_names(finger_type):
-        _let_feel(spec, name)
+        _add_tip_sensor(spec, name)
     for finger in FINGERS[get_number_of_fingers(finger_type)]:
         for name in OVERLAPPING:
             if spec.body(name + finger):
                 spec.add_exclude(bodyname1=name + finger, bodyname2=LINKS[0] + finger)
-    _solve_firmly(spec, time_step)
+    pair_links(spec)
+    _set_solver(spec, time_step)
     if stage:
         arena.add_stage(spec, finger_type)
     return spec
@@ -96,8 +98,8 @@ def _of_fingers(finger_type: str, names: Sequence[str]) -> list[str]:
     return [name + finger for finger in FINGERS[get_number_of_fingers(finger_type)] for name in names]
 
 
-def _solve_firmly(spec: mujoco.MjSpec, time_step: float) -> None:
-    """Settings with which fingers hold what they lift, and stop where their joints end."""
+def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
+    """Set options with which fingers hold what they lift, and stop at the limits of their joints."""
     option = spec.option
     option.timestep = time_step
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER
@@ -105,11 +107,10 @@ def _solve_firmly(spec: mujoco.MjSpec, time_step: float) -> None:
     option.impratio = IMPRATIO
     for joint in spec.joints:
         joint.solref_limit = STOP
-    for geom in spec.geoms:
-        geom.solref = STIFF
 
 
-def _let_feel(spec: mujoco.MjSpec, tip: str) -> None:
+def _add_tip_sensor(spec: mujoco.MjSpec, tip: str) -> None:
+    """Add a sensor of the sum of the normal forces on a tip."""
     spec.body(tip).add_site(name=tip, size=(TIP_REACH, 0, 0), rgba=(0, 0, 0, 0))
     spec.add_sensor(
         name=tip + TIP_SENSOR,
@@ -119,11 +120,21 @@ def _let_feel(spec: mujoco.MjSpec, tip: str) -> None:
     )
 
 
-def _dress(spec: mujoco.MjSpec, colors: dict[str, list[float]]) -> None:
-    """Colours and friction of the robot's geoms, and their names: the link's, with parts counted from 0."""
+def _name_geoms(spec: mujoco.MjSpec, colors: dict[str, list[float]]) -> None:
+    """Set names, colours and contact parameters of the robot's geoms.
+
+    A colliding geom has the name of its link, or ``<link>_part0``, ... if there are several; the others are
+    ``<link>_visual0``, ...
+    """
     for body in spec.bodies:
-        for number, geom in enumerate(body.geoms):
-            geom.name = f"{body.name}_part{number}" if len(body.geoms) > 1 else body.name
-            geom.friction[0] = FRICTION
-            geom.priority = PRIORITY
+        colliding = [geom for geom in body.geoms if geom.contype]
+        visuals = [geom for geom in body.geoms if not geom.contype]
+        for number, geom in enumerate(colliding):
+            geom.name = f"{body.name}_part{number}" if len(colliding) > 1 else body.name
             geom.rgba = colors.get(body.name, geom.rgba)
+            set_link_contact(geom)
+        for number, geom in enumerate(visuals):
+            geom.name = f"{body.name}_visual{number}"
+            geom.rgba = colors.get(body.name, geom.rgba)
+            geom.mass = 0.0
+            geom.group = 0

@@ -10,8 +10,8 @@ import numpy as np
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger.action import Action
+from tactile_sim.trifinger.images.observations import ObjectPose
 from tactile_sim.trifinger.observation import Observation
-from tactile_sim.trifinger.pictures.observations import ObjectPose
 
 _JOINTS, _FINGERS = 9, 3
 _STEP = np.dtype(

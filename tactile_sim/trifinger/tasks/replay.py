@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.errors import TactileSimError
-from tactile_sim.trifinger.pictures.observations import ObjectPose, TriCameraObjectObservation
+from tactile_sim.trifinger.images.observations import ObjectPose, TriCameraObjectObservation
 from tactile_sim.trifinger.tasks.poses import Pose
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import readings_of
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
@@ -143,10 +144,10 @@ class BagFrames:
             if frame is None:
                 return {}, None
             starts = np.cumsum(frame.taxel_counts)[:-1]
-            parts = np.split(frame.data.reshape(-1, frame.channels), starts)
+            parts = np.split(readings_of(frame), starts)
             return dict(zip(frame.bodies, parts, strict=True)), frame
         found = [value for topic in robot.arrays if (value := self._value(topic)) is not None]
-        by_body = {value.body: value.data.reshape(-1, value.channels) for value in found}
+        by_body = {value.body: readings_of(value) for value in found}
         return by_body, found[0] if found else None
 
     def _read_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

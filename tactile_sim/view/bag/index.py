@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import readings_of
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
-from tactile_sim.bag.messages import Message, decoder_of
+from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
 from tactile_sim.bag.metadata import files_of
-from tactile_sim.wire.decode import Decoder
 
 LOOK_BACK = 1_000_000_000
 """A frame is made of the messages of this time before it [ns]."""
@@ -79,7 +79,7 @@ class BagIndex:
         self.latched: list[Message] = []
         self.peaks: dict[str, list[float]] = {}
         self.damage: str | None = None
-        self._decoders: dict[str, Decoder] = {}
+        self._decoders: dict[str, TopicDecoder] = {}
         self._peak_due: dict[str, int] = {}
         self._positions: list[FilePosition] = []
         self._times: dict[str, array[int]] = {}
@@ -118,9 +118,8 @@ class BagIndex:
         if message.log_time < self._peak_due.get(topic, 0):
             return
         self._peak_due[topic] = message.log_time + PEAK_INTERVAL
-        value = self.decode(message).value
-        if len(value.data):
-            readings = value.data.reshape(-1, value.channels)
+        readings = readings_of(self.decode(message).value)
+        if len(readings):
             self.peaks.setdefault(topic, []).append(float(np.linalg.norm(readings, axis=1).max()))
 
     def _find_step_times(self) -> np.ndarray:
@@ -132,7 +131,7 @@ class BagIndex:
         topic = message.channel.topic
         if topic not in self._decoders:
             self._decoders[topic] = decoder_of(message)
-        value = self._decoders[topic].decode(message.data)
+        value = self._decoders[topic].decode(message, message.data)
         return Message(topic, message.schema.name, message.log_time, message.log_time, value)
 
     def _copy(self, message: Stored) -> Message:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.signals import StopRequest
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.scene import read_scene
@@ -68,15 +66,15 @@ class Player:
         self.viewer.notify("; ".join(self.notes))
         self._show()
 
-    def play(self, stopped: Event, duration: float | None = None) -> None:
-        """Play until an event is set.
+    def play(self, stop: StopRequest, duration: float | None = None) -> None:
+        """Play until a signal comes.
 
         Args:
-            stopped: The event.
+            stop: Notes the signals.
             duration: Wall time after which playback ends, too [s].
         """
         last = begin = time.monotonic()
-        while not stopped.wait(1.0 / RATE):
+        while not stop.wait(1.0 / RATE):
             now = time.monotonic()
             if duration is not None and now >= begin + duration:
                 return
@@ -97,7 +95,7 @@ class Player:
 
 
 def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) -> int:
-    """Play a bag until Ctrl-C or SIGTERM.
+    """Play a bag until a signal ends it.
 
     Args:
         path: The bag.
@@ -106,24 +104,25 @@ def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) ->
 
     Returns:
         The exit code.
+
+    Raises:
+        Stopped: A signal came while the bag was read.
     """
     from tactile_sim.commands.progress import progress
 
-    stopped = Event()
-    with progress(f"reading {path}") as on_progress:
-        player = Player(Path(path), endpoint, progress=on_progress)
-    before = {number: signal.signal(number, _setter(stopped)) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        for note in player.notes:
-            print(f"tactile_sim: {note}", file=sys.stderr)
-        print(announcement(endpoint.host, player.viewer.url), flush=True)
-        player.play(stopped, duration)
-    finally:
-        player.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with StopRequest() as stop:
+        with progress(f"reading {path}") as show:
+
+            def on_progress(done: int, total: int) -> None:
+                stop.check()
+                show(done, total)
+
+            player = Player(Path(path), endpoint, progress=on_progress)
+        try:
+            for note in player.notes:
+                print(f"tactile_sim: {note}", file=sys.stderr)
+            print(announcement(endpoint.host, player.viewer.url), flush=True)
+            player.play(stop, duration)
+        finally:
+            player.close()
     return 0
-
-
-def _setter(stopped: Event) -> Callable[[int, object], None]:
-    return lambda number, frame: stopped.set()

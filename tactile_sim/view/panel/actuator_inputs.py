@@ -39,7 +39,7 @@ class ActuatorInputs:
         self._ranges = [round_range(*limits) for limits in scene.control_ranges.tolist()]
         with gui.add_folder(f"Actuators ({len(scene.actuators)})", expand_by_default=False):
             self._setters = [
-                _add_input(gui, name, *self._ranges[k], partial(controls.set_control, k), notify)
+                _add_input(gui, name, *self._ranges[k], partial(controls.ask, "set_control", k), notify)
                 for k, name in enumerate(scene.actuators)
             ]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from threading import Lock, Timer
 
 import numpy as np
 from viser import GuiApi, GuiImageHandle
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
@@ -89,17 +91,17 @@ class Panel:
     def _add_controls(self, controls: Controls) -> None:
         gui = self._gui
         self._pause = gui.add_button("Pause", color="yellow")
-        self._pause.on_click(lambda _: controls.pause(not self._paused))
+        self._pause.on_click(lambda _: controls.ask("pause", not self._paused))
         self._steps = NumberField(
             gui, "steps per click", 1, _is_count, f"a whole number from 1 to {MAX_STEPS}", self.notify
         )
         gui.add_button("Step", hint="Takes steps while paused.").on_click(lambda _: self._step(controls))
         keyframe = gui.add_dropdown("reset to", (INITIAL_STATE, *self._scene.keyframes))
         gui.add_button("Reset").on_click(
-            lambda _: controls.reset(None if keyframe.value == INITIAL_STATE else keyframe.value)
+            lambda _: controls.ask("reset", "" if keyframe.value == INITIAL_STATE else keyframe.value)
         )
-        if self._scene.can_throw:
-            gui.add_button("Throw a ball").on_click(lambda _: controls.throw())
+        for name in self._scene.actions:
+            self._add_button(controls, name)
         NumberField(
             gui,
             "real-time factor",
@@ -107,18 +109,24 @@ class Panel:
             lambda factor: factor == 0.0 or MIN_FACTOR <= factor <= MAX_FACTOR,
             f"from {MIN_FACTOR:g} to {MAX_FACTOR:g}, or 0",
             self.notify,
-            controls.set_real_time_factor,
+            partial(controls.ask, "set_parameter", "real_time_factor"),
             hint="1: real time; 0: as fast as possible.",
         )
         end = self._scene.taxel_scale
         with gui.add_folder("Click on a body", expand_by_default=False):
-            self._action = gui.add_dropdown("action", (PUSH, THROW) if self._scene.can_throw else (PUSH,))
+            choices = (PUSH, THROW) if "throw" in self._scene.actions else (PUSH,)
+            self._action = gui.add_dropdown("action", choices)
             self._push_force = gui.add_slider("force [N]", 0.0, MAX_PUSH * end, end / 2.0, 10.0 * end)
+
+    def _add_button(self, controls: Controls, name: str) -> None:
+        """Add the button of an action without arguments."""
+        button = self._gui.add_button(ACTIONS[name].label.capitalize(), hint=ACTIONS[name].description)
+        button.on_click(lambda _: controls.ask(name))
 
     def _step(self, controls: Controls) -> None:
         self.notify("")
         if self._steps.settle():
-            controls.step(int(self._steps.value))
+            controls.ask("step", int(self._steps.value))
 
     def on_click(self, body: int, direction: np.ndarray) -> None:
         """Push the clicked body or throw a ball.
@@ -131,10 +139,10 @@ class Panel:
         if self._controls is None or length == 0.0:
             return
         if self._action.value == THROW:
-            self._controls.throw()
+            self._controls.ask("throw")
         elif body in self._scene.pushable_bodies:
             force = np.clip(self._push_force.value, 0.0, MAX_PUSH * self._scene.taxel_scale)
-            self._controls.push(body, force * direction / length)
+            self._controls.ask("push", body, force * direction / length)
         else:
             self.notify(f"{self._scene.bodies[body]}: is fixed to the world and cannot be pushed")
 

@@ -6,9 +6,11 @@ import os
 import pickle
 import signal
 import sys
+from typing import Any
 
 import numpy as np
 
+from tactile_sim.child import end_quickly
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.frame_builder import FrameBuilder
@@ -23,41 +25,15 @@ COUNT_INTERVAL = 0.05
 
 
 class RequestSender:
-    """Sends the requests of browsers to the simulation, see `tactile_sim.loop.requests`."""
+    """Sends the requests of browsers to the simulation, see `tactile_sim.actions`."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
 
-    def pause(self, paused: bool) -> None:
-        """Pause or continue."""
-        self._send("pause", paused)
-
-    def step(self, count: int) -> None:
-        """Take steps while paused."""
-        self._send("step", count)
-
-    def reset(self, keyframe: str | None) -> None:
-        """Reset to the initial state or to a keyframe."""
-        self._send("reset", keyframe)
-
-    def throw(self) -> None:
-        """Throw the next ball at the skin."""
-        self._send("throw")
-
-    def push(self, body: int, force: np.ndarray) -> None:
-        """Push a body with a force (3,), world frame [N], for a short time."""
-        self._send("push", int(body), [float(part) for part in force])
-
-    def set_control(self, index: int, value: float) -> None:
-        """Set the control of an actuator."""
-        self._send("set_control", int(index), float(value))
-
-    def set_real_time_factor(self, factor: float) -> None:
-        """Set the real-time factor."""
-        self._send("set_real_time_factor", float(factor))
-
-    def _send(self, request: str, *arguments: object) -> None:
-        self._connection.send(request=request, arguments=arguments)
+    def ask(self, action: str, *arguments: Any) -> None:
+        """Request an action; arguments: numbers, texts and arrays."""
+        values = [np.asarray(value).tolist() for value in arguments]
+        self._connection.send(request=action, arguments=values)
 
 
 def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
@@ -83,7 +59,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     Returns:
         The exit code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the end of the connection ends the process
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to clean up
     with os.fdopen(int(arguments_file), "rb") as file:
         scene, endpoint, renderer, settings, accepts_requests = pickle.load(file)
     replica = Replica(settings) if settings else None
@@ -94,6 +70,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     except TactileSimError as error:
         connection.send(error=str(error))
         return 2
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the end of the connection ends the process
     connection.send(url=viewer.url)
     try:
         serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica))
@@ -103,4 +80,5 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
 
 
 if __name__ == "__main__":
+    end_quickly()
     sys.exit(main(*sys.argv[1:]))

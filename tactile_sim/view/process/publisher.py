@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.config import Settings
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
@@ -19,11 +20,6 @@ from tactile_sim.view.process.replica import read_state, state_size
 from tactile_sim.view.process.view_process import INTERVAL, ViewProcess
 from tactile_sim.view.scene.from_model import scene_of_simulation
 from tactile_sim.view.web.address import Endpoint
-
-REQUESTS = ("pause", "step", "reset", "throw", "push", "set_control", "set_real_time_factor")
-"""Methods of `Requests` that browsers may call."""
-SILENT = ("pause",)
-"""Requests whose answer is not shown as a notice, because the panel shows the result."""
 
 
 class ViewPublisher:
@@ -71,19 +67,16 @@ class ViewPublisher:
         scene = scene_of_simulation(simulation, renderer.infos)
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
-    def serve(
-        self, runner: Runner, requests: Requests | None = None, on_lost: Callable[[str], None] | None = None
-    ) -> None:
+    def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
         """Start to publish a loop and to handle requests; call before the loop starts.
 
         Args:
             runner: The loop.
-            requests: Carries out requests; None: only through the loop.
             on_lost: Called in another thread with the reason if the view's process ends by itself; None: log
                 a warning.
         """
         self._runner = runner
-        self._requests = requests or Requests(runner)
+        self._requests = Requests(runner)
         read_state(self._simulation, self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
@@ -97,9 +90,9 @@ class ViewPublisher:
         if not self._shared.clients or (now := time.monotonic()) < self._due:
             return
         simulation = self._simulation
-        present = simulation.step, self._runner.paused, self._runner.fault
-        changed = simulation.told is not self._readings or simulation.settings is not self._settings
-        if changed or present != self._written:
+        present = simulation.step_count, self._runner.paused, self._runner.fault
+        new_readings = simulation.published_readings is not self._readings
+        if new_readings or simulation.settings is not self._settings or present != self._written:
             # The loop polls at irregular times; a late frame does not delay the next one.
             self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
             self._written = present
@@ -109,11 +102,11 @@ class ViewPublisher:
         simulation = self._simulation
         if not fault:
             read_state(simulation, self._state)
-        self._readings = simulation.told
+        self._readings = simulation.published_readings
         changed: dict[str, Any] = {}
-        if simulation.remembers and self._readings is not None:
+        if simulation.has_memory and self._readings is not None:
             changed["readings"] = self._readings
-        elif (zero := simulation.sensor.zero) is not None and zero is not self._zero:
+        elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
         if (settings := simulation.settings) is not self._settings:
             self._settings = settings
@@ -126,21 +119,19 @@ class ViewPublisher:
         self._process.write(
             **changed,
             has_readings="readings" in changed,
-            tared=simulation.sensor.zero is not None,
+            tared=simulation.signal_chain.zero is not None,
             time=simulation.time,
             paused=paused,
             fault=(fault or "").encode(),
             state=self._state,
             step=step,
-            taken=simulation.taken,
+            taken=simulation.steps_since_reset,
         )
 
     # -- in the thread that receives requests ----------------------------------------------------------------
 
     def _on_request(self, request: str, arguments: list[Any]) -> None:
-        if request in REQUESTS:
-            future = getattr(self._requests, request)(*arguments)
-            future.add_done_callback(lambda done: self._answer(request, done))
+        self._requests.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
 
     def _answer(self, request: str, future: Future) -> None:
         self._written = None
@@ -149,7 +140,7 @@ class ViewPublisher:
         except TactileSimError as error:
             self._process.notify(str(error))
         else:
-            if isinstance(answer, str) and request not in SILENT:
+            if isinstance(answer, str) and ACTIONS[request].answered:
                 self._process.notify(answer)
 
     def _warn(self, reason: str) -> None:

@@ -53,13 +53,13 @@ class Replica:
         simulation = self.simulation
         engine = simulation.engine
         set_state(simulation, record["state"])
-        simulation.step, simulation.taken = int(record["step"]), int(record["taken"])
+        simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
         skin = simulation.settings.skin
         if (touch, response) != (skin.touch_function, skin.response_function):
             skin = dataclasses.replace(skin, touch_function=touch, response_function=response)
             simulation.update(dataclasses.replace(self._settings, skin=skin))
-        snapshot = simulation.observe()
+        snapshot = simulation.snapshot()
         if not record["has_readings"]:
             update_record(record, readings=self._readings(record, snapshot))
         update_record(
@@ -77,5 +77,5 @@ class Replica:
         """Return the readings (taxels, channels) of a snapshot with the tare of the real simulation."""
         function = TOUCH_FUNCTIONS[self.simulation.settings.skin.touch_function]
         zero = record["zero"][: len(self.simulation.skin.positions) * function.channels]
-        self.simulation.sensor.zero = zero.reshape(-1, function.channels) if record["tared"] else None
+        self.simulation.signal_chain.zero = zero.reshape(-1, function.channels) if record["tared"] else None
         return snapshot.taxels32

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
+from tactile_sim import signals
 from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
+from tactile_sim.signals import Stopped
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.process.connection import Connection
@@ -20,8 +23,8 @@ from tactile_sim.view.web.address import Endpoint
 
 INTERVAL = 0.04
 """Least wall time between two frames while the simulation runs [s]."""
-START_TIMEOUT = 60.0
-"""Wall time within which the process must start [s]."""
+START_TIMEOUT = 180.0
+"""Wall time within which the process must start, and compile kernels if necessary [s]."""
 
 
 class ViewProcess:
@@ -56,6 +59,7 @@ class ViewProcess:
 
         Raises:
             CommandError: The endpoint cannot be served.
+            Stopped: A signal came before the process had started (see `tactile_sim.signals`).
         """
         self.shared = SharedFrame(scene, state_size=state_size(replicated) if replicated else 0)
         self._connection, theirs = Connection.pair()
@@ -70,7 +74,11 @@ class ViewProcess:
             files = (arguments_file, self.shared.file, theirs.file)
             self._process = Child(*map(str, files), module="tactile_sim.view.process.main", files=files)
         theirs.close()
-        answer = self._connection.receive(START_TIMEOUT)
+        try:
+            answer = self._first_answer()
+        except Stopped:
+            self.close()
+            raise
         if not answer or "url" not in answer:
             self.close()
             output = " ".join(self._process.last_lines[-1:]) or "no answer"
@@ -104,6 +112,14 @@ class ViewProcess:
         self._process.end()
         self._connection.close()
         self.shared.close()
+
+    def _first_answer(self) -> dict[str, Any] | None:
+        end = time.monotonic() + START_TIMEOUT
+        answer: dict[str, Any] | None = {}
+        while answer == {} and time.monotonic() < end:
+            signals.check()
+            answer = self._connection.receive(INTERVAL)
+        return answer
 
     def _listen(self, on_request: Callable[[str, list[Any]], None], on_lost: Callable[[str], None]) -> None:
         while (message := self._connection.receive()) is not None:

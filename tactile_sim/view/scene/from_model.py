@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.actions import ACTIONS
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
@@ -44,7 +45,7 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
         feeler_normals=feelers.normals,
         feeler_lengths=feelers.lengths,
         images=images,
-        can_throw=simulation.thrower.can_throw,
+        actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
     )
 
 
@@ -57,7 +58,7 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         shapes=tuple(_shapes(model, names)),
         timestep=float(model.opt.timestep),
         **_viewpoint(model),
-        actuators=tuple(names.actuators),
+        actuators=tuple(names.controls),
         control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
         pushable_bodies=tuple(np.flatnonzero(model.body_weldid).tolist()),
         keyframes=tuple(filter(None, (model.key(k).name for k in range(model.nkey)))),

@@ -94,3 +94,12 @@ def test_values_that_cannot_be_are_value_errors_that_name_them(call, names):
 
 def test_programs_find_it_under_the_peers_name():
     assert pinocchio_utils.Kinematics is Kinematics
+
+
+def test_the_pinocchio_model_is_an_attribute_error():
+    robot = kinematics("fingerpro")
+    with pytest.raises(TactileSimError) as raised:
+        robot.robot_model  # noqa: B018 - reading it raises
+    assert isinstance(raised.value, AttributeError)
+    assert not hasattr(robot, "robot_model")
+    assert robot.jacobian(0, [0, 0, 0]).shape == (3, robot.model.nv)

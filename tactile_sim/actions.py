@@ -1,0 +1,202 @@
+"""What users may ask of a running simulation. Each action is declared once, in `ACTIONS`.
+
+The ROS services, the requests of browsers and the keys of the terminal are made from this table.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from tactile_sim.errors import CommandError
+
+if TYPE_CHECKING:  # its kernels take a second to load, which the terminal does without
+    from tactile_sim.simulation import Simulation
+
+
+class Loop(Protocol):
+    """The loop that steps the simulation. Actions run in its thread, between two steps."""
+
+    simulation: Simulation
+    paused: bool
+
+    def pause(self, paused: bool) -> None:
+        """Stop or resume time."""
+
+    def request_steps(self, steps: int) -> Future[int]:
+        """Advance standing time; the future gives the stamp [ns] then reached."""
+
+    def command(self, work: Callable[[], None]) -> None:
+        """Apply a command: in lock-step, on a step of its own."""
+
+    def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
+        """Change the state from outside the physics; ``mends``: whether this ends a fault."""
+
+    def set_parameter(self, name: str, value: Any) -> Future[None] | None:
+        """Set a live parameter, at once or, where ROS has it, when the future is done."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that users may ask for. Its name, arguments and description are those of its function."""
+
+    function: Callable[..., Any]
+    """Called with the loop and the arguments. Returns a line of text for the user, a stamp [ns], None, or a
+    future of these; raises TactileSimError to refuse."""
+    service: str = ""
+    """Type of the ROS service ``~/name``, with the arguments in its request in this order; empty: none."""
+    key: str = ""
+    """Key in the terminal; it uses the default arguments. Empty: no key."""
+    label: str = ""
+    """Short description of the key, and of the button in the browser."""
+    button: bool = False
+    """Whether the browser has a button for it, without arguments. Some actions have controls of their own."""
+    available: Callable[[Simulation], bool] = lambda simulation: True
+    """Whether a simulation offers the button."""
+    answered: bool = True
+    """Whether browsers show the answer; they do not where the effect is visible anyway."""
+
+    @property
+    def name(self) -> str:
+        """Name of the action."""
+        return self.function.__name__
+
+    @property
+    def description(self) -> str:
+        """What it does, in a sentence."""
+        return inspect.cleandoc(self.function.__doc__ or "").splitlines()[0]
+
+    @cached_property
+    def arguments(self) -> dict[str, inspect.Parameter]:
+        """The arguments after the loop, by name."""
+        parameters = inspect.signature(self.function, eval_str=True).parameters
+        return dict(list(parameters.items())[1:])
+
+    def values(self, given: Sequence[Any]) -> list[Any]:
+        """Return arguments of the declared types, with defaults for those that are missing.
+
+        Raises:
+            CommandError: There are too many or too few, or one is of another type.
+        """
+        wanted = list(self.arguments.values())
+        given = [*given, *(argument.default for argument in wanted[len(given) :])]
+        if len(given) != len(wanted) or any(value is inspect.Parameter.empty for value in given):
+            raise CommandError(f"{self.name}: expected the arguments {', '.join(self.arguments) or 'none'}")
+        return [self._value(argument, value) for argument, value in zip(wanted, given, strict=True)]
+
+    def _value(self, argument: inspect.Parameter, value: Any) -> Any:
+        kind = argument.annotation
+        try:
+            if kind is np.ndarray:
+                return np.array(value, float)
+            if kind is float and isinstance(value, int) and not isinstance(value, bool):
+                return float(value)
+            if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+                return value
+        except (TypeError, ValueError):
+            pass
+        raise CommandError(f"{self.name}: {argument.name} must be a {kind.__name__}, got {value!r}")
+
+
+def pause(loop: Loop, paused: bool = True) -> str:
+    """Pause or resume time."""
+    loop.pause(paused)
+    return "paused" if paused else "running"
+
+
+def step(loop: Loop, steps: int = 1) -> Future[int]:
+    """Advance a simulation that is paused or in lock-step."""
+    return loop.request_steps(steps)
+
+
+def reset(loop: Loop, keyframe: str = "") -> str:
+    """Restore the initial state, or that of a keyframe."""
+    loop.interfere(lambda: loop.simulation.reset(keyframe or None), mends=True)
+    done = f"reset to keyframe {keyframe!r}" if keyframe else "reset"
+    return done + ("; still paused" if loop.paused else "")
+
+
+def throw(loop: Loop) -> str:
+    """Throw the next ball at the skin."""
+    return loop.interfere(lambda: f"threw {loop.simulation.throw()!r}")
+
+
+def tare(loop: Loop) -> str:
+    """Make the present readings count as zero."""
+    return loop.interfere(loop.simulation.take_tare)
+
+
+def set_body_state(loop: Loop, body: str, pose: np.ndarray, twist: np.ndarray) -> str:
+    """Set the pose and the velocity of a body that has a free joint.
+
+    Args:
+        loop: The loop.
+        body: Name of the body.
+        pose: (7,) Position [m] and quaternion wxyz in the world.
+        twist: (6,) Linear velocity [m/s] and angular velocity [rad/s] in the world.
+    """
+    parts = np.split(np.concatenate([pose, twist]), [3, 7, 10])
+    loop.interfere(lambda: loop.simulation.set_body_state(body, *parts))
+    return f"body {body!r} is set"
+
+
+def push(loop: Loop, body: int, force: np.ndarray) -> str:
+    """Push a body for a moment: see `Simulation.push`.
+
+    Args:
+        loop: The loop.
+        body: Id of the body.
+        force: (3,) In the world [N].
+    """
+    loop.interfere(lambda: loop.simulation.push(body, force))
+    return f"pushed {loop.simulation.names.bodies[body]!r}"
+
+
+def set_control(loop: Loop, index: int, value: float) -> None:
+    """Set the control of one actuator and leave the others unchanged."""
+    simulation = loop.simulation
+    count = simulation.engine.model.nu
+    if not 0 <= index < count:
+        raise CommandError(f"there is no actuator {index}; the scene has {count}")
+    controls = np.full(count, np.nan)
+    controls[index] = value
+    checked = simulation.commander.check_controls(controls.tolist())
+    loop.command(lambda: simulation.command_controls(checked))
+
+
+def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
+    """Set a live parameter that is a number."""
+    return loop.set_parameter(name, value)
+
+
+def _can_throw(simulation: Simulation) -> bool:
+    return simulation.thrower.can_throw
+
+
+def _has_skin(simulation: Simulation) -> bool:
+    return bool(simulation.skin.bodies)
+
+
+ACTIONS = {
+    action.name: action
+    for action in (
+        Action(throw, "std_srvs/srv/Trigger", " ", "throw a ball", True, _can_throw),
+        Action(pause, "std_srvs/srv/SetBool", "p", "pause", answered=False),
+        Action(reset, "tactile_sim/srv/Reset", "r", "reset"),
+        Action(step, "tactile_sim/srv/Step", "s", "step"),
+        Action(tare, "std_srvs/srv/Trigger", "t", "tare", True, _has_skin),
+        Action(set_body_state, "tactile_sim/srv/SetBodyState"),
+        Action(push),
+        Action(set_control),
+        Action(set_parameter),
+    )
+}
+"""All actions by name."""
+KEYS = {action.key: action for action in ACTIONS.values() if action.key}
+"""Actions by their key in the terminal."""

@@ -1,0 +1,34 @@
+"""Libraries that only some commands need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tactile_sim.errors import BagError
+
+
+def require(what: str, module: str, name: str, package: str) -> None:
+    """Import a module, because one that is found may be broken.
+
+    Args:
+        what: the feature that needs it, for the error.
+        module: the module to import.
+        name: the library's name, for the error.
+        package: its package on PyPI.
+
+    Raises:
+        BagError: the module is missing or broken.
+    """
+    try:
+        import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise BagError(_broken(what, name, package, error)) from None
+        raise BagError(f"{what} needs {name}, which is not installed: pip install {package}") from None
+    except ImportError as error:
+        raise BagError(_broken(what, name, package, error)) from None
+
+
+def _broken(what: str, name: str, package: str, error: ImportError) -> str:
+    reason = " ".join(str(error).split())
+    return f"{what} needs {name}, which is broken ({reason}): pip install --force-reinstall {package}"

@@ -1,0 +1,135 @@
+"""Compile numeric kernels with Numba: one decorator for all of them.
+
+Their machine code is kept on disk (`kernel_cache`). Numba's own cache is not used: it does not see changes of
+what a kernel calls, and a damaged file or a full disk makes it raise.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from numba import njit  # noqa: TID251
+from numba.core import event as numba_event
+
+from tactile_sim import signals
+from tactile_sim.kernel_cache import KernelCache
+
+INTERVAL = 5.0
+"""Time between two lines of progress where there is no terminal [s]."""
+
+
+def kernel(function: Callable | str | None = None, **options: Any) -> Any:
+    """Compile a function to machine code, when it is first called or, given a signature, at once.
+
+    Use it as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
+
+    Args:
+        function: the function, or the one signature to compile it for, in Numba's notation.
+        options: those of `numba.njit`, except ``cache``.
+
+    Returns:
+        The function as a Numba dispatcher, which other kernels may call.
+    """
+    if not callable(function):
+        return lambda decorated: _compiled(decorated, function, options)
+    return _compiled(function, None, options)
+
+
+def _compiled(function: Callable, signature: str | None, options: dict[str, Any]) -> Any:
+    dispatcher = njit(**options)(function)
+    if dispatcher is function:  # NUMBA_DISABLE_JIT is set
+        return function
+    dispatcher._cache = KernelCache(dispatcher, warn=_warn)
+    if signature:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+def _warn(text: str) -> None:
+    report(text)  # as it is set by then
+
+
+def _write(text: str) -> None:
+    with suppress(OSError, AttributeError):  # the terminal has gone, or the standard error is closed
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _print(text: str) -> None:
+    _write(f"tactile_sim: {text}\n")
+
+
+report: Callable[[str], None] = _print
+"""Called with lines for the user. By default they go to the standard error; the node logs them."""
+
+
+class _Progress(numba_event.Listener):
+    """Reports that kernels are being compiled: often on a terminal, now and then in a log."""
+
+    def __init__(self) -> None:
+        self._count = self._depth = 0
+        self._start = self._due = 0.0
+
+    def on_start(self, event: numba_event.Event) -> None:
+        if not _is_ours(event):
+            return
+        now = time.monotonic()
+        if not self._count:
+            self._start = now
+            report("compiling kernels, once after an installation or an update")
+            self._due = now + INTERVAL
+        self._count += 1
+        self._depth += 1
+        text = f"compiling kernels: {self._count} in {now - self._start:.0f} s"
+        if _on_terminal():
+            _write(f"\r\x1b[K{text} ...")
+        elif now >= self._due:
+            self._due = now + INTERVAL
+            report(text)
+
+    def on_end(self, event: numba_event.Event) -> None:
+        if not _is_ours(event):
+            return
+        self._depth -= 1
+        if not self._depth and _on_terminal():
+            _write("\r\x1b[K")  # whatever is printed next has the line for itself
+
+
+def _is_ours(event: numba_event.Event) -> bool:
+    return isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache)
+
+
+def _on_terminal() -> bool:
+    return report is _print and sys.stderr is not None and sys.stderr.isatty()
+
+
+class _Uninterrupted(numba_event.Listener):
+    """Keeps exceptions of signal handlers out of the compiler, whose callbacks do not survive them."""
+
+    def __init__(self) -> None:
+        self._signals = ExitStack()
+        self._depth = 0
+
+    def on_start(self, event: numba_event.Event) -> None:
+        signals.check()
+        if not signals.in_main_thread():
+            return
+        if not self._depth:
+            self._signals.enter_context(signals.deferred())
+        self._depth += 1
+
+    def on_end(self, event: numba_event.Event) -> None:
+        if not signals.in_main_thread():
+            return
+        self._depth -= 1
+        if not self._depth:
+            self._signals.close()
+
+
+numba_event.register("numba:compile", _Progress())
+numba_event.register("numba:compiler_lock", _Uninterrupted())

@@ -1,0 +1,34 @@
+"""The engine of a configuration, and the keys below the engine's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tactile_sim.config.keys import Key, plain_keys
+from tactile_sim.errors import suggest
+from tactile_sim.registry import ENGINES, engine_names, engine_plugin, has_engine
+from tactile_sim.schema import Text
+
+
+class EngineName(Text):
+    """Name of an engine in the registry."""
+
+    words = tuple(ENGINES)
+    """Engines of this package."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the name; ValueError if no engine has it."""
+        name = super().__call__(value)
+        if not has_engine(name):
+            raise ValueError(f"cannot be {name!r}{suggest(name, engine_names())}")
+        return name
+
+
+def engine_keys(engine: str) -> dict[str, Key]:
+    """Return the plain keys below an engine's name, by full name.
+
+    Raises:
+        EngineError: The engine's plug-in cannot be imported.
+    """
+    settings = engine_plugin(engine).Settings
+    return plain_keys(settings, f"{engine}.") if settings else {}

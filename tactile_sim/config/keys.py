@@ -1,0 +1,47 @@
+"""Plain keys of a configuration, declared as fields of frozen dataclasses."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tactile_sim.schema import Check
+
+
+@dataclass(frozen=True)
+class Key:
+    """A plain key."""
+
+    name: str
+    """Full name, such as ``rates.tactile``."""
+    default: Any
+    """None if the key has to be given."""
+    check: Check
+    doc: str
+    live: bool
+    """Whether it can be set while the simulation runs."""
+
+
+def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
+    """Return the dataclass field of a plain key; the arguments are the attributes of `Key`."""
+    return dataclasses.field(default=default, metadata={"check": check, "doc": doc, "live": live})
+
+
+def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
+    """Iterate over full names and fields of a dataclass of settings and of those in it."""
+    for entry in dataclasses.fields(settings):
+        if dataclasses.is_dataclass(entry.default_factory):
+            yield from fields(entry.default_factory, f"{prefix}{entry.name}.")
+        elif entry.metadata:
+            yield prefix + entry.name, entry
+
+
+def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
+    """Return the plain keys of a dataclass of settings by full name, which begins with the prefix."""
+    return {
+        name: Key(name, entry.default, **entry.metadata)
+        for name, entry in fields(settings, prefix)
+        if "check" in entry.metadata
+    }

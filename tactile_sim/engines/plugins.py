@@ -1,0 +1,50 @@
+"""Plug-ins of MuJoCo and MotrixSim."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import mujoco
+
+from tactile_sim.engines.batch import Environments
+from tactile_sim.engines.mujoco import MujocoEngine
+from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.plugin import EnginePlugin
+from tactile_sim.engines.protocol import Engine
+
+
+class MujocoPlugin(EnginePlugin):
+    """MuJoCo."""
+
+    def make_engine(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
+    ) -> Engine:
+        """Return one environment."""
+        return MujocoEngine(model)
+
+    def make_environments(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+    ) -> Environments:
+        """Return several environments."""
+        return MujocoBatch(model, num_envs, threads)
+
+
+class MotrixPlugin(EnginePlugin):
+    """MotrixSim, whose package not everybody has."""
+
+    def make_engine(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
+    ) -> Engine:
+        """Return one environment."""
+        from tactile_sim.engines.motrix import MotrixEngine
+
+        return MotrixEngine(spec, model, bodies)
+
+    def make_environments(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+    ) -> Environments:
+        """Return several environments."""
+        from tactile_sim.engines.motrix_batch import MotrixBatch
+
+        return MotrixBatch(spec, model, num_envs, threads)

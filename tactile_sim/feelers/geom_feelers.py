@@ -1,0 +1,76 @@
+"""The feelers of one geom, before those of all geoms are combined for a body."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from tactile_sim.errors import SceneError
+from tactile_sim.feelers.uv_map import SurfacePoints
+from tactile_sim.names import Names
+from tactile_sim.skin.placement.merge import colliding_geoms
+
+MOST_FEELERS = 1_000_000
+"""Largest allowed number of feelers of all bodies together."""
+
+
+class GeomFeelers(NamedTuple):
+    """The feelers of one geom and their pixels in its image."""
+
+    geom: int
+    width: int
+    """Width of the geom's image [pixels]."""
+    height: int
+    """Height of the geom's image [pixels]."""
+    pixels: np.ndarray
+    """(n,) row * width + column in the geom's image, ascending."""
+    points: SurfacePoints
+    """Roots of the feelers in the body's frame."""
+    levels: np.ndarray
+    """(n,) length of each feeler as a fraction of the full length."""
+
+
+def feeler_geoms(model: mujoco.MjModel, body: int) -> list[int]:
+    """Return the geoms of a body that get feelers: those that collide, or all if none does.
+
+    Args:
+        model: The model.
+        body: Id of the body.
+
+    Returns:
+        Geom ids.
+
+    Raises:
+        SceneError: The body has no geoms.
+    """
+    geoms = colliding_geoms(model, body).tolist()
+    geoms = geoms or [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
+    if not geoms:
+        raise SceneError(f"body {Names(model).bodies[body]!r} has no geom for feelers; add one")
+    return geoms
+
+
+def in_body(model: mujoco.MjModel, geom: int, points: SurfacePoints) -> SurfacePoints:
+    """Transform points from a geom's frame to its body's frame.
+
+    Args:
+        model: The model.
+        geom: Id of the geom.
+        points: Points in the geom's frame.
+
+    Returns:
+        The same points in the body's frame.
+    """
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+    turned = rotation.reshape(3, 3).T
+    return SurfacePoints(points.uv, points.positions @ turned + model.geom_pos[geom], points.normals @ turned)
+
+
+def format_remaining(most: int) -> str:
+    """Return the allowed number of feelers as text for an error message."""
+    if most == MOST_FEELERS:
+        return f"{most:,}"
+    return f"the {most:,} that remain of {MOST_FEELERS:,} for all bodies"

@@ -1,0 +1,75 @@
+"""Engines by name: those of this package, and those that other installed packages register.
+
+A package registers an engine by an entry point in the group `GROUP`, for example in its pyproject.toml::
+
+    [project.entry-points."tactile_sim.engines"]
+    my_engine = "my_package.engine:MyPlugin"
+
+where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. The names of `ENGINES` have
+precedence. They are a table because a colcon installation has no entry point metadata.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from typing import Any
+
+from tactile_sim.errors import EngineError, suggest
+
+GROUP = "tactile_sim.engines"
+ENGINES = {
+    "mujoco": "tactile_sim.engines.plugins:MujocoPlugin",
+    "motrix": "tactile_sim.engines.plugins:MotrixPlugin",
+    "trifinger": "tactile_sim.trifinger.plugin:TrifingerPlugin",
+}
+"""Import strings of the engines of this package."""
+
+
+def engine_names() -> list[str]:
+    """Return the names of all engines, those of this package first."""
+    return list(ENGINES | _registered())
+
+
+def has_engine(name: str) -> bool:
+    """Return whether an engine has this name."""
+    return name in ENGINES or name in _registered()
+
+
+def engine_plugin(name: str) -> Any:
+    """Return the `EnginePlugin` of an engine.
+
+    Args:
+        name: Name of the engine, such as ``mujoco``.
+
+    Raises:
+        EngineError: No engine has this name, or its plug-in cannot be imported.
+    """
+    if not isinstance(name, str) or not has_engine(name):
+        raise EngineError(f"no engine {name!r}{suggest(name, engine_names())}")
+    return _load(name)
+
+
+@functools.cache
+def _load(name: str) -> Any:
+    reference = ENGINES.get(name) or _registered()[name]
+    module, _, attribute = reference.partition(":")
+    try:
+        plugin = getattr(importlib.import_module(module), attribute)()
+    except Exception as error:  # whatever the module of another package raises
+        raise EngineError(
+            f"engine {name!r}: cannot load {reference!r}: {type(error).__name__}:"
+            f" {' '.join(str(error).split())}; repair or remove the package that registers it"
+        ) from error
+    if not callable(getattr(plugin, "make_engine", None)):
+        raise EngineError(
+            f"engine {name!r}: {reference!r} must be a subclass of tactile_sim.engines.EnginePlugin,"
+            f" got {type(plugin).__name__}"
+        )
+    return plugin
+
+
+def _registered() -> dict[str, str]:
+    """Return the import strings of the engines that other packages register, by name."""
+    return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}

@@ -1,0 +1,81 @@
+"""The recorder of `tactile_sim run --record`, which is there from the first message to the last."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from threading import Thread
+from types import TracebackType
+
+from tactile_sim.child import Child
+from tactile_sim.errors import BagError
+
+START_PATIENCE = 60.0
+"""Time until the recorder must be up [s]."""
+
+
+class RecorderProcess:
+    """`tactile_sim record` in a process of its own, within a `with` block.
+
+    Entering waits until it records. Leaving ends it when it has written what was published.
+
+    Raises:
+        BagError: on entering, it does not start; on leaving, it ended early or could not complete the bag.
+    """
+
+    def __init__(self, bag: str):
+        self._bag = bag
+        self._ending = False
+
+    def __enter__(self) -> RecorderProcess:
+        self._child = Child("record", self._bag)
+        try:
+            if not self._child.wait_for("recording", START_PATIENCE):
+                raise BagError(f"the recorder did not start: {self._last_line() or 'no answer'}")
+        except BaseException:
+            self._child.end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        fault = self.fault
+        self._ending = True
+        self._child.end()
+        fault = fault or self._end()
+        if kind is not None:
+            return  # that error comes first
+        if fault:
+            raise BagError(fault)
+        print(self._last_line(), file=sys.stderr)
+
+    @property
+    def fault(self) -> str:
+        """Why it records no longer; empty while it does."""
+        return "" if self._child.returncode is None else self._end() or "the recorder ended"
+
+    def watch(self, lost: Callable[[str], None]) -> None:
+        """Have a thread call ``lost`` with the fault as soon as the recorder ends before its time."""
+
+        def wait() -> None:
+            self._child.wait()
+            if not self._ending:
+                lost(self.fault)
+
+        Thread(target=wait, daemon=True).start()
+
+    def _end(self) -> str:
+        """What was wrong with the end of the process; empty if nothing."""
+        code = self._child.returncode
+        if not code:
+            return ""
+        said = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
+        return (
+            f"the recorder ended ({said}); what it wrote before is in {self._bag}:"
+            f" tactile_sim bag repair {self._bag}"
+        )
+
+    def _last_line(self) -> str:
+        return " ".join(self._child.last_lines[-1:]).removeprefix("tactile_sim: error: ")

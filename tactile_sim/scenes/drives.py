@@ -1,0 +1,132 @@
+"""How the controls of a model drive its hinge and slide joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from tactile_sim.names import Names
+
+POSITION, VELOCITY, EFFORT = range(3)
+"""The targets of a joint, as a `Drive` counts them."""
+FIELDS = ("position", "velocity", "effort")
+SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+_GAIN, _BIAS, _DYN, _TRN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn, mujoco.mjtTrn
+_INPUT = mujoco.mjtCtrlInput
+_PID_INPUTS = (int(_INPUT.mjINPUT_POS), int(_INPUT.mjINPUT_VEL), int(_INPUT.mjINPUT_FF))
+"""In the order of their controls."""
+_DIRECT = (_DYN.mjDYN_NONE, _DYN.mjDYN_FILTER, _DYN.mjDYN_FILTEREXACT)
+"""Dynamics under which the activation settles at the control."""
+
+
+class Drive(NamedTuple):
+    """A control that drives a joint: ``ctrl[control] = offset + weights @ (position, velocity, effort)``."""
+
+    actuator: int
+    control: int
+    joint: int
+    field: int
+    """The target without which the control is left alone: `POSITION`, `VELOCITY` or `EFFORT`."""
+    offset: float
+    weights: tuple[float, float, float]
+    """Control units per rad (m), rad/s (m/s) and N m (N). With them the actuator's force is the effort when
+    the joint is at the position and moves with the velocity."""
+    ratio: float
+    """Effort on the joint per unit of the actuator's force."""
+
+
+def read_drives(model: mujoco.MjModel) -> list[Drive]:
+    """Return the controls that take a position, velocity or effort of a hinge or slide joint.
+
+    Those are affine servos and motors with a constant gain, also behind a filter, integrated velocity servos
+    and PID controllers, on a joint or on a fixed tendon of one joint.
+    """
+    drives = []
+    for actuator in range(model.nactuator):
+        joints, ratio = _transmission(model, actuator)
+        if len(joints) == 1 and ratio != 0.0 and model.jnt_type[joints[0]] in SCALAR:
+            control = int(model.actuator_ctrladr[actuator])
+            drives += [
+                Drive(actuator, control + k, joints[0], field, offset, weights, ratio)
+                for k, field, offset, weights in _inputs(model, actuator, ratio)
+            ]
+    return drives
+
+
+def leaders(model: mujoco.MjModel) -> dict[int, int]:
+    """Return the joint that each coupled joint follows, by id: ``<mimic>`` in a URDF, an equality in MJCF."""
+    coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
+    return dict(zip(model.eq_obj1id[coupled].tolist(), model.eq_obj2id[coupled].tolist(), strict=True))
+
+
+def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
+    """Return the hinge and slide joints that take no position, by id, with the reason of each."""
+    fields: dict[int, set[int]] = {}
+    for drive in read_drives(model):
+        fields.setdefault(drive.actuator, set()).add(drive.field)
+    why = {j: "no actuator" for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
+    why |= {j: f"follows joint {names.joints[leader]!r}" for j, leader in leaders(model).items()}
+    driven: set[int] = set()
+    for actuator in range(model.nactuator):
+        joints, _ = _transmission(model, actuator)
+        taken = fields.get(actuator, set())
+        if POSITION in taken:
+            driven.update(joints)
+            continue
+        if taken:
+            reason = f"takes {' and '.join(FIELDS[field] for field in sorted(taken))}"
+        else:
+            reason = "couples several joints" if len(joints) > 1 else "is no servo with a constant gain"
+        why |= {j: f"actuator {names.actuators[actuator]!r} {reason}" for j in joints if j in why}
+    return {joint: reason for joint, reason in why.items() if joint not in driven}
+
+
+def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], float]:
+    """Return the joints that an actuator acts on, and its force on a single one per unit of force."""
+    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
+    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+    if kind in (_TRN.mjTRN_JOINT, _TRN.mjTRN_JOINTINPARENT):
+        return [target], gear
+    if kind != _TRN.mjTRN_TENDON:
+        return [], 0.0
+    wraps = slice(model.tendon_adr[target], model.tendon_adr[target] + model.tendon_num[target])
+    if (model.wrap_type[wraps] != mujoco.mjtWrap.mjWRAP_JOINT).any():
+        return [], 0.0
+    return model.wrap_objid[wraps].tolist(), gear * float(model.wrap_prm[wraps][0])
+
+
+def _inputs(
+    model: mujoco.MjModel, actuator: int, ratio: float
+) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
+    """Yield number, field, offset and weights of each control of an actuator that takes a target."""
+    kind, dynamics = int(model.actuator_gaintype[actuator]), int(model.actuator_dyntype[actuator])
+    gain, slopes = model.actuator_gainprm[actuator, 0], model.actuator_gainprm[actuator, 1:3]
+    constant, stiffness, damping = model.actuator_biasprm[actuator, :3].tolist()
+    if kind == _GAIN.mjGAIN_PID:
+        position, velocity, effort = (bool(model.actuator_ctrlspec[actuator] & bit) for bit in _PID_INPUTS)
+        if position and stiffness < 0.0:
+            yield 0, POSITION, 0.0, (ratio, 0.0, 0.0)
+        if velocity and damping < 0.0 and (position or stiffness == 0.0):
+            yield int(position), POSITION if stiffness else VELOCITY, 0.0, (0.0, ratio, 0.0)
+        if effort:
+            yield position + velocity, EFFORT, 0.0, (0.0, 0.0, 1.0 / ratio)
+        return
+    if kind not in (_GAIN.mjGAIN_FIXED, _GAIN.mjGAIN_AFFINE) or gain == 0.0:
+        return
+    if kind == _GAIN.mjGAIN_AFFINE and slopes.any():
+        return
+    if model.actuator_biastype[actuator] == _BIAS.mjBIAS_NONE:
+        constant = stiffness = damping = 0.0
+    elif model.actuator_biastype[actuator] != _BIAS.mjBIAS_AFFINE:
+        return
+    # force = gain * control + constant + stiffness * length + damping * speed; length = ratio * position
+    if dynamics == _DYN.mjDYN_INTEGRATOR and stiffness < 0.0:
+        yield 0, VELOCITY, 0.0, (0.0, -stiffness * ratio / gain, 0.0)
+    elif dynamics in _DIRECT and (stiffness < 0.0 or (stiffness == 0.0 and damping <= 0.0)):
+        field = POSITION if stiffness else VELOCITY if damping else EFFORT
+        weights = np.array([-stiffness * ratio, -damping * ratio, 1.0 / ratio]) / gain
+        yield 0, field, -constant / gain, tuple(weights.tolist())

@@ -1,0 +1,64 @@
+"""The files of a scene, checked before MuJoCo opens them: it would wait for ever at a FIFO."""
+
+from __future__ import annotations
+
+import os
+import re
+from html import unescape
+from pathlib import Path
+
+from tactile_sim.errors import SceneError
+from tactile_sim.files import MOST_ASSET, MOST_TEXT, check_file, read_file
+from tactile_sim.scenes.faults import NOT_CONTENT
+from tactile_sim.scenes.sizes import check_sizes
+
+_FILE = re.compile(r"""\bfile\w*\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
+_FOLDER = re.compile(r"""\b(?:mesh|texture|asset)dir\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
+_SCENES = (".xml", ".urdf", ".mjcf")
+
+
+def check_references(path: Path) -> None:
+    """Check that all files that a scene names, directly or through others, can be opened and built.
+
+    Missing files are left to MuJoCo, which knows best where it has looked for them.
+
+    Raises:
+        SceneError: A file is a device, a FIFO or a folder, or too large, or a scene multiplies its elements
+            too often.
+    """
+    waiting, known = [path], {path}
+    while waiting:
+        file = waiting.pop()
+        try:
+            text = NOT_CONTENT.sub("", read_file(file, MOST_TEXT).decode("utf-8", "replace"))
+        except OSError:
+            continue  # reported where it is named
+        check_sizes(file, text)
+        folders = {file.parent, path.parent}
+        folders |= {folder / name for name in _values(_FOLDER, text) for folder in tuple(folders)}
+        for name in dict.fromkeys(_values(_FILE, text)):
+            for found in _existing(name, folders) - known:
+                known.add(found)
+                _check(found, name, file)
+                if found.suffix.lower() in _SCENES:
+                    waiting.append(found)
+
+
+def _values(attribute: re.Pattern[str], text: str) -> list[str]:
+    found = (match[1] or match[2] or "" for match in attribute.finditer(text))
+    return [unescape(value).replace("\\", "/") for value in found if value]
+
+
+def _existing(name: str, folders: set[Path]) -> set[Path]:
+    """Return the paths that a name may stand for and that exist."""
+    local = name.removeprefix("file://")
+    paths = {Path(os.path.normpath(folder / local)) for folder in folders}
+    return {path for path in paths if os.path.exists(path)}
+
+
+def _check(path: Path, name: str, scene: Path) -> None:
+    most = MOST_TEXT if path.suffix.lower() in _SCENES else MOST_ASSET
+    try:
+        check_file(path, most)
+    except OSError as error:
+        raise SceneError(f"{scene}: file {name!r}: {path} {error.strerror}") from None

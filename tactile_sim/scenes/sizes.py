@@ -1,0 +1,55 @@
+"""How large a scene becomes, estimated before MuJoCo builds it: a single number can ask for hours of work."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from math import prod
+from pathlib import Path
+
+from tactile_sim.errors import SceneError
+
+MOST_COPIES = 20_000
+"""Largest number of copies by nested ``<replicate>``. MuJoCo takes 7 s for them; its time is quadratic."""
+MOST_CELLS = 100_000_000
+"""Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
+MOST_KEYS = 100_000
+"""Largest ``nkey``."""
+
+
+def check_sizes(path: Path, text: str) -> None:
+    """Check the numbers in an MJCF file by which MuJoCo multiplies elements.
+
+    Args:
+        path: The file, for the error.
+        text: Its content. Invalid XML is left to MuJoCo, which reports it.
+
+    Raises:
+        SceneError: There are too many copies, points, cells or keyframes.
+    """
+    try:
+        waiting = [(ElementTree.fromstring(text), 1)]
+    except ElementTree.ParseError:
+        return
+    while waiting:
+        element, copies = waiting.pop()
+        if element.tag == "replicate":
+            copies *= max(1, prod(_numbers(element, "count")))
+            _limit(path, "replicate", "copies", copies, MOST_COPIES)
+        elif element.tag == "flexcomp":
+            _limit(path, "flexcomp", "points", prod(_numbers(element, "count")), MOST_CELLS)
+        elif element.tag == "hfield":
+            _limit(path, "hfield", "cells", prod(_numbers(element, "nrow", "ncol")), MOST_CELLS)
+        elif element.tag == "size":
+            _limit(path, "size", "keyframes", prod(_numbers(element, "nkey")), MOST_KEYS)
+        waiting += [(inner, copies) for inner in element]
+
+
+def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
+    """Return the integers of some attributes; 1 for what is none, which MuJoCo reports."""
+    words = [word for name in attributes for word in element.get(name, "").split()]
+    return [int(word) if word.isdecimal() and len(word) < 20 else 1 for word in words]
+
+
+def _limit(path: Path, tag: str, what: str, number: int, most: int) -> None:
+    if number > most:
+        raise SceneError(f"{path}: <{tag}>: must make at most {most:,} {what}, got {number:,}")

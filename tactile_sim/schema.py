@@ -1,0 +1,237 @@
+"""What one value of the configuration may be.
+
+A check takes what the user wrote and returns the value, or raises a ValueError whose text says what is
+needed, what is there instead and what to do.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from array import array
+from dataclasses import MISSING, dataclass, field
+from typing import Any
+
+from tactile_sim.errors import suggest
+
+
+def shown(value: Any) -> str:
+    """A value as the user wrote it, with its type, for an error."""
+    kinds: list[tuple[type, str]] = [
+        (bool, "a boolean"),
+        (numbers.Integral, "an integer"),
+        (numbers.Real, "a number"),
+        (str, "text"),
+        (dict, "a mapping"),
+        (list | tuple, "a list"),  # type: ignore[list-item]
+    ]
+    kind = next((name for type_, name in kinds if isinstance(value, type_)), type(value).__name__)
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({kind})"
+
+
+def check_characters(text: str) -> None:
+    """Check that a text can be stored in a C string.
+
+    Raises:
+        ValueError: It has a null character or a lone surrogate.
+    """
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"must have neither null characters nor surrogates, got {text!r}")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def __call__(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"needs true or false, but is {shown(value)}")
+        return value
+
+
+LARGEST = 1e9
+"""Default upper bound of a number, in its SI unit: its square and cube are far from overflow."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number between two bounds, not NaN; integers are accepted.
+
+    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given.
+    """
+
+    least: float | None = None
+    above: float | None = None
+    most: float = LARGEST
+    unit: str = ""
+
+    def __call__(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise ValueError(f"needs {self}, but is {shown(value)}")
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = -math.inf if value < 0 else math.inf
+        high_enough = number > self.above if self.above is not None else number >= self._least
+        if not high_enough or not number <= self.most:
+            limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""
+            raise ValueError(f"needs {self}{limit}, but is {number:g}")
+        return number
+
+    @property
+    def _least(self) -> float:
+        return -self.most if self.least is None else self.least
+
+    def __str__(self) -> str:
+        bound = f" of at least {self.least:g}" if self.least is not None else ""
+        bound = f" above {self.above:g}" if self.above is not None else bound
+        bound += f" and at most {self.most:g}" if self.most != LARGEST else ""
+        return f"a finite number{bound}{f' [{self.unit}]' if self.unit else ''}"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer between two bounds, both included."""
+
+    least: int
+    most: int
+
+    def __str__(self) -> str:
+        return f"an integer from {self.least} to {self.most}"
+
+    def __call__(self, value: Any) -> int:
+        needs = f"needs {self}"
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise ValueError(f"{needs}, but is {shown(value)}")
+        if not self.least <= int(value) <= self.most:
+            raise ValueError(f"{needs}, but is {value}")
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text; with ``filled``, at least one character."""
+
+    filled: bool = False
+
+    def __call__(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"needs text, but is {shown(value)}; put it in quotes")
+        if self.filled and not value.strip():
+            raise ValueError("needs text, but is empty")
+        check_characters(value)
+        return value
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A TF frame, or what comes before its name: no leading slash."""
+
+    filled: bool = False
+
+    def __call__(self, value: Any) -> str:
+        text = Text(self.filled)(value)
+        if text.startswith("/"):
+            raise ValueError(f"needs a TF frame, without a leading slash, but is {text!r}")
+        return text
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A list of texts; ``words``: which there are, any if none."""
+
+    words: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+            example = ", ".join(self.words[:2]) or "first, second"
+            raise ValueError(f"needs a list of names, such as [{example}], but is {shown(value)}")
+        for entry in value:
+            check_characters(entry)
+            if self.words and entry not in self.words:
+                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A list of different words out of a few, at least one, in their order."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        example = f"[{', '.join(self.words[:2])}]"
+        listed = isinstance(value, list | tuple) and len(value) > 0
+        if not listed or not all(isinstance(entry, str) for entry in value):
+            raise ValueError(f"needs a list of words, such as {example}, but is {shown(value)}")
+        for entry in value:
+            if entry not in self.words:
+                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
+        wanted = [word for word in self.words if word in value]
+        if list(value) != wanted:
+            raise ValueError(
+                f"needs each word once and in order, [{', '.join(wanted)}], but is [{', '.join(value)}]"
+            )
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """A list of integers, none below a bound."""
+
+    least: int
+
+    def __call__(self, value: Any) -> tuple[int, ...]:
+        # rclpy gives an array.
+        listed = isinstance(value, list | tuple | array)
+        if not listed or not all(
+            isinstance(entry, numbers.Integral) and not isinstance(entry, bool) for entry in value
+        ):
+            raise ValueError(f"needs a list of integers, such as [0, 7], but is {shown(value)}")
+        if any(entry < self.least for entry in value):
+            raise ValueError(f"needs integers of at least {self.least}, but has {min(value)}")
+        return tuple(int(entry) for entry in value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words. ``later``: words that are reserved for a coming version. ``table``: where
+    ``tactile_sim.skin`` keeps functions by name, to which users add their own."""
+
+    words: tuple[str, ...]
+    later: tuple[str, ...] = ()
+    table: str = ""
+
+    def __call__(self, value: Any) -> str:
+        known = self._known()
+        # A plain `off` in YAML is the boolean false.
+        word = "off" if value is False and "off" in known else value
+        if not isinstance(word, str):
+            raise ValueError(f"needs one of {', '.join(known)}, but is {shown(value)}")
+        if word in self.later:
+            raise ValueError(f"{word!r} is not available yet in this version; there is: {', '.join(known)}")
+        if word not in known:
+            raise ValueError(f"cannot be {word!r}{suggest(word, known)}")
+        return word
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self._known())}"
+
+    def _known(self) -> tuple[str, ...]:
+        # Whoever has added something has imported the skin; for the others that would be half a second.
+        skin = sys.modules.get("tactile_sim.skin")
+        return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
+
+
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice
+
+SHARE = Number(least=0, most=1)
+TIME_CONSTANT = Number(above=0, unit="s")
+SEED = Integer(0, 2**63 - 1)
+
+
+def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
+    """Return a dataclass field for one value: its check, its meaning and its default, if it has one."""
+    return field(default=default, metadata={"check": check, "doc": doc})

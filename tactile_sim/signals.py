@@ -1,0 +1,160 @@
+"""End on SIGINT, SIGTERM or SIGHUP without an exception in the middle of somebody else's code.
+
+A signal handler runs between any two bytecodes of the main thread. An exception that it raises there may
+cross a callback of the compiler, which then crashes, an import, which turns it into another error, or a
+finalizer, which drops it. The handlers of a `StopRequest` never raise.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from types import FrameType, TracebackType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a process to end: Ctrl-C, `kill`, and a terminal that is closed."""
+
+_current: StopRequest | None = None
+
+
+class Stopped(BaseException):
+    """A signal asked the process to end. Not an Exception, so that no error handling swallows it."""
+
+    def __init__(self, number: int):
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+        """The exit code that a shell reports for this signal."""
+
+
+class StopRequest:
+    """Note the signals that ask the process to end, while the `with` block runs.
+
+    Start-up calls `check`, which raises once a signal has come, at points where an exception is harmless.
+    After that, `call` names what ends the work. Use it in the main thread, and hold in it whatever has to be
+    cleaned up; where there is nothing to clean up, a process may die of the signal instead.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._arrived: SimpleQueue[None] = SimpleQueue()  # unlike an Event, safe to use in a handler
+        self._action: Callable[[], object] | None = None
+        self._handlers: dict[int, signal._HANDLER] = {}
+        self._outer: StopRequest | None = None
+
+    def __enter__(self) -> StopRequest:
+        global _current
+        self._outer, _current = _current, self
+        for number in SIGNALS:
+            handler = signal.getsignal(number)
+            nohup = number == signal.SIGHUP and handler == signal.SIG_IGN
+            if handler is not None and not nohup:  # None: a handler that Python could not put back
+                self._handlers[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _current
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers.clear()
+        _current = self._outer
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._number is None:
+            self._number = number
+            self._arrived.put(None)
+        if self._action:
+            self._action()
+
+    @property
+    def requested(self) -> bool:
+        """Whether a signal has come."""
+        return self._number is not None
+
+    def check(self) -> None:
+        """Raise Stopped if a signal has come and nobody has said what to do then (see `call`)."""
+        if self._number is not None and self._action is None:
+            raise Stopped(self._number)
+
+    def call(self, action: Callable[[], object]) -> None:
+        """Have a signal call ``action`` from now on; `check` no longer raises.
+
+        Args:
+            action: runs in the signal handler, so it must not wait for a lock. Called for each signal.
+
+        Raises:
+            Stopped: a signal has come before.
+        """
+        self.check()
+        self._action = action
+        if self._number is not None:  # it came between these two lines
+            action()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for a signal, at most ``timeout`` seconds; return whether one has come."""
+        if not self.requested:
+            try:
+                self._arrived.get(timeout=timeout)
+            except Empty:
+                pass
+        return self.requested
+
+
+def in_main_thread() -> bool:
+    """Whether the caller is the thread in which Python runs signal handlers."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def check() -> None:
+    """Raise Stopped if a signal has asked this process to end during its start-up.
+
+    Does nothing outside a `StopRequest` and in threads other than the main one.
+    """
+    if _current is not None and in_main_thread():
+        _current.check()
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Call the handlers of signals that come within the block after it, in the main thread.
+
+    For code that an exception of a handler would break, such as Python's own KeyboardInterrupt.
+    """
+    if _current is not None or not in_main_thread():
+        yield  # no handler that runs within raises
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for came_number, frame in came:
+            handlers[signal.Signals(came_number)](came_number, frame)
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """Let a signal end the block as an error would, so that its clean-up runs.
+
+    For work in files alone. Signals that the process ignores or handles already are left alone.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    taken = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,152 @@
+"""The geoms of a scene as solids: where a straight line enters one.
+
+Meshes and height fields are the triangles as given, not their convex hulls. A signed distance field (SDF) is
+the mesh that its plugin made of it. Flexes have no geom.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from tactile_sim.compilation import kernel
+
+SOLID = np.dtype(
+    [
+        ("kind", np.int64),
+        ("size", float, 3),
+        ("center", float, 3),
+        ("half", float, 3),
+        ("vertices", np.int64, 2),
+        ("faces", np.int64, 2),
+    ]
+)
+"""A geom: MuJoCo's type and sizes [m], center and half-sizes of the box around it in its own frame [m], and
+the ranges of its vertices and faces in `Solids`."""
+PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
+    int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
+    for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
+)
+MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
+"""All geoms made of triangles have this kind here."""
+_PARALLEL = 1e-12
+
+
+class Solids(NamedTuple):
+    """All geoms of a scene. Python hands it to kernels as a plain tuple."""
+
+    table: np.ndarray
+    """(ngeom,) of `SOLID`."""
+    vertices: np.ndarray
+    """(v, 3) of meshes and height fields, in the frames of their geoms [m]."""
+    faces: np.ndarray
+    """(f, 3) indices into vertices, wound outward."""
+
+
+def solids(model: mujoco.MjModel) -> Solids:
+    """Return the geoms of a model as solids."""
+    table = np.zeros(model.ngeom, SOLID)
+    table["kind"], table["size"] = model.geom_type, model.geom_size
+    table["center"], table["half"] = model.geom_aabb[:, :3], model.geom_aabb[:, 3:]
+    vertices, faces = [np.empty((0, 3))], [np.empty((0, 3), np.int64)]
+    known: dict[tuple[int, int], tuple] = {}
+    counts = [0, 0]
+    for geom in range(model.ngeom):
+        kind, data = int(model.geom_type[geom]), int(model.geom_dataid[geom])
+        hfield = kind == mujoco.mjtGeom.mjGEOM_HFIELD
+        if not hfield and kind not in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF):
+            continue
+        if (hfield, data) not in known:
+            none = vertices[0], faces[0]
+            own = _hfield(model, data) if hfield else _mesh(model, data) if data >= 0 else none
+            known[hfield, data] = (counts[0], counts[0] + len(own[0])), (counts[1], counts[1] + len(own[1]))
+            vertices.append(own[0])
+            faces.append(own[1] + counts[0])
+            counts = [counts[0] + len(own[0]), counts[1] + len(own[1])]
+        table["kind"][geom] = MESH
+        table["vertices"][geom], table["faces"][geom] = known[hfield, data]
+    return Solids(table, np.concatenate(vertices), np.concatenate(faces))
+
+
+def _mesh(model: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray]:
+    first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
+    vertices = model.mesh_vert[first : first + count].astype(float)
+    return vertices, model.mesh_face[face : face + faces].astype(np.int64)
+
+
+def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the upper surface of a height field, split into triangles as MuJoCo's collisions split it."""
+    rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+    width, depth, top, _ = model.hfield_size[field]
+    start = model.hfield_adr[field]
+    heights = top * model.hfield_data[start : start + rows * columns].astype(float)
+    x, y = np.meshgrid(np.linspace(-width, width, columns), np.linspace(-depth, depth, rows))
+    vertices = np.stack([x.ravel(), y.ravel(), heights], axis=1)
+    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    right, above = corner + 1, corner + columns
+    lower, upper = np.stack([corner, right, above], axis=1), np.stack([right, above + 1, above], axis=1)
+    return vertices, np.concatenate([lower, upper])
+
+
+@kernel
+def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
+    """Return where the line p + t d enters a solid other than triangles: t [m], negative from inside.
+
+    kind, sizes a, b, c [m]: those of `SOLID`; p and d, of length one: in its frame. Infinite where the line
+    misses the solid or leaves it before p.
+    """
+    if kind == PLANE:
+        return -pz / dz if dz < -_PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
+    if kind == BOX:
+        near_x, far_x = _slab(px, dx, a)
+        near_y, far_y = _slab(py, dy, b)
+        near_z, far_z = _slab(pz, dz, c)
+        first, last = max(near_x, near_y, near_z), min(far_x, far_y, far_z)
+    elif kind == SPHERE:
+        first, last = _ball(px, py, pz, dx, dy, dz, a)
+    elif kind == ELLIPSOID:
+        first, last = _crossing(
+            (dx / a) ** 2 + (dy / b) ** 2 + (dz / c) ** 2,
+            px * dx / (a * a) + py * dy / (b * b) + pz * dz / (c * c),
+            (px / a) ** 2 + (py / b) ** 2 + (pz / c) ** 2 - 1.0,
+        )
+    else:
+        first, last = _crossing(dx * dx + dy * dy, px * dx + py * dy, px * px + py * py - a * a)
+        if kind == CYLINDER:
+            near, far = _slab(pz, dz, b)
+            first, last = max(first, near), min(last, far)
+        else:
+            first = first if abs(pz + first * dz) <= b else np.inf
+            last = last if abs(pz + last * dz) <= b else -np.inf
+            for end in (-b, b):
+                near, far = _ball(px, py, pz - end, dx, dy, dz, a)
+                first, last = min(first, near), max(last, far)
+    return first if first <= last and last >= 0.0 else np.inf
+
+
+@kernel
+def _slab(p, d, half):
+    if abs(d) < _PARALLEL:
+        return (-np.inf, np.inf) if abs(p) <= half else (np.inf, -np.inf)
+    first, second = (-half - p) / d, (half - p) / d
+    return min(first, second), max(first, second)
+
+
+@kernel
+def _ball(px, py, pz, dx, dy, dz, radius):
+    return _crossing(1.0, px * dx + py * dy + pz * dz, px * px + py * py + pz * pz - radius * radius)
+
+
+@kernel
+def _crossing(a, b, c):
+    """Return between which t the quadratic a t^2 + 2 b t + c is negative; from inf to -inf where nowhere."""
+    if a < _PARALLEL:
+        return (-np.inf, np.inf) if c <= 0.0 else (np.inf, -np.inf)
+    root = b * b - a * c
+    if root < 0.0:
+        return np.inf, -np.inf
+    root = np.sqrt(root)
+    return (-b - root) / a, (-b + root) / a

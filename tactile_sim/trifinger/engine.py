@@ -1,0 +1,70 @@
+"""The TriFinger engine: MuJoCo with the robot's action rules in each step."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from tactile_sim.engines.mujoco import MujocoEngine
+from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
+from tactile_sim.trifinger.observation import push_sensors
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
+
+
+class TrifingerEngine(MujocoEngine):
+    """One robot in its workspace.
+
+    ``physics.rules`` holds the desired action; the resulting motor torques act as applied forces.
+    """
+
+    name = "trifinger"
+
+    def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
+        """Make the engine.
+
+        Args:
+            spec: Result of `robot.spec.load_spec`, possibly with additions.
+            model: The compiled spec.
+            link_drag: Whether the links have the drag that they have in PyBullet.
+        """
+        self.finger_type = spec.modelname
+        self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
+        super().__init__(model, self.physics.data)
+
+    def step(self, n: int = 1) -> None:
+        """Advance n time steps."""
+        for _ in range(n):
+            self.physics.step()
+
+    def forward(self) -> None:
+        """Compute everything that follows from the current state and the desired action."""
+        self.physics.forward()
+
+    def integrate(self) -> None:
+        """Advance from the state of the last ``forward`` to the next one."""
+        self.physics.integrate()
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Reset the robot to its initial joint positions and everything else to the initial state.
+
+        Args:
+            keyframe: Name of a keyframe to use instead.
+
+        Raises:
+            EngineError: The keyframe does not exist.
+        """
+        self._reset_data(keyframe)
+        self.physics.rules.rest()
+        if not keyframe:
+            self.physics.q[:] = get_initial_joint_positions(self.finger_type)
+        self.physics.restart()
+
+    @property
+    def desired(self) -> np.ndarray:
+        """(4, n) desired action, see `tactile_sim.trifinger.physics.rules.Rules`."""
+        return self.physics.rules.desired
+
+    @property
+    def push_sensors(self) -> np.ndarray:
+        """(fingers,) readings of the robot's own fingertip sensors, without a unit."""
+        return push_sensors(self.finger_type, self.physics.tip_normal_forces)

@@ -1,0 +1,81 @@
+"""The engine ``trifinger``, with everything that it adds to a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import mujoco
+
+from tactile_sim.control.motion import Motion
+from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
+from tactile_sim.names import Names
+from tactile_sim.trifinger.control.commander import FingerCommander
+from tactile_sim.trifinger.control.grasp_motion import GraspMotion
+from tactile_sim.trifinger.engine import TrifingerEngine
+from tactile_sim.trifinger.robot.skin import SPACINGS
+from tactile_sim.trifinger.robot.spec import joint_names, load_spec
+from tactile_sim.trifinger.settings import TrifingerSettings
+from tactile_sim.trifinger.workspace.scene import workspace_spec
+
+
+class TrifingerPlugin(EnginePlugin):
+    """MuJoCo with the action rules of the TriFinger, in a scene of its own."""
+
+    Settings = TrifingerSettings
+
+    def make_engine(
+        self,
+        spec: mujoco.MjSpec,
+        model: mujoco.MjModel,
+        options: TrifingerSettings | None,
+        bodies: Collection[int] | None,
+    ) -> TrifingerEngine:
+        """Return the robot in its workspace."""
+        return TrifingerEngine(spec, model, options.link_drag if options else True)
+
+    def scene_name(self, options: TrifingerSettings) -> str:
+        """Return the type of the robot."""
+        return options.type
+
+    def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
+        """Return the robot alone, or with the options the robot and what lies on its table."""
+        return load_spec(name) if options is None else workspace_spec(options, where)
+
+    def default_scales(self, options: TrifingerSettings) -> Mapping[str, float]:
+        """Return the spacings of tips and lower links [m]."""
+        return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
+
+    def make_commander(
+        self, engine: Engine, names: Names, gains: Mapping[str, Mapping[str, float]], where: str
+    ) -> FingerCommander:
+        """Return a commander that follows the action rules."""
+        assert isinstance(engine, TrifingerEngine)
+        return FingerCommander(engine.model, names, gains, engine.physics.rules, where)
+
+    def make_motion(self, engine: Engine, options: TrifingerSettings) -> Motion | None:
+        """Return the grasp of the cube, if the configuration asks for it."""
+        assert isinstance(engine, TrifingerEngine)
+        return GraspMotion(options.type, engine.physics) if options.grasp else None
+
+    def topics(self, engine: Engine) -> Iterable[EngineTopic]:
+        """Return the topics of the motor torques [N m] and of the push sensors in the tips."""
+        assert isinstance(engine, TrifingerEngine)
+        names: dict[str, Any] = {"name": joint_names(engine.finger_type)}
+        return (
+            EngineTopic(
+                "joint_states",
+                "sensor_msgs/msg/JointState",
+                "finger/applied_torque",
+                "effort",
+                lambda: engine.physics.torque,
+                names,
+            ),
+            EngineTopic(
+                "joint_states",
+                "std_msgs/msg/Float64MultiArray",
+                "finger/tip_force",
+                "data",
+                lambda: engine.push_sensors,
+            ),
+        )

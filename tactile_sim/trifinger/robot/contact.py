@@ -1,0 +1,121 @@
+"""Friction between links, objects and walls, with Bullet's values.
+
+Bullet multiplies the friction coefficients of two bodies. MuJoCo takes those of the geom with the higher
+priority, or the larger ones at equal priority. In trifinger_simulation links and walls have 0.5, and objects,
+table and floor have 1, so the products are:
+
+========  =================  =====  =====
+..        object or table    wall   link
+========  =================  =====  =====
+object    1                  0.5    0.5
+link      0.5                0.25   0.25
+========  =================  =====  =====
+
+Priorities give the values of 0.5 and 1: links and walls have priority over objects. The values of 0.25 need
+more. Two moving links get an explicit contact pair, and so do a moving link and an imported mesh. A pair
+takes about 0.03 µs a step, so two cases with many shapes are solved otherwise. The fixed links have 0.25 with
+the highest priority, also against objects, which do not get there. The border exists twice: its body does not
+collide with links, and a hidden copy with a friction of 0.25 collides with links only.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import mujoco
+
+LINK_FRICTION = 0.5
+"""Sliding friction of a link against objects, table and floor."""
+LINK_PRIORITY = 2
+WALL_FRICTION = 0.5
+"""Sliding friction of the border and of imported meshes against objects."""
+WALL_PRIORITY = 1
+LINK_PAIR_FRICTION = 0.25
+"""Sliding friction of a link against another link or a wall."""
+TORSIONAL, ROLLING = 0.005, 0.0001
+"""Torsional and rolling friction [m]; not used by contacts of condim 3."""
+LINK_BIT = 2
+"""Bit of contype and conaffinity that only links and the border's copy have; MuJoCo's default is 1."""
+LINK_SOLREF = (0.004, 1.0)
+"""Time constant [s] and damping ratio of contacts of links, with which a grip holds."""
+WALL_SOLREF = (0.004, 2.0)
+"""The same of an object that hits a wall: stiff and without rebound."""
+COLLISION_GROUP = 3
+"""Geom group of shapes that collide but are not drawn."""
+
+
+def set_link_contact(geom: mujoco.MjsGeom) -> None:
+    """Set the contact parameters of a link's geom."""
+    fixed = _moving_body(geom.parent) is None
+    geom.friction = (LINK_PAIR_FRICTION if fixed else LINK_FRICTION, TORSIONAL, ROLLING)
+    geom.priority = LINK_PRIORITY + 1 if fixed else LINK_PRIORITY
+    geom.solref = LINK_SOLREF
+    geom.contype = geom.conaffinity = 1 | LINK_BIT
+
+
+def moving_link_geoms(spec: mujoco.MjSpec) -> list[mujoco.MjsGeom]:
+    """Return the colliding geoms of the links that joints move."""
+    return [geom for geom in spec.geoms if geom.priority == LINK_PRIORITY and geom.contype & LINK_BIT]
+
+
+def pair_links(spec: mujoco.MjSpec) -> None:
+    """Add a contact pair for any two moving links that can collide.
+
+    Links that a joint connects are left out, as MuJoCo does without explicit pairs.
+
+    Args:
+        spec: Robot whose geoms have names and their contact parameters.
+    """
+    for first, second in itertools.combinations(moving_link_geoms(spec), 2):
+        bodies = [_moving_body(geom.parent) for geom in (first, second)]
+        parents = [_moving_body(spec.body(body).parent) for body in bodies]
+        if bodies[0] != bodies[1] and bodies[0] != parents[1] and bodies[1] != parents[0]:
+            pair_with_friction(spec, first.name, second.name)
+
+
+def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str) -> None:
+    """Add a contact pair of a link and another link or a wall, by names of geoms."""
+    friction = (LINK_PAIR_FRICTION,) * 2 + (TORSIONAL, ROLLING, ROLLING)
+    spec.add_pair(geomname1=first, geomname2=second, friction=friction, condim=3, solref=LINK_SOLREF)
+
+
+def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any) -> None:
+    """Add a shape of the border: one for objects, and a copy in the world for links.
+
+    Args:
+        spec: Scene.
+        body: Fixed body at the world's origin, excluded from contact with links.
+        name: Name of the geom; its copy is called ``<name>_links``.
+        shape: Arguments of ``add_geom``.
+    """
+    body.add_geom(name=name, **wall_contact(), group=COLLISION_GROUP, mass=0, **shape)
+    spec.worldbody.add_geom(
+        name=f"{name}_links",
+        friction=(LINK_PAIR_FRICTION, TORSIONAL, ROLLING),
+        priority=LINK_PRIORITY + 1,
+        solref=LINK_SOLREF,
+        contype=LINK_BIT,
+        conaffinity=LINK_BIT,
+        group=COLLISION_GROUP,
+        mass=0,
+        **shape,
+    )
+
+
+def wall_contact() -> dict[str, Any]:
+    """Return the contact parameters of a wall against objects, as arguments of ``add_geom``."""
+    return {
+        "friction": (WALL_FRICTION, TORSIONAL, ROLLING),
+        "priority": WALL_PRIORITY,
+        "solref": WALL_SOLREF,
+    }
+
+
+def _moving_body(body: mujoco.MjsBody) -> str | None:
+    """Return the name of the body itself or its nearest ancestor with a joint; None for a fixed body."""
+    while body.name != "world":
+        if body.joints:
+            return body.name
+        body = body.parent
+    return None

@@ -1,0 +1,97 @@
+"""Convex parts of links, because MuJoCo collides with the convex hull of a mesh.
+
+Two kinds of links are split. A tip link without a shape of its own gets the end of the lower link, so that it
+can have a skin. The middle link of the Edu types is split below its joint, because the hull of the whole mesh
+closes the recess beside the joint: it would touch the base at -0.28 rad, where the mesh is 3.8 mm away from
+it, and keep the joint from its limit of -π/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from tactile_sim.trifinger.robot.contact import COLLISION_GROUP
+
+TIP_LENGTH = 0.015
+"""Height above a tip's centre up to which the end of the lower link belongs to the tip [m]."""
+CUTS = {"middle_link": -0.02}
+"""Height at which a link is split, by the name of its mesh, in the link's frame [m]."""
+
+
+def split_links(spec: mujoco.MjSpec, tips: Sequence[mujoco.MjsBody]) -> None:
+    """Split the colliding geoms of links into convex parts; the whole mesh is drawn.
+
+    Args:
+        spec: Robot with one colliding geom for each moving link.
+        tips: Links of the tips.
+    """
+    for geom in list(spec.geoms):
+        if geom.meshname in CUTS:
+            _split(spec, geom, CUTS[geom.meshname], geom.parent)
+    for tip in tips:
+        if not tip.geoms:
+            [geom] = tip.parent.geoms
+            # Links hang down from their joints while all angles are 0.
+            _split(spec, geom, tip.pos[2] + TIP_LENGTH, tip)
+
+
+def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujoco.MjsBody) -> None:
+    """Cut a geom at a height [m] of its link; the part below goes to a body, the link itself or its child."""
+    link, mesh = geom.parent, spec.mesh(geom.meshname)
+    vertices, faces = _read_mesh(mesh.file)
+    vertices = vertices @ _matrix(geom.quat).T + geom.pos
+    link.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_MESH,
+        meshname=geom.meshname,
+        pos=geom.pos,
+        quat=geom.quat,
+        contype=0,
+        conaffinity=0,
+        mass=0,
+    )
+    geom.pos, geom.quat = np.zeros(3), (1.0, 0.0, 0.0, 0.0)
+    geom.meshname = _add_mesh(spec, f"{mesh.name}_above", _clip(vertices, faces, height, 1.0))
+    geom.group = COLLISION_GROUP
+    below.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_MESH,
+        meshname=_add_mesh(spec, f"{mesh.name}_below", _clip(vertices, faces, height, -1.0)),
+        pos=np.zeros(3) if below.name == link.name else -below.pos,
+        group=COLLISION_GROUP,
+        mass=0,
+    )
+
+
+def _read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices (n, 3) [m] of a mesh file in its own frame, and faces (m, 3)."""
+    spec = mujoco.MjSpec()
+    spec.add_mesh(name="mesh", file=file)
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
+    model = spec.compile()
+    return model.mesh_vert @ _matrix(model.mesh_quat[0]).T + model.mesh_pos[0], model.mesh_face
+
+
+def _matrix(quaternion: np.ndarray) -> np.ndarray:
+    """Return the rotation matrix (3, 3) of a quaternion (w, x, y, z)."""
+    out = np.empty(9)
+    mujoco.mju_quat2Mat(out, quaternion)
+    return out.reshape(3, 3)
+
+
+def _clip(vertices: np.ndarray, faces: np.ndarray, height: float, side: float) -> np.ndarray:
+    """Return the corners (n, 3) of the part of a mesh above a height (side 1) or below it (side -1)."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    a, b = vertices[edges[:, 0]], vertices[edges[:, 1]]
+    crossing = (a[:, 2] - height) * (b[:, 2] - height) < 0
+    a, b = a[crossing], b[crossing]
+    part = (height - a[:, 2:]) / (b[:, 2:] - a[:, 2:])
+    kept = vertices[side * (vertices[:, 2] - height) >= 0]
+    return np.concatenate([kept, a + part * (b - a)])
+
+
+def _add_mesh(spec: mujoco.MjSpec, name: str, vertices: np.ndarray) -> str:
+    if spec.mesh(name) is None:
+        spec.add_mesh(name=name, uservert=vertices.ravel().tolist())
+    return name

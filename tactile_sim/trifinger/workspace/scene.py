@@ -1,0 +1,37 @@
+"""The robot, its table and what lies on it, as a configuration asks for them."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
+from tactile_sim.trifinger.robot.spec import load_spec
+from tactile_sim.trifinger.settings import TrifingerSettings
+from tactile_sim.trifinger.workspace.objects import add_cube
+
+EYE, LOOKS_AT = (0.03, -0.42, 0.50), (0.0, 0.0, 0.07)
+"""The camera for who looks on, and what it looks at [m]: over the border, down on the cube."""
+
+
+def workspace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
+    """The scene of ``engine: trifinger``, not compiled.
+
+    Raises:
+        SceneError: the robot's files are not installed.
+        ConfigError: a grasp without three fingers or without a cube; ``where`` begins its text.
+    """
+    if settings.grasp and (settings.object != "cube" or get_number_of_fingers(settings.type) < 3):
+        raise ConfigError(
+            f"{where}.grasp: takes three fingers and a cube, but here are type: {settings.type} and"
+            f" object: {settings.object}; leave it out, or choose type: trifingerpro and object: cube"
+        )
+    spec = load_spec(settings.type)
+    back = np.subtract(EYE, LOOKS_AT)
+    turn, _ = Rotation.align_vectors([back, (0.0, 0.0, 1.0)], [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)], [1e6, 1.0])
+    spec.worldbody.add_camera(name="main", pos=EYE, quat=np.roll(turn.as_quat(), 1))
+    if settings.object == "cube":
+        add_cube(spec)
+    return spec

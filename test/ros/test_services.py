@@ -1,0 +1,100 @@
+"""Services: made from the table of actions; every call is answered, whatever becomes of it."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rclpy.qos import qos_profile_parameters  # noqa: E402
+from rostest import wait_for  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from tactile_sim.srv import SetBodyState  # noqa: E402
+
+from tactile_sim import config  # noqa: E402
+from tactile_sim.actions import ACTIONS, Action  # noqa: E402
+from tactile_sim.errors import TactileSimError  # noqa: E402
+from tactile_sim.loop.output import Terminal  # noqa: E402
+from tactile_sim.loop.requests import Requests  # noqa: E402
+from tactile_sim.loop.runner import Runner  # noqa: E402
+from tactile_sim.ros.deferred import DeferredService  # noqa: E402
+from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
+from tactile_sim.view import live_world  # noqa: E402
+
+SERVED = [action for action in ACTIONS.values() if action.service]
+
+
+@pytest.mark.parametrize("action", SERVED, ids=lambda action: action.name)
+def test_requests_have_the_arguments_of_their_actions(action):
+    names = fields(service_class(action.service))
+    if action.service.startswith("std_srvs"):
+        assert len(names) == len(action.arguments)
+    else:
+        assert names == list(action.arguments)
+
+
+def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
+    def wave(loop, told: bool) -> str | None:
+        """Wave."""
+        return f"{loop.simulation.names.bodies[1]} waved" if told else None
+
+    monkeypatch.setitem(ACTIONS, "wave", Action(wave, "std_srvs/srv/SetBool", "w", "wave", button=True))
+    settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.1}}})
+    simulation = Simulation(settings)
+    runner = Runner(simulation, Terminal())
+    offer_actions(ros.node, Requests(runner))
+    thread = threading.Thread(target=runner.run)
+    thread.start()
+    try:
+        answers = [ros.call(SetBool, "/listener/wave", data=told) for told in (True, False)]
+    finally:
+        runner.stop()
+        thread.join()
+    assert [(a.success, a.message) for a in answers] == [(True, "table waved"), (True, "")]
+    assert "wave" in live_world.of_simulation(simulation).actions
+
+
+@pytest.mark.parametrize(
+    ("service_type", "name", "fields", "accepted"),
+    [
+        (SetBool, "pause", {"data": True}, True),
+        (SetBodyState, "set_body_state", {"body": "nobody"}, False),
+    ],
+)
+def test_hundreds_of_calls_in_flight_are_all_answered(ros, service_type, name, fields, accepted):
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
+    # The client keeps as many answers: by default it drops those beyond 10 that it has not read.
+    client = ros.node.create_client(service_type, f"/tactile_sim/{name}", qos_profile=qos_profile_parameters)
+    wait_for(client.service_is_ready)
+    futures = [client.call_async(service_type.Request(**fields)) for _ in range(500)]
+    wait_for(lambda: all(future.done() for future in futures), "500 answers")
+    assert {future.result().success for future in futures} == {accepted}
+
+
+def raises_at_once(request):
+    raise ZeroDivisionError
+
+
+def fails_later(request):
+    future: Future = Future()
+    future.set_exception(ZeroDivisionError())
+    return future
+
+
+@pytest.mark.parametrize("start", [raises_at_once, fails_later])
+def test_an_unexpected_exception_is_answered_too(ros, start):
+    def fill(response, future):
+        try:
+            future.result()
+        except TactileSimError as error:
+            response.message = str(error)
+
+    DeferredService(ros.node, Trigger, "odd", start, fill)
+    for _ in range(2):
+        answer = ros.call(Trigger, "odd")
+        assert not answer.success
+        assert "ZeroDivisionError" in answer.message

@@ -1,0 +1,60 @@
+"""The soak tool: it runs a node to the end, and notices what it is made to notice."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from tactile_sim.msg import TactileFrame, TactileLayout  # noqa: E402
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+@pytest.fixture
+def tools(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    import soak
+    import soak_subscriber
+
+    return SimpleNamespace(soak=soak, subscriber=soak_subscriber)
+
+
+def test_a_short_soak_ends_without_faults(tmp_path):
+    command = [sys.executable, TOOLS / "soak.py", "touch_cube", "--hours", "0.0005"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "/tactile/frame" in done.stdout
+
+
+@pytest.mark.parametrize(("last", "grows"), [(1000.0, False), (2000.0, False), (5000.0, True)])
+def test_growth_beyond_the_tolerance_is_a_fault(tools, last, grows):
+    rows = [{"time": 60.0 * k, "anonymous [KiB]": 1000.0 + (last - 1000.0) * k / 99} for k in range(100)]
+    ((name, first, end, slope),) = tools.soak.judge(rows)
+    assert (end - first > tools.soak.TOLERANCE[name]) == grows
+    assert slope == pytest.approx((last - 1000.0) / 99 * 60.0)
+
+
+def frame(stamp: int, layout: int) -> bytes:
+    """The beginning of a TactileFrame: encapsulation, stamp [ns], frame_id "w", layout_id."""
+    return struct.pack("<IiII4sI", 0, stamp // 10**9, stamp % 10**9, 2, b"w", layout)
+
+
+def test_losses_wrong_stamps_and_other_layouts_are_counted(tools):
+    topic = tools.subscriber.Topic(None, TactileFrame, latched=False, has_layout_id=True)
+    for number, stamp, layout in ((7, 10, 1), (8, 20, 1), (11, 20, 1), (12, 15, 2)):
+        topic.check(frame(stamp, layout), {"publication_sequence_number": number})
+    assert (topic.count, topic.lost, topic.backwards, topic.layout_ids) == (4, 2, 2, {1, 2})
+
+
+def test_a_latched_message_may_come_again_with_another_stamp_only(tools):
+    topic = tools.subscriber.Topic(None, TactileLayout, latched=True, has_layout_id=False)
+    for number, stamp, layout, kinds in ((1, 0, 1, 1), (2, 9, 1, 1), (3, 9, 2, 2)):
+        topic.check(frame(stamp, layout), {"publication_sequence_number": number})
+        assert len(topic.contents) == kinds

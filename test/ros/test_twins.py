@@ -1,0 +1,55 @@
+"""Warnings about other simulations in the ROS domain."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rclpy.node import Node  # noqa: E402
+from rostest import wait_for  # noqa: E402
+
+from tactile_sim.ros.twins import TwinWatch  # noqa: E402
+
+
+@pytest.fixture
+def warnings_of(ros):
+    """Start nodes at (namespace, rate of the clock), and return what the first one warns of."""
+    nodes = []
+
+    def start(*simulations: tuple[str, float]) -> list[str]:
+        for namespace, rate in simulations:
+            node = Node("tactile_sim", namespace=namespace, context=ros.node.context)
+            node.declare_parameter("rates.clock", rate)
+            ros.executor.add_node(node)
+            nodes.append(node)
+        first = nodes[0]
+        wait_for(lambda: first.get_node_names().count("tactile_sim") == len(simulations), "discovery")
+        said: list[str] = []
+        watch = TwinWatch(first, said.append, interval=0.2)
+        wait_for(lambda: said or watch.looks_left < 0, "the last look")
+        return said
+
+    yield start
+    for node in nodes:
+        ros.executor.remove_node(node)
+        node.destroy_node()
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "count"), [(100.0, 100.0, 1), (100.0, 0.0, 0), (0.0, 100.0, 0), (100.0, 50.0, 1)]
+)
+def test_only_two_publishers_of_the_clock_are_warned_of(warnings_of, own, other, count):
+    said = warnings_of(("/left", own), ("/right", other))
+    assert len(said) == count
+    assert all("/right/tactile_sim" in line for line in said)
+
+
+def test_the_same_name_in_the_same_namespace_is_warned_of(warnings_of):
+    assert len(warnings_of(("/left", 0.0), ("/left", 0.0))) == 1
+
+
+def test_the_node_warns(ros):
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
+    second = ros.start("run", "touch_cube", "--duration", "30", "--ros-args", "-r", "__ns:=/second")
+    assert any("WARN" in line and "/clock" in line for line in second.stdout)

@@ -1,0 +1,49 @@
+"""A skin of two bodies, and sensors on the first of them."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.skin import Skin
+
+MODEL = mujoco.MjModel.from_xml_string("""
+<mujoco><worldbody>
+  <body name="palm"><geom type="box" size=".05 .05 .05"/></body>
+  <body name="tip" pos="1 0 0"><geom type="sphere" size=".05"/></body>
+</worldbody></mujoco>""")
+SKIN = Skin(MODEL, {1: 0.01, 2: 0.02})
+PALM, TIP = (slice(body.start, body.stop) for body in SKIN.bodies)
+TAXELS = len(SKIN.positions)
+TIMESTEP = 0.002
+ALL = {
+    "cross_talk": {"share": 0.2},
+    "hysteresis": {"fraction": 0.1},
+    "slow_adaptation": {"fraction": 0.5, "time_constant": 0.1},
+    "fast_adaptation": {"time_constant": 0.3},
+    "noise": {"std": 0.01},
+    "threshold": {"level": 0.02},
+    "saturation": {"level": 2.0},
+    "quantisation": {"step": 0.01},
+    "dead_taxels": {"fraction": 0.05, "taxels": [3]},
+    "delay": {"time": 0.015},
+    "tare": {"at": 0.05},
+}
+"""Every stage with memory and without."""
+
+
+def sensor(seed=0, **stages):
+    return SignalChain(SKIN, {"palm": stages}, TIMESTEP, seed)
+
+
+def held(value, channels=3):
+    """A reading that is the same on all taxels: in the direction (2, 3, 6) / 7, or of one channel."""
+    direction = np.array([2.0, 3.0, 6.0]) / 7.0 if channels == 3 else np.ones(1)
+    return np.full((TAXELS, 1), value) * direction
+
+
+def told(made, value, step, channels=3):
+    """What the first taxel tells of such a reading, along its direction."""
+    reading = held(value, channels)
+    return float(made.read(step, reading)[0] @ held(1.0, channels)[0])

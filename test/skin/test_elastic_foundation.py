@@ -1,0 +1,256 @@
+"""The response function `elastic_foundation` against pressures and sums known from statics."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial import cKDTree
+
+from tactile_sim import ConfigError, Simulation
+from tactile_sim.skin import Loads, Skin
+
+G = 9.81
+HALF, TOP = 0.05, 0.01
+"""Half-length of the plate and height of its top above its origin [m]."""
+STIFFNESS, THICKNESS = 2e5, 2e-3
+RING = trimesh.creation.annulus(0.012, 0.02, 0.02, sections=64)
+
+
+def mesh_asset(name: str, mesh: trimesh.Trimesh) -> str:
+    vertices, faces = (" ".join(map(str, part.ravel())) for part in (mesh.vertices, mesh.faces))
+    return f'<mesh name="{name}" vertex="{vertices}" face="{faces}"/>'
+
+
+def on_plate(body: str, spacing: float = 0.004, assets: str = "", steps: int = 800, **skin) -> Simulation:
+    """Return a simulation in which a body has come to rest on a plate with skin."""
+    spec = mujoco.MjSpec.from_string(f"""
+        <mujoco><option cone="elliptic"/><asset>{assets}</asset><worldbody>
+          <body name="plate" pos="0 0 -.01"><geom type="box" size="{HALF} {HALF} {TOP}" friction="1"/></body>
+          {body}</worldbody></mujoco>""")
+    keys = {"touch_function": "normal", "response_function": "elastic_foundation"}
+    simulation = Simulation(spec, {"skin": {"scales": {"plate": spacing}, **keys, **skin}})
+    simulation.step(steps)
+    return simulation
+
+
+def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
+    """Return a box of 40 mm whose center of mass may be off its center."""
+    return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
+        <geom type="box" size=".02 .02 .01" mass="1e-4"/>
+        <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
+
+
+def overlap(simulation: Simulation, pressure) -> float:
+    """Return 1 - 0.5 sum|reading / F - truth / F| for a pressure over (x, y) on the plate."""
+    points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
+    x, y = (values.ravel() for values in np.meshgrid(points, points))
+    skin = simulation.skin
+    top = np.flatnonzero(np.abs(skin.positions[:, 2] - TOP) < 1e-9)
+    _, nearest = cKDTree(skin.positions[top, :2]).query(np.stack([x, y], axis=1))
+    truth = np.zeros(len(skin.positions))
+    truth[top] = np.bincount(nearest, pressure(x, y), minlength=len(top))
+    reading = simulation.observe().taxels[:, 0]
+    return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
+
+
+def square(x, y):
+    return 1.0 * ((abs(x) < 0.02) & (abs(y) < 0.02))
+
+
+def turned_square(x, y):
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    return square(c * x + s * y, c * y - s * x)
+
+
+def annulus(x, y):
+    radius = np.hypot(x, y)
+    return 1.0 * ((radius < 0.02) & (radius > 0.012))
+
+
+FEET = """<body pos="0 0 .01"><freejoint/>
+    <geom type="box" size=".008 .015 .01" pos="-.02 0 0" mass="1e-4"/>
+    <geom type="box" size=".008 .015 .01" pos=".02 0 0" mass="1e-4"/>
+    <geom size=".001" pos=".006667 0 0" mass="1" contype="0" conaffinity="0"/></body>"""
+
+
+def feet(x, y):
+    # A rigid body: the pressure is linear over both feet. With the loads 1:2 it is 1 + x / (3 * 20 mm).
+    return (abs(y) < 0.015) * ((abs(x + 0.02) < 0.008) + (abs(x - 0.02) < 0.008)) * (1 + x / 0.06)
+
+
+# Off center by e, the pressure on a strip of length L is 1 + 12 e x / L^2 within the core, e < L / 6. Beyond,
+# it falls to zero over three times the distance of the load from the near edge.
+TRUTHS = {
+    "flat punch": (block(), square),
+    "turned punch": (block(euler="0 0 30"), turned_square),
+    "eccentric load": (
+        block(weight_at=".004 0 0"),
+        lambda x, y: square(x, y) * (1 + 12 * 0.004 * x / 0.04**2),
+    ),
+    "load beyond the core": (
+        block(weight_at=".01 0 0"),
+        lambda x, y: square(x, y) * np.clip(1 - (0.02 - x) / 0.03, 0, None),
+    ),
+    "disc": (
+        '<body pos="0 0 .02"><freejoint/><geom type="cylinder" size=".02 .02" mass="1"/></body>',
+        lambda x, y: 1.0 * (np.hypot(x, y) < 0.02),
+    ),
+    "ring": ('<body pos="0 0 .0101"><freejoint/><geom type="mesh" mesh="ring" mass="1"/></body>', annulus),
+    "two feet": (FEET, feet),
+    "over the edge": (
+        block(pos=".045 0 .01", weight_at="-.01 0 0"),  # 25 mm rest on the plate, the load 2.5 mm off center
+        lambda x, y: (abs(y) < 0.02) * (abs(x - 0.045) < 0.02) * (1 - 12 * 0.0025 * (x - 0.0375) / 0.025**2),
+    ),
+    # A load P per length on a cylinder of radius R: p = K (a^2 - x^2) / 2R with P = 2 K a^3 / 3R.
+    "lying cylinder": (
+        '<body pos="0 0 .01" euler="90 0 0"><joint type="slide" axis="0 1 0"/>'
+        '<geom type="cylinder" size=".01 .02" mass="1"/></body>',
+        lambda x, y: (abs(y) < 0.02)
+        * np.clip((1.5 * 0.01 * G / 0.04 * THICKNESS / STIFFNESS) ** (2 / 3) - x**2, 0, None),
+    ),
+    # Paraboloid: p = K (a^2 - r^2) / 2R with F = pi K a^4 / 4R.
+    "sphere": (
+        '<body pos="0 0 .02"><joint type="slide" axis="0 0 1"/><geom size=".02" mass="1"/></body>',
+        lambda x, y: np.clip(np.sqrt(4 * 0.02 * G * THICKNESS / STIFFNESS / np.pi) - x**2 - y**2, 0, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRUTHS)
+def test_pressure_follows_the_true_area(case):
+    body, truth = TRUTHS[case]
+    assets = mesh_asset("ring", RING) if case == "ring" else ""
+    coarse = overlap(on_plate(body, 0.004, assets), truth)
+    fine = overlap(on_plate(body, 0.001, assets), truth)
+    assert coarse > 0.93
+    assert fine > 0.98
+
+
+def test_sphere_sinks_in_as_the_foundation_law_says():
+    simulation = on_plate(TRUTHS["sphere"][0], 0.001)
+    readings, skin = simulation.observe().taxels[:, 0], simulation.skin
+    depth = (readings / skin.areas).max() * THICKNESS / STIFFNESS
+    expected = np.sqrt(G * THICKNESS / (np.pi * STIFFNESS * 0.02))  # F = pi K R depth^2
+    assert depth == pytest.approx(expected, rel=0.02)
+    pressed = np.linalg.norm(skin.positions[readings > 0, :2], axis=1).max()
+    assert pressed == pytest.approx(np.sqrt(2 * 0.02 * expected), abs=0.001)
+
+
+def test_mesh_reads_like_the_primitive_of_the_same_shape():
+    box = trimesh.creation.box((0.04, 0.04, 0.02))
+    mesh = '<body pos="0 0 .01"><freejoint/><geom type="mesh" mesh="box" mass="1"/></body>'
+    readings = [
+        on_plate(body, 0.004, mesh_asset("box", box)).observe().taxels[:, 0] for body in (block(), mesh)
+    ]
+    assert np.abs(readings[0] - readings[1]).sum() < 0.02 * G
+
+
+def test_two_skins_read_the_same_area_with_opposite_forces():
+    body = block().replace("<body ", '<body name="block" ')
+    simulation = on_plate(body, scales={"plate": 0.004, "block": 0.004}, touch_function="force_vector")
+    readings, skin = simulation.observe().taxels, simulation.skin
+    plate, top = (readings[part.start : part.stop].sum(axis=0) for part in skin.bodies)
+    np.testing.assert_allclose(plate, [0, 0, -G], atol=0.01)
+    np.testing.assert_allclose(top, -plate, atol=1e-9)
+    touched = skin.areas * readings.any(axis=1)
+    areas = [touched[part.start : part.stop].sum() for part in skin.bodies]
+    assert areas[0] == pytest.approx(areas[1], rel=0.25)
+
+
+SHAPES = {
+    "sphere": 'type="sphere" size=".04"',
+    "capsule": 'type="capsule" size=".03 .04"',
+    "ellipsoid": 'type="ellipsoid" size=".05 .03 .04"',
+    "cylinder": 'type="cylinder" size=".03 .04"',
+    "box": 'type="box" size=".03 .04 .05"',
+    "mesh": 'type="mesh" mesh="ring"',
+}
+
+
+@pytest.mark.parametrize("first", SHAPES)
+def test_taxels_sum_to_the_force_of_random_contacts(first):
+    rng = np.random.default_rng(len(first))
+    touched = 0
+    for second in [*SHAPES, "plane", "hfield"] * 2:
+        ground = {
+            "plane": '<geom type="plane" size="1 1 .1" pos="0 0 -.02"/>',
+            "hfield": '<geom type="hfield" hfield="hills" pos="0 0 -.06"/>',
+        }.get(second, f"<geom {SHAPES.get(second)}/>")
+        place = rng.normal(size=3)
+        place *= rng.uniform(0.03, 0.07) / np.linalg.norm(place)
+        place[2] = abs(place[2])
+        model = mujoco.MjModel.from_xml_string(f"""
+            <mujoco><option cone="elliptic" gravity="0 0 0"/>
+            <default><geom friction="1 .01 .01" condim="6"/></default>
+            <asset>{mesh_asset("ring", RING)}
+              <hfield name="hills" nrow="9" ncol="9" size=".2 .2 .03 .05"
+                elevation="{" ".join(map(str, rng.random(81)))}"/></asset><worldbody>
+            <body>{ground}</body>
+            <body pos="{" ".join(map(str, place))}" quat="{" ".join(map(str, rng.normal(size=4)))}">
+              <freejoint/><geom {SHAPES[first]}/></body></worldbody></mujoco>""")
+        settings = {"skin": {"scales": {"body2": 0.008}, "response_function": "elastic_foundation"}}
+        simulation = Simulation(model, settings)
+        simulation.engine.data.qvel[:] = rng.normal(size=6)
+        snapshot = simulation.observe()
+        force = snapshot.wrenches[0, :3]
+        touched += force.any()
+        atol = 1e-9 * np.linalg.norm(force)
+        np.testing.assert_allclose(snapshot.taxels.sum(axis=0), force, rtol=0, atol=atol)
+    assert touched > 5
+
+
+@pytest.mark.parametrize("case", ["turned punch", "load beyond the core", "two feet", "disc"])
+def test_loads_of_taxels_have_the_wrench_of_the_engine(case):
+    simulation = on_plate(TRUTHS[case][0], touch_function="force_vector")
+    velocity = simulation.engine.data.qvel
+    velocity[: min(len(velocity), 2)] = 0.02  # slide
+    velocity[5:6] = 2.0  # and turn
+    snapshot, engine, skin = simulation.observe(), simulation.engine, simulation.skin
+    loads = skin.loads(snapshot.all_contacts, engine.body_positions, engine.body_rotations)
+    spread, _ = skin.shares(loads, "elastic_foundation")
+    wrench = np.concatenate([spread.force, np.cross(spread.point, spread.force) + spread.torque], axis=1)
+    expected = snapshot.wrenches[0]
+    assert np.abs(expected[:2]).max() > 0.01 * G
+    np.testing.assert_allclose(wrench.sum(axis=0)[:3], expected[:3], rtol=0, atol=1e-9 * G)
+    np.testing.assert_allclose(wrench.sum(axis=0)[3:], expected[3:], rtol=0, atol=1e-6 * G * 0.02)
+
+
+def test_lone_needle_between_taxels_loses_nothing():
+    needle = """<body pos="0.0017 0.0011 .02"><joint type="slide" axis="0 0 1"/>
+        <geom type="capsule" size=".0002 .0198" mass="1"/></body>"""
+    assert on_plate(needle, 0.01).observe().taxels.sum() == pytest.approx(G, rel=1e-3)
+
+
+def test_reading_changes_little_while_a_box_slides():
+    simulation = on_plate(block())
+    skin, engine = simulation.skin, simulation.engine
+    loads = skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)
+    worst: dict[str, float] = {}
+    for response in ("elastic_foundation", "spread_linear", "nearest"):
+        before = None
+        for k in range(60):
+            moved = Loads(loads.table.copy())
+            moved.point[:, 0] += k * 0.0004  # a tenth of the spacing
+            moved.other_position[:, 0] += k * 0.0004
+            reading = skin.sense(moved, "normal", response)[:, 0] / G
+            if before is not None:
+                worst[response] = max(worst.get(response, 0.0), np.abs(reading - before).max())
+            before = reading
+    assert worst["elastic_foundation"] < 0.05 < worst["nearest"]
+
+
+@pytest.mark.parametrize("key", ["stiffness", "thickness"])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_invalid_layer_is_rejected_by_key(key, value):
+    with pytest.raises(ConfigError, match=key):
+        on_plate(block(), **{key: value})
+
+
+def test_invalid_layer_is_rejected_in_python():
+    scene = "<mujoco><worldbody><body><geom size='.1'/></body></worldbody></mujoco>"
+    model = mujoco.MjModel.from_xml_string(scene)
+    for arguments in ({"thickness": 0.0}, {"stiffness": np.nan}):
+        with pytest.raises(ConfigError):
+            Skin(model, {1: 0.02}, **arguments)

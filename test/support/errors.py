@@ -1,0 +1,19 @@
+"""Assertions about errors that leave the wording free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def raises(error: type[Exception], *facts: str) -> Iterator[pytest.ExceptionInfo]:
+    """Expect an error in one line that names all facts: the key, the value, the nearest name."""
+    with pytest.raises(error) as info:
+        yield info
+    text = str(info.value)
+    missing = [fact for fact in facts if fact not in text]
+    assert not missing, f"{text!r} does not name {missing}"
+    assert "\n" not in text

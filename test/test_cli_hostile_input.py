@@ -1,0 +1,217 @@
+"""Configurations and scenes that no user writes on purpose: one short line and exit code 2, at once."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tactile_sim.cli import main
+from tactile_sim.errors import LONGEST_MESSAGE, LONGEST_VALUE
+
+SCENE = """<mujoco>
+  <asset>{assets}</asset>
+  <worldbody>
+    <body name="cube"><joint name="lift"/><geom type="box" size=".05 .05 .05"/></body>
+    <body name="ghost"><geom size=".1" contype="0" conaffinity="0"/></body>{bodies}
+  </worldbody>
+</mujoco>"""
+LONG = "x" * 100_000
+KEY = "x" * 1000
+"""YAML keys have at most 1024 characters."""
+
+
+def parameters(*lines, scales="{cube: 0.02}", scene="scene.xml"):
+    lines = [f"scene: {scene}", f"skin: {{scales: {scales}}}", *lines]
+    return "/**:\n  ros__parameters:\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a valid scene, in which the commands run."""
+    (tmp_path / "scene.xml").write_text(SCENE.format(assets="", bodies=""))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def refused(folder, capfd):
+    """Returns the one line with which `check` refuses my.yaml."""
+
+    def check(text=None):
+        if text is not None:
+            (folder / "my.yaml").write_text(text)
+        begin = time.monotonic()
+        assert main(["check", "my.yaml"]) == 2
+        assert time.monotonic() - begin < 20
+        [line] = capfd.readouterr().err.splitlines()
+        assert line.startswith("tactile_sim: error: ")
+        assert line.isprintable()
+        assert len(line) <= LONGEST_MESSAGE + len("tactile_sim: error: ")
+        return line
+
+    return check
+
+
+CONFIGURATIONS = {
+    "scale 1e200": (parameters(scales="{cube: 1e200}"), "skin.scales.cube"),
+    "scale 1e9": (parameters(scales="{cube: 1.1e9}"), "skin.scales.cube"),
+    "spacing 1e200": (parameters("feelers: {cube: {spacing: 1e200}}"), "feelers.cube.spacing"),
+    "tare at 1e308": (parameters("skin.sensor.cube.tare.at: 1e308"), "skin.sensor.cube.tare.at"),
+    "kp 1e300": (parameters("gains: {lift: {kp: 1e300}}"), "gains.lift.kp"),
+    "a surrogate": (parameters(r'contact_sensors: {grip: {geom1: "\ud800"}}'), "contact_sensors.grip.geom1"),
+    "a null": (parameters(r'world_frame: "a\0b"'), "world_frame"),
+    "a surrogate in a key": (parameters(r'contact_sensors: {"\ud800": {geom1: a}}'), "line 5"),
+    "an invalid address": (parameters(scene='"file://[::1/x"'), "file://[::1/x"),
+    "a null in an address": (parameters(scene='"file:///%00"'), "scene"),
+    "a device": (parameters(scene="/dev/zero"), "/dev/zero"),
+    "a long value": (parameters(f"engine: {LONG}"), "engine"),
+    "a long text": (parameters(f"engine: '{'a b ' * 30_000}'"), "engine"),
+    "a long key": (parameters(f"{KEY}: 1"), "xxx"),
+    "a long body": (parameters(scales=f"{{{KEY}: 0.02}}"), "skin.scales"),
+    "control characters": (parameters(scales=r'{"a\e[31m\n\u202e": 0.02}'), "skin.scales"),
+    "deeply nested": (parameters("rates: " + "{a: " * 20_000), ""),
+    "a pattern without colliding geoms": (parameters(scales='{"gh*": 0.02}'), "skin.scales.gh*"),
+    "a bridge that is not installed": (parameters("bridges: [xela_server_ros2]"), "xela_server_ros2"),
+}
+
+
+@pytest.mark.parametrize(("text", "thing"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_a_hostile_configuration_is_one_short_line(refused, text, thing):
+    assert thing in refused(text)
+
+
+def test_bodies_that_match_a_pattern_but_do_not_collide_are_told_apart(refused):
+    line = refused(parameters(scales='{"gh*": 0.02}'))
+    assert "collides" in line and "no body matches" not in line
+
+
+def test_a_value_is_repeated_up_to_a_limit(refused):
+    line = refused(parameters(scales=f"{{{KEY}: 0.02}}"))
+    assert max(map(len, re.findall("x+", line))) <= LONGEST_VALUE
+
+
+def test_a_mesh_without_a_hull_is_one_line(folder, refused):
+    """MuJoCo's qhull prints a page about it."""
+    (folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1e300 0 0\nf 1 2 3\nf 1 3 4\n")
+    mesh = '<mesh name="flat" file="flat.obj"/>'
+    geom = '<geom type="mesh" mesh="flat"/>'
+    (folder / "scene.xml").write_text(SCENE.format(assets=mesh, bodies=geom))
+    assert "flat" in refused(parameters())
+
+
+SPECIAL = ("fifo", "device", "sparse", "folder")
+
+
+def make_special(path, kind):
+    path.unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.touch()
+        os.truncate(path, 1 << 40)
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_configuration_that_is_no_regular_file_is_refused(folder, refused, kind):
+    make_special(folder / "my.yaml", kind)
+    assert "my.yaml" in refused()
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+@pytest.mark.parametrize(
+    ("assets", "bodies"),
+    [
+        ('<mesh name="m" file="thing.stl"/>', '<geom type="mesh" mesh="m"/>'),
+        ('<texture name="t" type="2d" file="thing.stl"/>', ""),
+        ("", '<include file="thing.stl"/>'),
+        ("", '<include file="part.xml"/>'),
+        ('<model name="m" file="thing.stl"/>', '<attach model="m" body="b" prefix="p"/>'),
+    ],
+    ids=["mesh", "texture", "include", "include in an include", "model"],
+)
+def test_a_scene_that_names_no_regular_file_is_refused(folder, refused, kind, assets, bodies):
+    make_special(folder / "thing.stl", kind)
+    (folder / "part.xml").write_text('<mujoco><include file="thing.stl"/></mujoco>')
+    (folder / "scene.xml").write_text(SCENE.format(assets=assets, bodies=bodies))
+    assert "thing.stl" in refused(parameters())
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_scene_that_is_no_regular_file_is_refused(folder, refused, kind):
+    make_special(folder / "scene.xml", kind)
+    assert "scene.xml" in refused(parameters())
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<?", "<!DOCTYPE", "<a", "<include ", "<", "<a>", "< "])
+def test_repeated_openings_cost_linear_time(folder, refused, piece):
+    for text in (piece * 100_000, f"<mujoco>{piece * 100_000}"):
+        (folder / "scene.xml").write_text(text)
+        assert "scene.xml" in refused(parameters())
+
+
+MULTIPLIED = {
+    "copies": ("", '<replicate count="2000000000"><geom size=".1"/></replicate>'),
+    "nested copies": ("", '<replicate count="1000">' * 2 + '<geom size=".1"/>' + "</replicate>" * 2),
+    "points": ("", '<flexcomp name="c" type="grid" count="99999 99999 1" spacing="1 1 1" mass="1"/>'),
+    "cells": ('<hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/>', ""),
+    "cells of an included file": ("", '<include file="part.xml"/>'),
+}
+
+
+@pytest.mark.parametrize(("assets", "bodies"), MULTIPLIED.values(), ids=MULTIPLIED)
+def test_a_number_that_asks_for_hours_of_work_is_refused(folder, refused, assets, bodies):
+    part = '<mujoco><asset><hfield name="h" nrow="2000000000" ncol="9" size="1 1 1 1"/></asset></mujoco>'
+    (folder / "part.xml").write_text(part)
+    (folder / "scene.xml").write_text(SCENE.format(assets=assets, bodies=bodies))
+    assert ".xml: <" in refused(parameters())
+
+
+def test_files_that_include_each_other_twice_cost_linear_time(folder, refused):
+    for number in range(40):
+        include = f'<include file="part{number + 1}.xml"/>'
+        (folder / f"part{number}.xml").write_text(f"<mujoco>{include}{include}</mujoco>")
+    (folder / "part40.xml").write_text("<mujoco/>")
+    (folder / "scene.xml").write_text(SCENE.format(assets="", bodies='<include file="part0.xml"/>'))
+    assert ".xml" in refused(parameters())
+
+
+def command(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "tactile_sim", *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("arguments", [("run", "touch_cube"), ("plot", "nowhere")])
+def test_an_invalid_graphics_library_is_one_line_in_each_command(arguments):
+    done = command(*arguments, MUJOCO_GL="nope")
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert "MUJOCO_GL=nope" in line
+
+
+def test_warnings_of_libraries_are_one_line_without_source_text(folder):
+    flex = '<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" mass="1" pos="0 -3 1"/>'
+    (folder / "scene.xml").write_text(SCENE.format(assets="", bodies=flex))
+    (folder / "my.yaml").write_text(parameters())
+    done = command("check", "my.yaml")
+    assert done.returncode == 0
+    [line] = done.stderr.splitlines()
+    assert line.startswith("tactile_sim: warning: ") and "cloth" in line and ".py" not in line
+
+
+def test_arguments_are_repeated_up_to_a_limit():
+    done = command("check", "touch_cube", "y" * 100_000)
+    assert done.returncode == 2
+    assert max(map(len, done.stderr.splitlines())) < 2 * LONGEST_MESSAGE

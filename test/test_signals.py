@@ -1,0 +1,116 @@
+"""Signals end a process at points where that breaks nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from numba.core import event
+
+from tactile_sim import signals
+from tactile_sim.compilation import kernel
+from tactile_sim.signals import Stopped, StopRequest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def handlers_are_put_back():
+    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
+    yield
+    assert {number: signal.getsignal(number) for number in signals.SIGNALS} == before
+
+
+@pytest.fixture
+def cold(tmp_path, monkeypatch):
+    """No compiled kernels."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", signals.SIGNALS)
+def test_start_up_stops_at_a_check(number):
+    with pytest.raises(Stopped) as stopped, StopRequest() as stop:
+        signals.check()
+        assert not stop.wait(0.001)
+        send(number)
+        assert stop.requested and stop.wait(60.0)
+        signals.check()
+    assert stopped.value.exit_code == 128 + number
+
+
+def test_work_is_ended_by_its_own_action():
+    ended = []
+    with StopRequest() as stop:
+        stop.call(lambda: ended.append(1))
+        send(signal.SIGTERM)
+        signals.check()
+    assert ended == [1]
+
+
+def test_nohup_is_respected():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with StopRequest() as stop:
+        send(signal.SIGHUP)
+        assert not stop.requested
+    signal.signal(signal.SIGHUP, before)
+
+
+class Interrupter(event.Listener):
+    """Sends SIGINT from within the compiler, once."""
+
+    sent = False
+
+    def on_start(self, event):
+        if not self.sent:
+            self.sent = True
+            send(signal.SIGINT)
+            time.sleep(0.01)  # in which the handler would run
+
+    def on_end(self, event):
+        pass
+
+
+@pytest.mark.usefixtures("cold")
+def test_an_interrupt_is_raised_after_the_compiler():
+    double = kernel(lambda x: 2 * x)
+    with event.install_listener("numba:run_pass", Interrupter()), pytest.raises(KeyboardInterrupt):
+        double(1)
+    assert len(double.signatures) == 1 and double(1) == 2
+
+
+@pytest.mark.usefixtures("cold")
+def test_start_up_stops_before_the_next_kernel():
+    inner = kernel(lambda x: 2 * x)
+    outer = kernel(lambda x: inner(x) + 1)
+    with pytest.raises(Stopped), StopRequest(), event.install_listener("numba:run_pass", Interrupter()):
+        outer(1)
+    assert not inner.signatures and outer(1) == 3
+
+
+def test_files_are_cleaned_up_after_a_signal():
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    cleaned = []
+    with pytest.raises(Stopped), signals.raising():
+        try:
+            send(signal.SIGHUP)
+            time.sleep(60.0)
+        finally:
+            cleaned.append(1)
+    assert cleaned
+    assert signal.signal(signal.SIGHUP, before) is signal.SIG_DFL
+
+
+def test_an_interrupted_start_up_leaves_nothing():
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+    program = [sys.executable, "tools/interrupts.py", "6", "--seed", "19", "--limit", "60", "--ready", "4"]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr

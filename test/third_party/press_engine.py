@@ -1,0 +1,95 @@
+"""An engine of another package, as its author would write it: a ball that rests on a scale."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from tactile_sim.config.keys import key
+from tactile_sim.control.commander import Commander
+from tactile_sim.engines import EnginePlugin, EngineTopic, MujocoEngine
+from tactile_sim.schema import Number
+
+SCENE = """
+<mujoco>
+  <worldbody>
+    <body name="scale" pos="0 0 0.05"><geom name="scale" type="box" size="0.05 0.05 0.05"/></body>
+    <body name="ball" pos="0 0 0.13"><joint name="lift" type="slide" axis="0 0 1" damping="5"/>
+      <geom name="ball" size="0.03" mass="{mass}"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``press.*``"""
+
+    mass: float = key(1.0, Number(above=0, unit="kg"), "mass of the ball [kg]")
+
+
+class PressEngine(MujocoEngine):
+    """MuJoCo under another name."""
+
+    name = "press"
+
+
+class PressCommander(Commander):
+    """Commander of this engine."""
+
+
+class Push:
+    """Presses the ball with 2 N until a command comes."""
+
+    interval = 0.0
+
+    def act(self, engine):
+        """Apply the force."""
+        engine.data.qfrc_applied[:] = -2.0
+
+    def restart(self):
+        """Forget nothing."""
+
+
+class PressPlugin(EnginePlugin):
+    """The plug-in."""
+
+    Settings = Settings
+
+    def make_engine(self, spec, model, options, bodies):
+        """Return the engine."""
+        return PressEngine(model)
+
+    def scene_name(self, options):
+        """Return the name of the scene."""
+        return "press"
+
+    def make_scene(self, name, options, where):
+        """Return the scene."""
+        return mujoco.MjSpec.from_string(SCENE.format(mass=options.mass if options else 1.0))
+
+    def default_scales(self, options):
+        """Return the skin of the scale."""
+        return {"scale": 0.02}
+
+    def make_commander(self, engine, names, gains, where):
+        """Return the commander."""
+        return PressCommander(engine.model, names, gains, where)
+
+    def make_motion(self, engine, options):
+        """Return the motion."""
+        return Push()
+
+    def topics(self, engine):
+        """Return a topic with the ball's height [m] in single precision, to be converted."""
+        position = engine.data.qpos
+        return [
+            EngineTopic(
+                "joint_states",
+                "sensor_msgs/msg/JointState",
+                "press/height",
+                "position",
+                lambda: position.astype(np.float32),
+                {"name": ["ball"]},
+            )
+        ]

@@ -1,0 +1,129 @@
+"""Feed invalid configurations, scenes and bags to the commands, and report what they do not survive.
+
+    python tools/fuzz.py --yaml 5000 --scenes 2000 --bags 1000 --seed 0
+    python tools/fuzz.py --replay fuzz_failures/yaml-0-17
+
+Each case is made from its kind, the seed and its number alone. It runs in a forked process with limits of
+time and memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are
+failures: their files are kept, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from fuzzing import runner  # noqa: E402
+
+KINDS = {"yaml": "configurations", "scenes": "scenes", "bags": "bags"}
+ARGUMENTS = "arguments.json"
+"""The file in the folder of a kept case that holds the command's arguments."""
+
+
+def make(kind: str, seed: int, number: int, folder: Path) -> list[str]:
+    """Write the files of one case; return the command's arguments."""
+    random = Random(f"{kind} {seed} {number}")
+    return list(import_module(f"fuzzing.{KINDS[kind]}").make(random, folder))
+
+
+def command(argv: list[str]) -> int:
+    """Run ``tactile_sim`` in this process."""
+    from tactile_sim.cli import main
+
+    return main(argv)
+
+
+def warm_up(kinds: list[str]) -> None:
+    """Import everything and load the kernels, so that a forked case starts at once."""
+    for kind in kinds:
+        import_module(f"fuzzing.{KINDS[kind]}").warm_up(command)
+
+
+def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) -> Counter[str]:
+    """Run the cases of one kind; print each failure and a summary; return the failures by fault."""
+    faults: Counter[str] = Counter()
+    codes: Counter[int] = Counter()
+    slowest = largest = 0.0
+    begin = time.monotonic()
+    for number in range(count):
+        with tempfile.TemporaryDirectory(prefix="fuzz") as made:
+            argv = make(kind, seed, number, Path(made))
+            outcome = runner.run(command, argv, Path(made), limits)
+        codes[outcome.code] += 1
+        slowest, largest = max(slowest, outcome.seconds), max(largest, outcome.memory)
+        if outcome.fault:
+            faults[outcome.fault] += 1
+            folder = keep / f"{kind}-{seed}-{number}"
+            _keep(kind, seed, number, folder)
+            print(f"{folder}: {outcome.fault}: {_telling(outcome.output)}", flush=True)
+    failed = ", ".join(f"{number} {fault}" for fault, number in faults.items()) or "no failures"
+    print(
+        f"{kind}: {count} cases, {failed}; exit codes {dict(sorted(codes.items()))}; "
+        f"slowest {slowest:.1f} s, largest {largest / 1e6:.0f} MB; {time.monotonic() - begin:.0f} s in all",
+        flush=True,
+    )
+    return faults
+
+
+def _telling(output: str) -> str:
+    """Return the line that says most: where a stack ends, or the last one."""
+    lines = output.strip().splitlines() or [""]
+    dumped = next((i for i, line in enumerate(lines) if "most recent call first" in line), None)
+    return (lines[-1] if dumped is None else " ".join(lines[dumped + 1 : dumped + 3])).strip()[:200]
+
+
+def _keep(kind: str, seed: int, number: int, folder: Path) -> None:
+    """Write the files of a failed case once more, as the command may have changed them."""
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
+    folder.mkdir(parents=True)
+    argv = make(kind, seed, number, folder)
+    (folder / ARGUMENTS).write_text(json.dumps(argv))
+
+
+def replay(folder: Path, limits: runner.Limits) -> int:
+    """Run a kept case once more and print its output."""
+    argv = json.loads((folder / ARGUMENTS).read_text())
+    with tempfile.TemporaryDirectory(prefix="fuzz") as made:
+        subprocess.run(["cp", "-a", "--sparse=always", f"{folder}/.", made], check=True)
+        outcome = runner.run(command, argv, Path(made), limits)
+    print(f"tactile_sim {shlex.join(argv)[:2000]}\n{outcome.output[:20_000]}")
+    print(f"exit code {outcome.code}, {outcome.seconds:.1f} s: {outcome.fault or 'no failure'}")
+    return bool(outcome.fault)
+
+
+def main() -> int:
+    """Run the cases that the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for kind in KINDS:
+        parser.add_argument(f"--{kind}", type=int, default=0, metavar="N", help=f"number of cases of {kind}")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all cases; 0 by default")
+    parser.add_argument("--seconds", type=int, default=runner.Limits.cpu, help="processor time of a case [s]")
+    parser.add_argument("--keep", type=Path, default=Path("fuzz_failures"), help="folder of failed cases")
+    parser.add_argument("--replay", type=Path, metavar="FOLDER", help="run one kept case again")
+    args = parser.parse_args()
+    os.environ.setdefault("MPLBACKEND", "agg")
+    limits = runner.Limits(cpu=args.seconds, wall=6.0 * args.seconds)
+    counts = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
+    if args.replay:
+        warm_up([args.replay.resolve().name.partition("-")[0]])
+        return replay(args.replay, limits)
+    warm_up(list(counts))
+    faults = [fuzz(kind, count, args.seed, args.keep, limits) for kind, count in counts.items()]
+    return int(any(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

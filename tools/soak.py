@@ -1,0 +1,225 @@
+"""Run a configuration's node for simulated hours and check that nothing grows, gets lost or runs backwards.
+
+Run as ``python tools/soak.py touch_cube --hours 24``. The node is paused and driven by ``~/step``. This
+process subscribes to every topic and requests the next steps only when all messages of the last ones have
+arrived. The node then runs as fast as both processes can, and each lost message is a fault, however busy the
+machine is. At random times, which depend on the seed alone, the tool throws balls, moves bodies, sets
+parameters, and tares and resets the scene.
+Exit codes: 0 success, 1 something grew, got lost or ran backwards, 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import mujoco
+from rich.console import Console
+from rich.table import Table
+from soak_subscriber import Disturbances, Fault, Subscriber
+
+from tactile_sim import config, scenes
+from tactile_sim.child import Child
+from tactile_sim.commands.demo import free_domain
+from tactile_sim.errors import TactileSimError
+from tactile_sim.names import Names
+
+MESSAGES_AT_ONCE = 8  # of a topic per call of ~/step; the node keeps 10 for a subscriber that is late
+SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
+LOG_EVERY = 60.0  # s of wall time
+WARM_UP = 0.1  # of all samples, which are not compared
+TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
+"""How much more the last third of the samples may have than the first, by quantity.
+
+RSS and PSS are reported only. They include pages of files, which the system drops and reads again at will.
+"""
+
+Row = dict[str, float]
+"""What a process used at one time: the simulated time [s], and the quantities."""
+SharedFile = tuple[str, int]
+"""Path and inode of a file in shared memory."""
+SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
+"""What belongs to one participant of DDS; ports are shared with all others on this machine."""
+
+
+class Usage:
+    """Samples of what processes use."""
+
+    def __init__(self) -> None:
+        self._segments: set[SharedFile] = set()
+        self._interval, self._due = SAMPLE_EVERY, 0.0
+        self.rows: dict[str, list[Row]] = {}
+
+    def look(self, simulated: float, processes: dict[str, int]) -> None:
+        """Take a sample of processes, given by name and process id, if it is due."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        if any(len(rows) == MOST_SAMPLES for rows in self.rows.values()):
+            # This process must not grow by its own samples.
+            self.rows = {name: rows[::2] for name, rows in self.rows.items()}
+            self._interval *= 2.0
+        self._due = now + self._interval
+        for name, pid in processes.items():
+            files = shared_files(pid)
+            self._segments |= {file for file in files if SEGMENT.search(file[0])}
+            self.rows.setdefault(name, []).append({"time": simulated, **sample(pid, files)})
+
+    def left(self) -> list[str]:
+        """Return the segments of shared memory that the processes, which have ended, have left behind."""
+        return sorted(path for path, inode in self._segments if blocks((path, inode)))
+
+
+def sample(pid: int, shared: set[SharedFile]) -> Row:
+    """Return what a process uses now."""
+    folder = Path(f"/proc/{pid}")
+    rollup = (folder / "smaps_rollup").read_text()
+    memory = {name: float(size) for name, size in re.findall(r"^(\w+): +(\d+) kB", rollup, re.M)}
+    return {
+        "RSS [KiB]": memory["Rss"],
+        "PSS [KiB]": memory["Pss"],
+        "anonymous [KiB]": memory["Anonymous"],
+        "descriptors": len(os.listdir(folder / "fd")),
+        "threads": len(os.listdir(folder / "task")),
+        "/dev/shm [KiB]": sum(map(blocks, shared)) / 2.0,
+    }
+
+
+def shared_files(pid: int) -> set[SharedFile]:
+    """Return the files in /dev/shm that a process has mapped, without those of the system's tracing."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    return {(path, int(inode)) for inode, path in re.findall(r"(\d+) +(/dev/shm/(?!lttng)\S+)", maps)}
+
+
+def blocks(file: SharedFile) -> int:
+    """Return the blocks of 512 bytes of a file; 0 if it is gone."""
+    try:
+        status = os.stat(file[0])
+    except FileNotFoundError:
+        return 0
+    return status.st_blocks if status.st_ino == file[1] else 0
+
+
+def main() -> int:
+    """Run, print the tables and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("config", help="shipped name or path of a parameter file")
+    parser.add_argument("--hours", type=float, default=24.0, help="simulated time (default %(default)s)")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="end after this much wall time")
+    parser.add_argument("--seed", type=int, default=0, help="of the disturbances and the simulation")
+    args = parser.parse_args()
+    try:
+        settings = config.load(args.config)
+        _, model = scenes.configured_scene(settings)
+    except TactileSimError as error:
+        print(f"soak: error: {error}", file=sys.stderr)
+        return 2
+    names = Names(model)
+    free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+    per_step = min(1.0, max(vars(settings.rates).values()) * model.opt.timestep)
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getpid())))
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    parameters = ["-p", "start_paused:=true", "-p", f"seed:={args.seed}"]
+    usage, faults, reached = Usage(), [], 0.0
+    with Child("run", args.config, "--ros-args", *parameters) as node:
+        subscriber = Subscriber(node)
+        disturbances = Disturbances(subscriber, args.seed, [names.bodies[body] for body in free])
+        processes = {"node": node.pid, "subscriber": os.getpid()}
+        began = time.monotonic()
+        try:
+            subscriber.subscribe()
+            subscriber.step(1)
+            began = due = time.monotonic()
+            while reached < 3600.0 * args.hours and not stopping.is_set():
+                reached = subscriber.step(max(1, int(MESSAGES_AT_ONCE / per_step))) * 1e-9
+                disturbances.act(reached)
+                usage.look(reached, processes)
+                if (now := time.monotonic()) >= due:
+                    due = now + LOG_EVERY
+                    print(_progress(reached, now - began, subscriber, usage), flush=True)
+                if now - began > 60.0 * args.minutes:
+                    break
+            if subscriber.latched_again() != subscriber.latched():
+                faults.append("a latched message is not the one of the start")
+            faults += subscriber.faults
+        except Fault as error:
+            faults.append(str(error))
+        wall = time.monotonic() - began
+        subscriber.close()
+    if node.returncode != 0:
+        faults.append(f"the node ended with exit code {node.returncode}: {' '.join(node.last_lines[-3:])}")
+    if left := usage.left():
+        faults.append(f"left in /dev/shm: {', '.join(left)}")
+    print(f"{args.config}, seed {args.seed}: {reached / 3600:.2f} simulated hours in {wall / 60:.1f} minutes")
+    faults += _report(subscriber, usage)
+    for fault in faults:
+        print(f"soak: fault: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+def _progress(reached: float, wall: float, subscriber: Subscriber, usage: Usage) -> str:
+    messages = sum(topic.count for topic in subscriber.topics.values())
+    lost = sum(topic.lost for topic in subscriber.topics.values())
+    used = (
+        f"{name}: " + ", ".join(f"{key} {value:.0f}" for key, value in rows[-1].items() if key != "time")
+        for name, rows in usage.rows.items()
+    )
+    return f"{reached:.1f} s simulated in {wall:.0f} s; {messages} messages, {lost} lost; {'; '.join(used)}"
+
+
+def _report(subscriber: Subscriber, usage: Usage) -> list[str]:
+    """Print the tables; return the faults found in them."""
+    console = Console(width=110)
+    console.print(
+        f"service calls: {dict(subscriber.calls)}; refused: {dict(+subscriber.refused)}; "
+        f"longest pause of this process: {subscriber.longest_pause:.1f} s"
+    )
+    faults = []
+    topics = Table(title="topics")
+    for column in ("topic", "messages", "lost", "stamps backwards", "layouts"):
+        topics.add_column(column, justify="left" if column == "topic" else "right")
+    for name, topic in sorted(subscriber.topics.items()):
+        layouts = len(topic.contents if topic.latched else topic.layout_ids)
+        topics.add_row(name, str(topic.count), str(topic.lost), str(topic.backwards), str(layouts or ""))
+        if topic.lost or topic.backwards or layouts > 1:
+            faults.append(f"{name}: {topic.lost} lost, {topic.backwards} stamps backwards, {layouts} layouts")
+    console.print(topics)
+    for process, rows in usage.rows.items():
+        table = Table(title=process)
+        for column in ("", "first third", "last third", "a simulated hour", "may grow"):
+            table.add_column(column, justify="right" if column else "left")
+        for name, first, last, slope in judge(rows):
+            bound = TOLERANCE.get(name, float("inf"))
+            table.add_row(name, f"{first:.0f}", f"{last:.0f}", f"{slope:+.2f}", f"{bound:.0f}")
+            if last - first > bound:
+                faults.append(f"{process}: {name} grew from {first:.0f} to {last:.0f}")
+        console.print(table)
+    return faults
+
+
+def judge(rows: list[Row]) -> Iterator[tuple[str, float, float, float]]:
+    """Yield each quantity: its largest value in the first and in the last third, and its slope per hour."""
+    settled = rows[int(WARM_UP * len(rows)) :]
+    if len(settled) < 2:
+        return
+    third = max(1, len(settled) // 3)
+    hours = [row["time"] / 3600.0 for row in settled]
+    for name in [name for name in settled[0] if name != "time"]:
+        values = [row[name] for row in settled]
+        slope = statistics.linear_regression(hours, values).slope
+        yield name, max(values[:third]), max(values[-third:]), slope
+
+
+if __name__ == "__main__":
+    sys.exit(main())

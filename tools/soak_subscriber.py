@@ -1,0 +1,250 @@
+"""A ROS node that subscribes to every topic of a simulation, checks them, and drives it: see soak.py."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import rclpy
+from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_srvs.srv import Trigger
+from tactile_sim.srv import Reset, SetBodyState, Step
+
+from tactile_sim.child import Child
+from tactile_sim.ros.definitions import message_class
+from tactile_sim.wire.sources import of_class
+from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
+
+PATIENCE = 60.0  # s of wall time for an answer or a message, on a machine that others use too
+START_PATIENCE = 600.0  # s of wall time; the first start compiles kernels
+MOST_FAULTS = 10  # then the run ends
+# Mean simulated time [s] between two disturbances of a kind.
+EVERY = {"throw": 5.0, "set_body_state": 60.0, "set_parameters": 120.0, "tare": 300.0, "reset": 300.0}
+
+
+class Fault(Exception):
+    """The run cannot go on: answers or messages are missing again and again, or the node has ended."""
+
+
+@dataclass
+class Topic:
+    """A subscription and what is known about its messages."""
+
+    subscription: Any
+    message_type: Any
+    latched: bool
+    has_layout_id: bool
+    count: int = 0
+    lost: int = 0
+    backwards: int = 0
+    number: int = 0
+    stamp: int = -1
+    layout_ids: set[int] = field(default_factory=set)
+    contents: set[bytes] = field(default_factory=set)
+    """Different messages of a latched topic, without their stamps."""
+
+    def __post_init__(self) -> None:
+        self.kind = of_class(self.message_type)
+        self.stamped = counts_before_stamp(self.kind) == 0 and not self.latched
+
+    def take(self) -> None:
+        """Read and check all messages that have arrived."""
+        with self.subscription.handle:
+            while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
+                self.check(*found)
+
+    def check(self, data: bytes, details: dict[str, Any]) -> None:
+        """Count a message, and note what is wrong with it."""
+        self.count += 1
+        number = details["publication_sequence_number"]
+        self.lost += max(0, number - self.number - 1) if self.number else 0
+        self.number = number
+        if self.latched:
+            self.contents.add(data[12:] if counts_before_stamp(self.kind) == 0 else data)
+            return
+        if (stamp := stamp_of(self.kind, data)) is not None:
+            self.backwards += stamp <= self.stamp
+            self.stamp = stamp
+        if self.has_layout_id:
+            frame_id = 16 + struct.unpack_from("<I", data, 12)[0]  # the end of the header's frame_id
+            self.layout_ids.add(struct.unpack_from("<I", data, frame_id + -frame_id % 4)[0])
+
+
+class Subscriber:
+    """A ROS node that subscribes to every topic of the simulation and calls its services."""
+
+    def __init__(self, process: Child):
+        self._process = process
+        rclpy.init()
+        self._node = Node("soak", start_parameter_services=False, enable_rosout=False)
+        self._clients: dict[str, Client] = {}
+        self.topics: dict[str, Topic] = {}
+        self.calls: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.longest_pause = 0.0
+        """The longest time [s] for which the machine did not let this process run.
+
+        DDS forgets a participant that it has not heard of for 20 s, with all that is on its way to it.
+        """
+
+    def subscribe(self) -> None:
+        """Subscribe to every topic, once the node serves and its topics have not changed for two seconds."""
+        ready = self._client(Step, "step").service_is_ready
+        if not self.wait(ready, "service ~/step", patience=START_PATIENCE):
+            raise Fault("the node does not start")
+        names: dict[str, str] = {}
+        since = time.monotonic()
+        while not names or time.monotonic() - since < 2.0:
+            found = self._published()
+            if found != names:
+                names, since = found, time.monotonic()
+            self._alive()
+            time.sleep(0.1)
+        for name, type_name in names.items():
+            self.topics[name] = self._topic(name, type_name)
+
+    def _published(self) -> dict[str, str]:
+        try:
+            found = self._node.get_publisher_names_and_types_by_node("tactile_sim", "/")
+        except rclpy.node.NodeNameNonExistentError:
+            return {}
+        return {name: types[0] for name, types in found if self._node.get_publishers_info_by_topic(name)}
+
+    def _topic(self, name: str, type_name: str) -> Topic:
+        (publisher, *_) = self._node.get_publishers_info_by_topic(name)
+        # /rosout is transient local too, but a stream.
+        latched = publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL and name != "/rosout"
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+        kind = message_class(type_name)
+        qos = QoSProfile(depth=1000, durability=durability)
+        subscription = self._node.create_subscription(kind, name, lambda _: None, qos, raw=True)
+        has_layout_id = type_name in ("tactile_sim/msg/TactileArray", "tactile_sim/msg/TactileFrame")
+        return Topic(subscription, kind, latched, has_layout_id)
+
+    def latched(self) -> dict[str, set[bytes]]:
+        """Return the latched messages received since the start, by topic, without their stamps."""
+        return {name: topic.contents for name, topic in self.topics.items() if topic.latched}
+
+    def latched_again(self) -> dict[str, set[bytes]]:
+        """Return what a new subscriber to the latched topics gets now."""
+        topics = {
+            name: self._topic(name, topic.kind.name) for name, topic in self.topics.items() if topic.latched
+        }
+        self.wait(lambda: all(topic.count for topic in topics.values()), "latched messages", topics.values())
+        return {name: topic.contents for name, topic in topics.items()}
+
+    def call(self, service_type: Any, name: str, **fields: Any) -> Any:
+        """Return the answer of a service of the simulation, None where none comes."""
+        client = self._client(service_type, name)
+        self.wait(client.service_is_ready, f"the service ~/{name}")
+        client = client.handle  # rclpy's executor would spend more time than all else here
+        number, answers = client.send_request(service_type.Request(**fields)), []
+
+        def answered() -> bool:
+            header, answer = client.take_response(service_type.Response)
+            if header is not None and header.request_id.sequence_number == number:
+                answers.append(answer)
+            return bool(answers)
+
+        self.calls[name] += 1
+        if not self.wait(answered, f"answer of ~/{name}"):
+            return None
+        self.refused[name] += not getattr(answers[0], "success", True)
+        return answers[0]
+
+    def _client(self, service_type: Any, name: str) -> Client:
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(service_type, f"/tactile_sim/{name}")
+        return self._clients[name]
+
+    def step(self, count: int) -> int:
+        """Advance by ``count`` steps; return the stamp [ns] reached when all its messages have arrived."""
+        while (answer := self.call(Step, "step", steps=count)) is None:
+            pass
+        if not answer.success:
+            raise Fault(f"~/step: {answer.message}")
+        end = answer.time.sec * 10**9 + answer.time.nanosec
+        stamped = [topic for topic in self.topics.values() if topic.stamped]
+        self.wait(lambda: all(topic.stamp >= end for topic in stamped), f"messages of {end} ns")
+        return end
+
+    def wait(
+        self,
+        done: Callable[[], bool],
+        what: str,
+        topics: Iterable[Topic] | None = None,
+        patience: float = PATIENCE,
+    ) -> bool:
+        """Read messages until something is done; return False and note a fault if that takes too long."""
+        began = now = time.monotonic()
+        while now - began < patience:
+            for topic in self.topics.values() if topics is None else topics:
+                topic.take()
+            if done():
+                return True
+            self._alive()
+            time.sleep(0.0005)
+            self.longest_pause = max(self.longest_pause, time.monotonic() - now)
+            now = time.monotonic()
+        self.faults.append(f"no {what} within {patience:g} s")
+        if len(self.faults) == MOST_FAULTS:
+            raise Fault("; ".join(self.faults))
+        return False
+
+    def _alive(self) -> None:
+        if self._process.returncode is not None:
+            raise Fault(f"the node ended with exit code {self._process.returncode}")
+
+    def close(self) -> None:
+        """Leave ROS."""
+        self._node.destroy_node()
+        rclpy.shutdown()
+
+
+class Disturbances:
+    """Requests at random simulated times: what they are depends on the seed alone."""
+
+    def __init__(self, subscriber: Subscriber, seed: int, bodies: list[str]):
+        self._subscriber, self._bodies = subscriber, bodies
+        self._random = np.random.default_rng(seed)
+        self._due = {name: self._random.exponential(mean) for name, mean in EVERY.items()}
+
+    def act(self, now: float) -> None:
+        """Make the requests that are due at a simulated time [s]."""
+        for name in [name for name, due in self._due.items() if due <= now]:
+            self._due[name] = now + self._random.exponential(EVERY[name])
+            getattr(self, f"_{name}")()
+
+    def _throw(self) -> None:
+        self._subscriber.call(Trigger, "throw")
+
+    def _tare(self) -> None:
+        self._subscriber.call(Trigger, "tare")
+
+    def _reset(self) -> None:
+        self._subscriber.call(Reset, "reset")
+
+    def _set_body_state(self) -> None:
+        if self._bodies:
+            x, y, z = self._random.uniform(-0.1, 0.1, 3)
+            pose = Pose(position=Point(x=x, y=y, z=0.3 + z), orientation=Quaternion(w=1.0))
+            twist = Twist(linear=Vector3(x=y, y=z, z=x))
+            body = str(self._random.choice(self._bodies))
+            self._subscriber.call(SetBodyState, "set_body_state", body=body, pose=pose, twist=twist)
+
+    def _set_parameters(self) -> None:
+        function = str(self._random.choice(["force_vector", "normal_force"]))
+        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=function)
+        parameter = Parameter(name="skin.touch_function", value=value)
+        self._subscriber.call(SetParameters, "set_parameters", parameters=[parameter])
