@@ -29,8 +29,8 @@ from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.loop.output import Terminal
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.address import Endpoint
-from tactile_sim.view.feed import ViewFeed
+from tactile_sim.view.process.publisher import ViewPublisher
+from tactile_sim.view.web.address import Endpoint
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-gpu-blocklist")
@@ -107,21 +107,21 @@ def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
 
 
 def physics(console: Console) -> None:
-    """Compare steps without a view, with a view without browsers, and with a view in one browser."""
+    """Compare steps without a view, with a view without browsers, and with one browser."""
     simulation = Simulation(config.load("infant"))
-    feed = ViewFeed.open(simulation, Endpoint(port=0))
+    view = ViewPublisher.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
-    watches = (runner.watch, feed.look)  # without and with the view
-    feed.serve(runner)
-    cpu_of_steps(runner, feed.look)
-    idle = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
-    rows = [("a view without browsers", idle, 1.02)]
+    watches = (runner.watch, view.poll)  # without and with the view
+    view.serve(runner)
+    cpu_of_steps(runner, view.poll)
+    without_browser = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
+    rows = [("a view without browsers", without_browser, 1.02)]
     if CHROMIUM:
-        browser = Browser(feed.url)
-        seen = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
+        browser = Browser(view.url)
+        with_browser = np.array([[cpu_of_steps(runner, watch) for watch in watches] for _ in range(ROUNDS)])
         browser.close()
-        rows.append(("a view in one browser", seen, 1.1))
-    feed.close()
+        rows.append(("a view with one browser", with_browser, 1.1))
+    view.close()
 
     table = Table(title=f"infant at real time, physics thread, {ROUNDS} rounds of {SECONDS:g} s")
     for column in ("", "µs per step without", "with", "ratio", "target"):
@@ -135,10 +135,7 @@ def physics(console: Console) -> None:
 
 
 def updates(console: Console) -> None:
-    """Run a fine skin with noise at real time and count the updates in the browser.
-
-    Noise changes all readings at every snapshot.
-    """
+    """Count the updates that a browser receives of a fine skin whose readings all change in each frame."""
     os.sched_setaffinity(0, CORES)
     settings = config.load("infant")
     simulation = Simulation(settings)
@@ -147,12 +144,12 @@ def updates(console: Console) -> None:
     noise = {"*": {"noise": {"std": taxel_scale(simulation.engine.model)}}}
     skin = dataclasses.replace(settings.skin, scales=scales, sensor=noise)
     simulation = Simulation(dataclasses.replace(settings, skin=skin))
-    feed = ViewFeed.open(simulation, Endpoint(port=0))
+    view = ViewPublisher.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
-    feed.serve(runner)
+    view.serve(runner)
     thread = threading.Thread(target=runner.run)
     thread.start()
-    browser = Browser(feed.url)
+    browser = Browser(view.url)
     first = simulation.time
     browser.begin(SECONDS)
     rates = [came / SECONDS for cloud, came in browser.counts().items() if cloud.endswith("/skin")]
@@ -160,8 +157,8 @@ def updates(console: Console) -> None:
     browser.close()
     runner.stop()
     thread.join()
-    feed.close()
-    verdict = "" if min(rates) >= 20.0 else ", [red]target 20: missed"
+    view.close()
+    verdict = "" if min(rates) >= 20.0 else ", [red]20 wanted: missed"
     console.print(
         f"{len(simulation.skin.positions)} changing taxels, {factor:.2f} × real time: the browser received "
         f"the colours of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"

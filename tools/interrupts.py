@@ -23,7 +23,10 @@ from pathlib import Path
 
 COMMANDS = {
     "run": (["run", "touch_cube"], "steps/s"),
-    "run with all": (["run", "touch_cube", "--web", "--web-elsewhere", "--record", "bag"], "waiting until"),
+    "run with all": (
+        ["run", "touch_cube", "--web", "--web-allow-other-port", "--record", "bag"],
+        "waiting until",
+    ),
     "view": (["view", "touch_cube", "--port", "0"], "web view:"),
     "record": (["record", "bag"], "recording"),
     "demo": (["demo", "touch_cube"], "topics:"),

@@ -62,9 +62,8 @@ def main(args: argparse.Namespace) -> int:
 
     alone, heaviest = weights(model)
     wanted = (settings.web.port or WebSettings.port) if args.web else None
-    arguments = (
-        ["--web", "--web-elsewhere", "--ros-args", "-p", f"web.port:={wanted}"] if wanted else ["--ros-args"]
-    )
+    web = ["--web", "--web-allow-other-port"] if wanted else []
+    arguments = [*web, "--ros-args", *(["-p", f"web.port:={wanted}"] if wanted else [])]
     view = View(f"tactile_sim {args.config}", alone, full_scale(heaviest))
     with (
         StopRequest() as stop,

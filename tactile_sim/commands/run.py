@@ -26,12 +26,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
-        help="a view in the browser, at web.host and web.port of the configuration",
+        help="show the node in the browser, at web.host and web.port of the configuration",
     )
     parser.add_argument(
-        "--web-elsewhere",
+        "--web-allow-other-port",
         action="store_true",
-        help="with --web: where web.port is taken, the next free port",
+        help="with --web: use the next free port if web.port is in use",
     )
     parser.set_defaults(ros_args=[])
 
@@ -51,5 +51,5 @@ def main(args: argparse.Namespace) -> int:
             stop,
             recorder=recorder,
             web=bool(args.web),
-            allow_other_port=args.web_elsewhere,
+            allow_other_port=args.web_allow_other_port,
         )

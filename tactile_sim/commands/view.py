@@ -1,4 +1,4 @@
-"""``tactile_sim view CONFIG_OR_BAG``: a simulation of its own, or a bag, in the browser; needs no ROS."""
+"""``tactile_sim view CONFIG_OR_BAG``: show a simulation without ROS, or a bag, in the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.commands import new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
-from tactile_sim.view.address import RANDOM, Endpoint, announcement
+from tactile_sim.view.web.address import RANDOM, Endpoint, announcement
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -21,21 +21,23 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(
         subparsers,
         "view",
-        "see a simulation or a bag in the browser",
-        "Ctrl-C ends it. Open the address that it prints; by default only this machine can.\n"
-        "To see a running node instead: tactile_sim run CONFIG --web",
+        "show a simulation or a bag in the browser",
+        "Open the address that it prints; by default only this machine can. Ctrl-C ends the view.\n"
+        "To show a ROS node instead: tactile_sim run CONFIG --web",
     )
     parser.add_argument(
         "source",
         metavar="CONFIG_OR_BAG",
-        help="a shipped configuration's name (hand), the path of a YAML file, or that of a bag",
+        help="name of a shipped configuration (hand), or path of a YAML file or a bag",
     )
-    parser.add_argument("--host", metavar="H", help="address to listen at; 127.0.0.1, or as configured")
+    parser.add_argument(
+        "--host", metavar="H", help="address to listen at; default: as configured (127.0.0.1)"
+    )
     parser.add_argument(
         "--port",
         type=_port,
         metavar="P",
-        help="port to listen at, 0 for any free one; 8080, or as configured",
+        help="port to listen at, 0: any free port; default: as configured (8080)",
     )
     parser.add_argument(
         "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
@@ -44,23 +46,27 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Show it until the user has seen enough or the duration is over; returns 0, or 1 where it broke down."""
+    """Show the source until Ctrl-C or the end of the duration.
+
+    Returns:
+        0, or 1 if the view's process failed.
+    """
     path = share.expand_home(args.source)
-    if path.name == "metadata.yaml" and path.is_file():  # of a bag
+    if path.name == "metadata.yaml" and path.is_file():  # a file of a bag
         path = path.parent
     if path.suffix == ".mcap" or path.is_dir():
         return _play(path, args)
     if not path.exists() and path.suffix not in (".yaml", ".yml") and not share.lookup("config", args.source):
         near = suggest(args.source, share.names("config"))
         raise CommandError(
-            f"{args.source} is neither a bag nor a file, and no configuration of that name is shipped{near}"
+            f"{args.source}: must be a bag, a file or the name of a shipped configuration{near}"
         )
     return _simulate(args)
 
 
 def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
-    from tactile_sim.view import player  # brings the server of the view
+    from tactile_sim.view.bag import player  # imports the web server
 
     return player.play(path, _endpoint(args, WebSettings()), args.duration)
 
@@ -69,35 +75,35 @@ def _simulate(args: argparse.Namespace) -> int:
     settings = config.load(args.source)
     endpoint = _endpoint(args, settings.web)
     endpoint.check()
-    print(f"making {Path(settings.scene).stem} and its skin", file=sys.stderr)
-    # Some seconds that the help does without, and that come after the line that says what is done.
+    print(f"building the skin of {Path(settings.scene).stem}", file=sys.stderr)
+    # These imports take seconds, so they come after the first line of output.
     from tactile_sim.loop.output import Terminal
     from tactile_sim.loop.runner import Runner
     from tactile_sim.simulation import Simulation
-    from tactile_sim.view.feed import ViewFeed
+    from tactile_sim.view.process.publisher import ViewPublisher
 
-    broken: list[str] = []
+    failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
     runner = Runner(simulation, Terminal())
 
-    def lost(why: str) -> None:
-        broken.append(why)
+    def on_lost(reason: str) -> None:
+        failures.append(reason)
         runner.stop()
 
     with StopRequest() as stop, ExitStack() as stack:
-        feed = ViewFeed.open(simulation, endpoint)
-        stack.callback(feed.close)
+        view = ViewPublisher.open(simulation, endpoint)
+        stack.callback(view.close)
         stop.call(runner.stop)
-        feed.serve(runner, lost=lost)
-        print(announcement(endpoint.host, feed.url), flush=True)
+        view.serve(runner, on_lost=on_lost)
+        print(announcement(endpoint.host, view.url), flush=True)
         if args.duration is not None:
             timer = threading.Timer(min(args.duration, threading.TIMEOUT_MAX), runner.stop)
             timer.daemon = True
             timer.start()
         runner.run()
-    if broken:
-        print(f"tactile_sim: error: the web view broke down ({broken[0]})", file=sys.stderr)
-    return 1 if broken else 0
+    if failures:
+        print(f"tactile_sim: error: the web view failed ({failures[0]})", file=sys.stderr)
+    return 1 if failures else 0
 
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
@@ -108,7 +114,7 @@ def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
 
 
 def _port(text: str) -> int:
-    """A port from the command line."""
+    """Parse a port."""
     if not (text.isdecimal() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text!r}")
     return int(text)

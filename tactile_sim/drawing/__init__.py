@@ -1,1 +1,1 @@
-"""What forces and scenes look like, wherever they are drawn: colours, arrows, shapes, images."""
+"""Colours, arrows, shapes and tactile images for all outputs."""

@@ -1,4 +1,4 @@
-"""Arrows that show forces: of each contact its three parts, and of each body the net touch."""
+"""Force arrows: three components for each contact, and the net contact force on each body."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 
-SHORTEST = 1e-4
-"""Shorter arrows [m] are not drawn."""
+MIN_LENGTH = 1e-4
+"""Length below which arrows are not drawn [m]."""
 NORMAL, TANGENT1, TANGENT2, NET = range(4)
+"""Kinds of arrows."""
 
 
 @kernel
@@ -21,11 +22,18 @@ def force_arrows(
     wrenches: np.ndarray,
     scale: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Start and end points (n, 2, 3) of the arrows in the world [m], and of what kind (n,) each is.
+    """Compute the force arrows of contacts and bodies.
 
-    contacts (c, WIDTH): ``Contacts.values``, whose forces act on the second body; origins (nbody, 3) and
-    rotations (nbody, 3, 3) of all bodies; bodies (b,) ids of those with wrenches (b, 6) in their own frames;
-    scale [m/N].
+    Args:
+        contacts: ``Contacts.values`` (c, WIDTH); forces act on the second body.
+        origins: Positions of all bodies (nbody, 3), world frame [m].
+        rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
+        bodies: Ids of the bodies with net arrows (b,).
+        wrenches: Net wrenches on these bodies (b, 6), body frames [N, N m].
+        scale: Length of an arrow per force [m/N].
+
+    Returns:
+        Start and end points (n, 2, 3), world frame [m], and kinds (n,).
     """
     points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
     kinds = np.empty(len(points), np.int64)
@@ -50,9 +58,9 @@ def force_arrows(
 
 @kernel
 def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
-    """Writes one arrow; returns 1, or 0 where it is too short to be drawn."""
+    """Write the end points of an arrow; return 1, or 0 if it is too short."""
     length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
     for i in range(3):
         points[0, i] = start[i]
         points[1, i] = start[i] + scale * vector[i]
-    return 1 if length > SHORTEST else 0
+    return 1 if length > MIN_LENGTH else 0

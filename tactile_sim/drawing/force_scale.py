@@ -1,4 +1,4 @@
-"""How large the forces of a scene may be expected to be, for scales that stay as they are."""
+"""Expected forces of a scene, for constant scales."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 
 from tactile_sim.names import Names
 
-SHARE = 0.1
-"""Of the force on a whole body, what one taxel shows at the end of its scale."""
+TAXEL_FRACTION = 0.1
+"""End of a taxel's scale relative to the expected force on a body."""
 
 
 def full_scale(force: float) -> float:
-    """A round force [N], 1, 2 or 5 times a power of ten, above the given one by a fifth or more."""
-    wanted = max(1.2 * force, 1e-3)
-    decade = 10.0 ** math.floor(math.log10(wanted))
-    return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1 - 1e-9))
+    """Return 1, 2 or 5 times a power of ten that exceeds a force by at least 20 % [N]."""
+    least = max(1.2 * force, 1e-3)
+    decade = 10.0 ** math.floor(math.log10(least))
+    return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))
 
 
 def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
-    """Weights [N] to measure forces by.
+    """Return weights to which contact forces can be compared.
 
     Returns:
-        Those of free bodies that carry no other, by name: at rest on something, a skin all over such a body
-        feels it. And that of the heaviest free body with all it carries; if none is free, of what moves.
+        Weights of free bodies without children by name [N]; at rest, a skin that covers such a body measures
+        its weight. Weight of the heaviest free body with its children, or of all moving bodies if none is
+        free [N].
     """
     gravity = float(np.linalg.norm(model.opt.gravity))
     free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -37,5 +38,5 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
 
 
 def taxel_scale(model: mujoco.MjModel) -> float:
-    """The force [N] at the end of the colour scale of a taxel, by what the scene's bodies weigh."""
-    return SHARE * full_scale(weights(model)[1])
+    """Return the reading at the end of a taxel's colour scale, from the weights of the bodies [N]."""
+    return TAXEL_FRACTION * full_scale(weights(model)[1])

@@ -1,4 +1,4 @@
-"""Tactile images: the readings of each body, laid out flat by its UV map."""
+"""Tactile images: the skin of each body unrolled by its UV map."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tactile_sim.snapshot import Snapshot
 
 
 class TactileImage(NamedTuple):
-    """An image of one body's readings."""
+    """A tactile image of one body."""
 
     body: int
-    """Id of the body."""
+    """Body id."""
     name: str
-    """``image``; ``force_image`` for the skin of a body that has feelers too; ``<geom>/image`` for one of
+    """``image``; ``force_image`` for the skin of a body that also has feelers; ``<geom>/image`` for one of
     several maps of a body."""
     encoding: str
-    """Encoding of ``sensor_msgs/Image``: ``mono8`` or ``rgb8``."""
+    """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""
     make: Callable[[Snapshot], np.ndarray]
-    """Function that returns the image of a snapshot, (height, width) or (height, width, 3) uint8."""
+    """Renders a snapshot, (height, width) or (height, width, 3) uint8."""
 
 
 def tactile_images(simulation: Simulation) -> list[TactileImage]:
-    """Return the images that a simulation offers.
+    """Return the tactile images that a simulation offers.
 
-    The map of a force image is computed when the image is first made.
+    The map of a force image is computed when the image is first rendered.
 
     Args:
         simulation: The simulation whose snapshots are to be shown.
@@ -57,22 +57,22 @@ def tactile_images(simulation: Simulation) -> list[TactileImage]:
 
 
 class _FeelerImage:
-    """Black where a feeler is free, white where it is wholly covered."""
+    """Black where a feeler is free, white where it is covered to its root."""
 
     def __init__(self, simulation: Simulation, index: int, part: int | None = None):
         self._body = simulation.feelers.bodies[index]
         self._part = None if part is None else self._body.placed.parts[part]
 
     def __call__(self, snapshot: Snapshot) -> np.ndarray:
-        made = image(self._body.placed, snapshot.feelers[self._body.start : self._body.stop])
+        pixels = image(self._body.placed, snapshot.feelers[self._body.start : self._body.stop])
         if self._part is None:
-            return made
+            return pixels
         part = self._part
-        return np.ascontiguousarray(made[part.top : part.top + part.height, : part.width])
+        return np.ascontiguousarray(pixels[part.top : part.top + part.height, : part.width])
 
 
 class _ForceImage:
-    """What taxels feel, by the colours of `tactile_sim.drawing.colors`."""
+    """Readings in the colours of `tactile_sim.drawing.colors`."""
 
     def __init__(self, simulation: Simulation, index: int):
         self._simulation = simulation

@@ -1,4 +1,4 @@
-"""Colours of geoms, and triangles of those that no marker or drawing primitive covers."""
+"""Colours of geoms, and meshes of geoms that are not primitives."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ import numpy as np
 import trimesh
 
 _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's own, of a geom that has not been given one."""
+"""Colour of a geom without one in MuJoCo."""
 
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (v, 3) [m] and triangles (t, 3) of a capsule along z, centred as MuJoCo has it."""
-    # Versions of trimesh put a capsule's origin at different places: its bounds say where it lies.
+    """Return a capsule along z, centered at the origin.
+
+    Args:
+        radius: [m]
+        half_length: Half length of the cylindrical part [m].
+
+    Returns:
+        Vertices (v, 3) [m] and triangles (t, 3).
+    """
+    # The origin of trimesh's capsule differs between its versions, so the bounds are centered here.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
     return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
 
 
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
-    """(ngeom, 4) red, green, blue and alpha, 0 to 1, of geoms drawn in one colour each.
+    """Return one colour for each geom.
 
-    A material's colour counts unless the geom has one of its own; a texture tints it by its mean.
+    It is the geom's own colour or else that of its material, multiplied by the mean colour of the texture.
+
+    Returns:
+        Red, green, blue and alpha (ngeom, 4), 0 to 1.
     """
     own = model.geom_rgba.copy()
     material = model.geom_matid
@@ -40,7 +51,11 @@ def _mean_color(model: mujoco.MjModel, texture: int) -> np.ndarray:
 
 
 def geom_mesh(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (v, 3) in the geom's frame [m] and triangles (t, 3) of a mesh or height field geom."""
+    """Return the mesh of a mesh or height field geom.
+
+    Returns:
+        Vertices (v, 3), geom frame [m], and triangles (t, 3).
+    """
     data = model.geom_dataid[geom]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_HFIELD:
         return _height_field(model, data)
@@ -56,6 +71,6 @@ def _height_field(model: mujoco.MjModel, data: int) -> tuple[np.ndarray, np.ndar
     z = height * model.hfield_data[model.hfield_adr[data] :][: rows * columns].reshape(rows, columns)
     corner = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]
-    # As MuJoCo's contacts and rays cut a cell.
+    # The same diagonal as in MuJoCo's contacts and rays.
     faces = np.stack([np.stack([a, b, d], -1), np.stack([a, d, c], -1)], 2).reshape(-1, 3)
     return np.stack([x, y, z], -1).reshape(-1, 3), faces

@@ -35,8 +35,8 @@ from tactile_sim.ros.transport import roomy
 from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.address import Endpoint, announcement
-from tactile_sim.view.feed import ViewFeed
+from tactile_sim.view.process.publisher import ViewPublisher
+from tactile_sim.view.web.address import Endpoint, announcement
 
 NAME = "tactile_sim"
 RECORDED_DEPTH = 500
@@ -99,18 +99,18 @@ def run(
         simulation = Simulation(settings)
         stop.check()
         publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
-        feed = None
+        view = None
         if web:
-            feed = ViewFeed.open(simulation, endpoint)
-            stack.callback(feed.close)
+            view = ViewPublisher.open(simulation, endpoint)
+            stack.callback(view.close)
         runner = Runner(simulation, publishers)
         publishers.tell_of(runner)
         stop.call(runner.stop)  # before anything answers: whoever gets an answer may end the node properly
         _serve(node, runner, settings, stack)
         _log_summary(node, simulation)
-        if feed:
-            feed.serve(runner)
-            node.get_logger().info(announcement(endpoint.host, feed.url))
+        if view:
+            view.serve(runner)
+            node.get_logger().info(announcement(endpoint.host, view.url))
         if recording:
             _await_recorder(recorder, publishers, node, stop, start_clock)
         if recorder:

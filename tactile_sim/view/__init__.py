@@ -1,1 +1,1 @@
-"""The live view in a browser, of a running simulation or of a bag."""
+"""The browser view of a running simulation or of a bag."""

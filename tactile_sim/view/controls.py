@@ -1,4 +1,4 @@
-"""What a browser asks of whoever runs the simulation."""
+"""The requests that a browser can send to a simulation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 
 class Controls(Protocol):
-    """Passes on requests of the panel."""
+    """Receives requests."""
 
     def ask(self, action: str, *arguments: Any) -> None:
         """Request one of `tactile_sim.actions.ACTIONS` and return at once.
 
-        The effect is visible in the next moments, or comes as a line of text.
+        The result appears in later frames or as a notice.
         """

@@ -1,4 +1,4 @@
-"""How geoms look where each is drawn in one colour."""
+"""Colours of geoms that are drawn in one colour each."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SCENE = """
 </mujoco>"""
 
 
-def test_a_colour_of_its_own_comes_before_the_material_and_a_texture_tints_by_its_mean():
+def test_own_colour_overrides_the_material_and_textures_multiply_by_their_mean():
     colors = geom_colors(mujoco.MjModel.from_xml_string(SCENE))
-    # Half of the tiles are red and half blue: the mean is (1/2, 0, 1/2).
+    # The tiles are half red and half blue, so their mean is (1/2, 0, 1/2).
     tiled = [0.25, 0, 0.5, 0.8]
     expected = [[0.5, 0.5, 0.5, 1], [1, 0, 0, 0.5], [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], tiled]
     np.testing.assert_allclose(colors, expected, atol=5e-3)

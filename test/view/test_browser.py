@@ -1,6 +1,6 @@
-"""The view in a real browser: Chromium without a screen, which draws by software.
+"""The view in headless Chromium with software rendering.
 
-The screenshots that are made on the way go to the folder that TACTILE_SIM_SCREENSHOTS names, if it does.
+Screenshots are written to the folder TACTILE_SIM_SCREENSHOTS, if it is set.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import pytest
 from falling import Cube, Making
 from PIL import Image
 
-from tactile_sim.view.address import Endpoint
-from tactile_sim.view.primitives import box
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene
+from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.world import Moment, Shape, World
+from tactile_sim.view.web.address import Endpoint
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(
@@ -31,13 +31,13 @@ pytestmark = pytest.mark.skipif(
 )
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 WIDTH, HEIGHT, PANEL = 720, 440, 330
-"""Of the window [px]: small, since each pixel is drawn by software."""
+"""Size of the window and of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """[ms]"""
 OUTAGE = 20_000
 """[ms]; Chromium delays websockets after about 16 failures, and viser's page causes one per second."""
 FALL = 500
-"""Steps of 2 ms after which the cube of touch_cube lies on the table."""
+"""Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def visit(browser):
         pages.append(page)
         page.add_style_tag(
             content=".mantine-Notifications-root { display: none }"
-        )  # a hint that there is no GPU
+        )  # hides the notification about software rendering
         return page
 
     yield visit
@@ -73,7 +73,7 @@ def visit(browser):
 
 @pytest.fixture
 def serve():
-    """Starts ``tactile_sim view SOURCE`` and gives its address."""
+    """Start ``tactile_sim view SOURCE`` and return its URL."""
     started = []
 
     def serve(source):
@@ -83,7 +83,7 @@ def serve():
         for line in process.stdout:
             if line.startswith("web view: "):
                 return line.split()[-1]
-        raise AssertionError(f"it ended with {process.wait()}")
+        raise AssertionError(f"exit code {process.wait()}")
 
     yield serve
     for process in started:
@@ -91,8 +91,8 @@ def serve():
         assert process.wait(PATIENCE / 1000) == 0
 
 
-def picture(page, name):
-    """(h, w, 3) what is seen of the scene, beside the panel."""
+def screenshot(page, name):
+    """The scene without the panel, (height, width, 3) uint8."""
     taken = page.screenshot()
     if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -100,9 +100,12 @@ def picture(page, name):
     return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
 
 
-def lit(pixels):
-    """How many pixels are purple or pink, as the lower half of the scale is: hundreds where some taxels feel
-    something, 0 where none does, for those are bluish grey and woods and skins have less blue than green."""
+def active_pixels(pixels):
+    """Number of purple and pink pixels, hundreds with active taxels and zero without.
+
+    These colours are the lower half of the scale. Inactive taxels are bluish grey; wood and skin have less
+    blue than green.
+    """
     red, green, blue = np.moveaxis(pixels.astype(int), 2, 0)
     return int(((red > green + 25) & (blue > green + 8)).sum())
 
@@ -115,14 +118,14 @@ def until(condition):
 
 
 def seconds(page):
-    """Simulation time as the panel has it."""
+    """Simulation time in the panel [s]."""
     return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
 
 
 def field(page, label):
     """The text field with this label."""
-    around = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
-    return around.locator("xpath=.//input[not(@type='hidden')]")
+    parent = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
+    return parent.locator("xpath=.//input[not(@type='hidden')]")
 
 
 def enter(page, label, text):
@@ -134,14 +137,14 @@ def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def said(page, text):
+def wait_for_text(page, text):
     page.get_by_text(text).first.wait_for()
 
 
 def only_taxels(page):
-    """Nothing but the skin is seen, through everything else."""
+    """Show only the taxels, through transparent bodies."""
     page.get_by_label("transparent").check()
-    page.get_by_text("What is seen").click()
+    page.get_by_text("Layers").click()
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -149,49 +152,49 @@ def only_taxels(page):
         page.get_by_role("option", name="none").click()
 
 
-def test_the_skin_of_the_cube_lights_up_as_it_lands_and_the_buttons_are_obeyed(serve, visit):
+def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
     page = visit(serve("touch_cube"))
     press(page, "Pause")
-    said(page, "paused")
+    wait_for_text(page, "paused")
     only_taxels(page)
     press(page, "Reset")
-    said(page, "reset; still paused")
-    until(lambda: lit(picture(page, "touch_cube_falls")) < 10)
-    stands = seconds(page)
-    enter(page, "steps at once", str(FALL))
+    wait_for_text(page, re.compile("reset.*paused"))
+    until(lambda: active_pixels(screenshot(page, "touch_cube_falls")) < 10)
+    start = seconds(page)
+    enter(page, "steps per click", str(FALL))
     press(page, "Step")
-    until(lambda: seconds(page) == pytest.approx(stands + FALL * 0.002))
-    until(lambda: lit(picture(page, "touch_cube_rests")) > 200)
+    until(lambda: seconds(page) == pytest.approx(start + FALL * 0.002))
+    until(lambda: active_pixels(screenshot(page, "touch_cube_rests")) > 200)
     press(page, "Run")
-    until(lambda: seconds(page) > stands + FALL * 0.002 + 0.1)
+    until(lambda: seconds(page) > start + FALL * 0.002 + 0.1)
     press(page, "Throw a ball")
-    said(page, "threw 'ball_1'")
+    wait_for_text(page, re.compile("'ball_1'"))
 
 
-def test_the_infant_feels_the_mat(serve, visit):
+def test_infant_has_active_taxels_on_the_mat(serve, visit):
     page = visit(serve("infant"))
     page.get_by_text("Actuators (55)").wait_for()
-    said(page, "× real time")
+    wait_for_text(page, "× real time")
     press(page, "Pause")
-    said(page, "paused")
-    picture(page, "infant")
+    wait_for_text(page, "paused")
+    screenshot(page, "infant")
     only_taxels(page)
-    until(lambda: lit(picture(page, "infant_taxels")) > 50)
-    page.get_by_label("taxels").uncheck()
-    until(lambda: lit(picture(page, "infant_without_taxels")) < 10)  # it was they that had the colours
+    until(lambda: active_pixels(screenshot(page, "infant_taxels")) > 50)
+    page.get_by_role("checkbox", name="taxels").uncheck()
+    until(lambda: active_pixels(screenshot(page, "infant_without_taxels")) < 10)
 
 
-def test_a_bag_plays_back(serve, visit, tmp_path):
+def test_bag_plays_and_seeks(serve, visit, tmp_path):
     making = Making(tmp_path / "fall")
     Cube().write(making)
     making.bag.close()
     page = visit(serve(making.bag.folder))
-    until(lambda: seconds(page) == 1.0)  # it plays by itself, to its end
+    until(lambda: seconds(page) == 1.0)  # plays to its end without input
     only_taxels(page)
-    until(lambda: lit(picture(page, "bag_rests")) > 1000)
+    until(lambda: active_pixels(screenshot(page, "bag_rests")) > 1000)
     enter(page, "time [s]", "0.1")
     until(lambda: seconds(page) == 0.1)
-    until(lambda: lit(picture(page, "bag_falls")) < 10)
+    until(lambda: active_pixels(screenshot(page, "bag_falls")) < 10)
     page.get_by_text("next", exact=True).click()
     until(lambda: seconds(page) == pytest.approx(0.12))
     page.get_by_text("previous", exact=True).click()
@@ -201,8 +204,8 @@ def test_a_bag_plays_back(serve, visit, tmp_path):
     until(lambda: seconds(page) > 0.5)
 
 
-class Asked:
-    """Notes what is asked of whoever runs the simulation."""
+class Recorder:
+    """Records the requests of users."""
 
     def __init__(self):
         self.requests = []
@@ -213,33 +216,33 @@ class Asked:
 
 @pytest.fixture
 def box_view():
-    """A view of a box in the middle, and what it is asked for."""
+    """A view of a box, and the recorded requests."""
     vertices, faces = box([0.2] * 3)
-    world = World(
+    scene = ViewScene(
         "a box",
         ("world", "box"),
         (Shape("box", 1, vertices, faces, np.ones(4)),),
         taxel_scale=2.0,
-        free_bodies=(1,),
+        pushable_bodies=(1,),
         actuators=("lift", "turn"),
         control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
         keyframes=("high",),
         actions=("throw",),
     )
-    asked = Asked()
-    viewer = Viewer(world, Endpoint(port=0, token="secret"), asked)
-    yield viewer, asked.requests
+    recorder = Recorder()
+    viewer = Viewer(scene, Endpoint(port=0, token="secret"), recorder)
+    yield viewer, recorder.requests
     viewer.close()
 
 
-def still(time, **fields):
+def paused_frame(time, **fields):
     upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
-    return Moment(time, np.zeros((2, 3)), upright, controls=np.array([0.25, 3.0]), paused=True, **fields)
+    return ViewFrame(time, np.zeros((2, 3)), upright, controls=np.array([0.25, 3.0]), paused=True, **fields)
 
 
-def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
+def test_click_pushes_a_body_along_the_view_direction(box_view, visit):
     viewer, requests = box_view
-    viewer.show(still(0.0))
+    viewer.show(paused_frame(0.0))
     page = visit(viewer.url)
     until(lambda: viewer.clients == 1)
     page.wait_for_timeout(1000)
@@ -252,37 +255,37 @@ def test_a_click_on_a_body_pushes_it_away_from_who_looks(box_view, visit):
     until(clicked)
     name, (body, force) = requests[0]
     camera = viewer.server.initial_camera
-    ahead = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
+    forward = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
     assert (name, body) == ("push", 1)
-    assert force / np.linalg.norm(force) == pytest.approx(ahead, abs=0.1)
+    assert force / np.linalg.norm(force) == pytest.approx(forward, abs=0.1)
     assert np.linalg.norm(force) == pytest.approx(10.0 * 2.0)
 
 
-def test_a_scene_that_is_higher_than_wide_is_seen_from_farther_away(box_view, visit):
+def test_camera_is_farther_away_in_a_tall_window(box_view, visit):
     viewer, _ = box_view
-    viewer.show(still(0.0))
+    viewer.show(paused_frame(0.0))
     visit(viewer.url)
     start = viewer.server.initial_camera
-    away = HEIGHT / (WIDTH - PANEL) * np.linalg.norm(start.position - start.look_at)
+    distance = HEIGHT / (WIDTH - PANEL) * np.linalg.norm(start.position - start.look_at)
 
     def distances():
         cameras = [client.camera for client in viewer.server.get_clients().values()]
         return [np.linalg.norm(camera.position - camera.look_at) for camera in cameras]
 
-    until(lambda: distances() == [pytest.approx(away, rel=0.05)])
+    until(lambda: distances() == [pytest.approx(distance, rel=0.05)])
 
 
-def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit):
+def test_inputs_send_their_values_and_nothing_else(box_view, visit):
     viewer, requests = box_view
     page = visit(viewer.url)
-    viewer.show(still(0.0))
+    viewer.show(paused_frame(0.0))
     page.get_by_text("Actuators (2)").click()
-    until(lambda: field(page, "turn").input_value() == "3")  # where the actuator is
+    until(lambda: field(page, "turn").input_value() == "3")  # the current control
     assert requests == []
     for k, (label, value) in enumerate((("turn", "-2"), ("real-time factor", "0.25"))):
         field(page, label).fill("")
         field(page, label).press_sequentially(value)
-        until(lambda k=k: len(requests) == k + 1)  # and not with the 0 of 0.25
+        until(lambda k=k: len(requests) == k + 1)  # not with the 0 of 0.25
     page.get_by_label("reset to").click()
     page.get_by_role("option", name="high").click()
     press(page, "Reset")
@@ -294,35 +297,35 @@ def test_what_is_set_in_the_panel_is_asked_for_and_nothing_else(box_view, visit)
     ]
 
 
-def test_what_is_no_number_that_can_be_is_refused_and_the_field_shows_what_holds(box_view, visit):
+def test_invalid_numbers_are_rejected_and_the_field_reverts(box_view, visit):
     viewer, requests = box_view
     page = visit(viewer.url)
-    viewer.show(still(0.0))
+    viewer.show(paused_frame(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "turn").input_value() == "3")
-    for label, value, holds in (
-        ("steps at once", "-5", "1"),
+    for label, value, valid in (
+        ("steps per click", "-5", "1"),
         ("real-time factor", "1e-9", "1"),
         ("real-time factor", "nan", "1"),
         ("turn", "1e9", "3"),
     ):
         enter(page, label, value)
-        if label == "steps at once":
+        if label == "steps per click":
             press(page, "Step")
-        said(page, f"'{value}' is none, it is still {holds}")
-        until(lambda label=label, holds=holds: field(page, label).input_value() == holds)
+        wait_for_text(page, f"got '{value}'")
+        until(lambda label=label, valid=valid: field(page, label).input_value() == valid)
     enter(page, "real-time factor", "")
-    said(page, "it was empty")
+    wait_for_text(page, "got ''")
     until(lambda: field(page, "real-time factor").input_value() == "1")
-    # A slow browser may press Step only when the field shows 1 again.
+    # A slow browser presses Step only after the field has reverted to 1.
     assert requests in ([], [("step", (1,))])
-    page.get_by_text("it was empty").wait_for(state="hidden")  # answers go by themselves
+    page.get_by_text("got ''").wait_for(state="hidden")  # notices disappear
 
 
-def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
+def test_slider_value_is_clamped(box_view, visit):
     viewer, requests = box_view
     page = visit(viewer.url)
-    viewer.show(still(0.0))
+    viewer.show(paused_frame(0.0))
     page.get_by_text("Actuators (2)").click()
     until(lambda: field(page, "lift").input_value() == "0.25")
     enter(page, "lift", "1000000000")
@@ -331,26 +334,26 @@ def test_beyond_the_end_of_a_slider_its_end_is_asked_for(box_view, visit):
     assert set(requests) == {("set_control", (0, 1.0))}
 
 
-def test_two_browsers_see_the_same_and_one_may_go_away(box_view, visit):
+def test_two_browsers_show_the_same_and_one_may_disconnect(box_view, visit):
     viewer, _ = box_view
-    viewer.show(still(1.0))
+    viewer.show(paused_frame(1.0))
     first, second = visit(viewer.url), visit(viewer.url)
     until(lambda: viewer.clients == 2)
-    viewer.show(still(2.0))
+    viewer.show(paused_frame(2.0))
     until(lambda: [seconds(page) for page in (first, second)] == [2.0, 2.0])
     first.close()
     until(lambda: viewer.clients == 1)
-    viewer.show(still(3.0, fault="too fast"))
+    viewer.show(paused_frame(3.0, fault="too fast"))
     until(lambda: seconds(second) == 3.0)
-    said(second, "too fast")
-    viewer.tell("as you wish")
-    said(second, "as you wish")
+    wait_for_text(second, "too fast")
+    viewer.notify("done")
+    wait_for_text(second, "done")
 
 
-def test_pages_reconnect_by_themselves_after_an_outage_of_20_s(visit):
-    world = World("a box", ("world", "box"), (Shape("box", 1, *box([0.2] * 3), np.ones(4)),))
-    first = Viewer(world, Endpoint(port=0), None)
-    first.show(still(1.0))
+def test_pages_reconnect_after_an_outage_of_20_s(visit):
+    scene = ViewScene("a box", ("world", "box"), (Shape("box", 1, *box([0.2] * 3), np.ones(4)),))
+    first = Viewer(scene, Endpoint(port=0), None)
+    first.show(paused_frame(1.0))
     port = int(first.url.rpartition(":")[2])
     pages = [visit(first.url), visit(first.url, focused=False)]
     until(lambda: [seconds(page) for page in pages] == [1.0, 1.0])
@@ -361,9 +364,9 @@ def test_pages_reconnect_by_themselves_after_an_outage_of_20_s(visit):
     for page in pages:
         page.get_by_role("status").wait_for()
     pages[0].wait_for_timeout(OUTAGE)
-    second = Viewer(world, Endpoint(port=port), None)
+    second = Viewer(scene, Endpoint(port=port), None)
     try:
-        second.show(still(2.0))
+        second.show(paused_frame(2.0))
         returned = time.monotonic()
         until(lambda: [seconds(page) for page in pages] == [2.0, 2.0])
         assert time.monotonic() - returned < 15.0  # 0.5 s on an idle machine

@@ -1,64 +1,68 @@
-"""The forces of the last seconds: what is kept of them, and where their lines end."""
+"""The stored forces of the last seconds and their segments."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tactile_sim.view.force_history import BINS, SPAN, UNSEEN, ForceHistory
-from tactile_sim.view.world import Moment
+from tactile_sim.view.content import ViewFrame
+from tactile_sim.view.panel.force_history import BINS, MAX_GAP, SPAN, ForceHistory
 
 
-def felt(time, force, **fields):
-    return Moment(time, np.zeros((1, 3)), np.zeros((1, 4)), forces=np.array([[0.0, -force, 0.0]]), **fields)
+def frame(time, force, **fields):
+    return ViewFrame(
+        time, np.zeros((1, 3)), np.zeros((1, 4)), forces=np.array([[0.0, -force, 0.0]]), **fields
+    )
 
 
-def history(*moments):
-    kept = ForceHistory(1)
-    for moment in moments:
-        kept.add(moment)
-    return kept
+def history(*frames):
+    stored = ForceHistory(1)
+    for each in frames:
+        stored.add(each)
+    return stored
 
 
-def runs(kept):
-    return [(times.tolist(), forces[:, 0].tolist()) for times, forces in kept.runs()]
+def segments(stored):
+    return [(times.tolist(), forces[:, 0].tolist()) for times, forces in stored.segments()]
 
 
-def test_no_line_leads_to_a_moment_that_nothing_seen_led_to():
-    kept = history(felt(1.0, 3.0), felt(1.125, 4.0), felt(1.25, 0.0, begins=True), felt(1.5, 1.0))
-    assert runs(kept) == [([-0.5, -0.375], [3.0, 4.0]), ([-0.25, 0.0], [0.0, 1.0])]
-    assert kept.forces.tolist() == [1.0]
+def test_discontinuous_frame_starts_a_segment():
+    stored = history(
+        frame(1.0, 3.0), frame(1.125, 4.0), frame(1.25, 0.0, discontinuous=True), frame(1.5, 1.0)
+    )
+    assert segments(stored) == [([-0.5, -0.375], [3.0, 4.0]), ([-0.25, 0.0], [0.0, 1.0])]
+    assert stored.forces.tolist() == [1.0]
 
 
-def test_no_line_leads_over_a_time_that_nobody_saw():
-    kept = history(felt(1.0, 3.0), felt(1.0 + UNSEEN, 4.0), felt(3.0, 5.0))
-    assert [len(times) for times, _ in runs(kept)] == [2, 1]
+def test_gap_in_time_starts_a_segment():
+    stored = history(frame(1.0, 3.0), frame(1.0 + MAX_GAP, 4.0), frame(3.0, 5.0))
+    assert [len(times) for times, _ in segments(stored)] == [2, 1]
 
 
-def test_moments_of_steps_one_by_one_are_joined_and_the_line_ends_with_what_holds():
-    kept = history(felt(3.0, 5.0), felt(3.002, 0.0))
-    [(times, forces)] = runs(kept)
+def test_single_steps_are_joined_and_the_last_frame_ends_the_segment():
+    stored = history(frame(3.0, 5.0), frame(3.002, 0.0))
+    [(times, forces)] = segments(stored)
     assert times == pytest.approx([-0.002, 0.0])
     assert forces == [5.0, 0.0]
 
 
-def test_a_blow_between_two_points_of_the_line_is_not_lost():
+def test_short_impact_is_preserved():
     step = SPAN / BINS / 10
-    kept = history(*[felt(k * step, 100.0 if k == 25 else 1.0) for k in range(100)])
-    [(_, forces)] = runs(kept)
+    stored = history(*[frame(k * step, 100.0 if k == 25 else 1.0) for k in range(100)])
+    [(_, forces)] = segments(stored)
     assert len(forces) <= 11
     assert max(forces) == 100.0
 
 
-def test_what_is_older_than_the_axis_is_forgotten():
-    kept = history(*[felt(float(k), 1.0) for k in range(20)])
-    assert [times[0] for times, _ in runs(kept)] == list(range(-10, 1))
+def test_samples_older_than_the_span_are_discarded():
+    stored = history(*[frame(float(k), 1.0) for k in range(20)])
+    assert [times[0] for times, _ in segments(stored)] == list(range(-10, 1))
 
 
-def test_where_time_goes_back_what_was_later_is_forgotten_and_no_line_leads_there():
-    kept = history(felt(1.0, 3.0), felt(1.25, 4.0), felt(1.5, 5.0), felt(1.375, 6.0))
-    assert runs(kept) == [([-0.375, -0.125], [3.0, 4.0]), ([0.0], [6.0])]
+def test_jump_back_discards_later_samples_and_starts_a_segment():
+    stored = history(frame(1.0, 3.0), frame(1.25, 4.0), frame(1.5, 5.0), frame(1.375, 6.0))
+    assert segments(stored) == [([-0.375, -0.125], [3.0, 4.0]), ([0.0], [6.0])]
 
 
-def test_forces_that_are_not_finite_are_left_out():
-    assert runs(history(felt(1.0, 3.0), felt(2.0, np.nan))) == [([0.0], [3.0])]
+def test_nan_forces_are_ignored():
+    assert segments(history(frame(1.0, 3.0), frame(2.0, np.nan))) == [([0.0], [3.0])]

@@ -1,4 +1,4 @@
-"""What clients of any kind can do to a view's server, over real sockets and websockets."""
+"""Hostile and broken clients of a view, over real sockets and websockets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import zstandard
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tactile_sim.view.address import Endpoint
-from tactile_sim.view.guard import MAX_CONNECTIONS, MAX_MESSAGE, MAX_TEXT
-from tactile_sim.view.line import Line
-from tactile_sim.view.page import PROTOCOL
-from tactile_sim.view.primitives import box
-from tactile_sim.view.time_bar import TimeBar
+from tactile_sim.view.bag.time_bar import TimeBar
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene
+from tactile_sim.view.process.connection import Connection
+from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.world import Moment, Shape, World
+from tactile_sim.view.web.address import Endpoint
+from tactile_sim.view.web.guard import MAX_CONNECTIONS, MAX_MESSAGE, MAX_TEXT
+from tactile_sim.view.web.page import PROTOCOL
 
 PATIENCE = 60.0  # [s], far more than needed
 CAMERA = {
@@ -47,18 +47,18 @@ CLICK = {
     "modifier": None,
     "owner": "",
 }
-WORLD = World(
+SCENE = ViewScene(
     "a box",
     ("world", "box"),
     (Shape("box", 1, *box([0.2] * 3), np.ones(4)),),
     taxel_scale=2.0,
-    free_bodies=(1,),
+    pushable_bodies=(1,),
     actuators=("lift", "turn"),
     control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
     keyframes=("high",),
-    can_throw=True,
+    actions=("throw",),
 )
-MOMENT = Moment(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), controls=np.zeros(2))
+FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), controls=np.zeros(2))
 
 
 class Recorder:
@@ -67,8 +67,8 @@ class Recorder:
     def __init__(self):
         self.requests = []
 
-    def __getattr__(self, name):
-        return lambda *arguments: self.requests.append((name, arguments))
+    def ask(self, action, *arguments):
+        self.requests.append((action, arguments))
 
 
 class Browser:
@@ -105,7 +105,7 @@ class Browser:
                     self.contents.append(str(message["updates"].get("content")))
 
     def shows(self, text):
-        """Whether the panel showed a text."""
+        """Return whether the panel showed a text."""
         return any(text in content for content in self.contents)
 
     def close(self):
@@ -117,8 +117,8 @@ def serve():
     opened = []
 
     def serve(host="127.0.0.1", token="", recorder=None):
-        opened.append(Viewer(WORLD, Endpoint(host, 0, token), recorder or Recorder()))
-        opened[-1].show(MOMENT)
+        opened.append(Viewer(SCENE, Endpoint(host, 0, token), recorder or Recorder()))
+        opened[-1].show(FRAME)
         return opened[-1]
 
     yield serve
@@ -154,7 +154,7 @@ def raw_status(viewer, request: bytes) -> int:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_pages_of_other_origins_are_refused(serve, host):
+def test_pages_of_other_origins_are_rejected(serve, host):
     viewer = serve(host)
     own = place(viewer)
     assert status_of(viewer)[0] == 200
@@ -175,7 +175,7 @@ def test_pages_of_other_origins_are_refused(serve, host):
     Browser(viewer, origin=f"http://{own}").close()
 
 
-def test_foreign_host_names_reach_a_public_view_only(serve):
+def test_foreign_host_names_reach_only_a_public_view(serve):
     headers = {"Host": "robot.example", "Origin": "http://robot.example"}
     assert status_of(serve("0.0.0.0"), **headers)[0] == 200
     local = serve("127.0.0.1")
@@ -224,11 +224,11 @@ def test_malformed_headers_are_a_bad_request(serve, head):
         (b"\x16\x03\x01\x02\x00\x01", 400),  # TLS
     ],
 )
-def test_no_path_leaves_the_folder_of_the_page(serve, line, status):
+def test_paths_outside_the_page_are_not_served(serve, line, status):
     assert raw_status(serve(), line + b"\r\nHost: 127.0.0.1\r\n\r\n") == status
 
 
-def test_a_token_is_required_for_pages_and_websockets_alike(serve):
+def test_token_is_required_for_pages_and_websockets(serve):
     viewer = serve("0.0.0.0", "secret")
     assert viewer.url.endswith("/?token=secret")
     for path in ("/", "/?token=", "/?token=Secret", "/?token=%ff", "/?token=secret2"):
@@ -244,7 +244,7 @@ def test_a_token_is_required_for_pages_and_websockets_alike(serve):
     Browser(viewer).close()
 
 
-def test_random_tokens_are_long_and_differ(serve):
+def test_random_tokens_are_long_and_unique(serve):
     first, second = (serve(token="random").url.partition("=")[2] for _ in range(2))
     assert len(first) >= 20
     assert first != second
@@ -263,8 +263,8 @@ HOSTILE_UPDATES = [
     ("Reset", {}),
     *updates("Reset", 1, "x", None, [True]),
     *updates("reset to", "lo", "x" * 100_000, 0, None, ["high"], b"high"),
-    *updates("steps at once", "5" * (MAX_TEXT + 1), 5, None, True, ["5"]),
-    *updates("with [N]", *NUMBERS),
+    *updates("steps per click", "5" * (MAX_TEXT + 1), 5, None, True, ["5"]),
+    *updates("force [N]", *NUMBERS),
     *updates("lift", *NUMBERS),
     *updates("time [s]", *NUMBERS),
     *updates("speed", "nan", "1e999", "", 1),
@@ -319,14 +319,14 @@ def attacked(serve, capfd, recwarn):
     attacker, user = Browser(viewer), Browser(viewer)
     wait_until(lambda: viewer.clients == 2)
     yield viewer, attacker, recorder
-    viewer.show(MOMENT)
-    bar.go_on(0.1)
+    viewer.show(FRAME)
+    bar.advance(0.1)
     assert np.isfinite(bar.time)
     recorder.requests.clear()
     user.set("Reset", True)
     wait_until(lambda: recorder.requests == [("reset", (None,))])
-    viewer.tell("still alive")
-    user.receive_until(lambda: user.shows("still alive"))
+    viewer.notify("still there")
+    user.receive_until(lambda: user.shows("still there"))
     attacker.close()
     user.close()
     assert capfd.readouterr() == ("", "")
@@ -348,7 +348,7 @@ def test_invalid_values_of_inputs_are_ignored(attacked):
     assert recorder.requests == [("throw", ())]
 
 
-def test_other_messages_and_invalid_ones_are_ignored(attacked):
+def test_unknown_and_invalid_messages_are_ignored(attacked):
     viewer, attacker, recorder = attacked
     for message in OTHER_MESSAGES:
         attacker.send(message)
@@ -356,7 +356,7 @@ def test_other_messages_and_invalid_ones_are_ignored(attacked):
     assert recorder.requests == [("throw", ())]
 
 
-def test_random_changes_of_valid_messages_do_no_harm(attacked):
+def test_randomly_changed_messages_do_no_harm(attacked):
     viewer, attacker, recorder = attacked
     attacker.receive_until(lambda: "turn" in attacker.labels)
     valid = [CAMERA, CLICK] + [
@@ -372,7 +372,7 @@ def test_random_changes_of_valid_messages_do_no_harm(attacked):
     synchronise(attacker, recorder)
 
 
-def test_a_message_beyond_the_limit_closes_its_connection_only(attacked):
+def test_oversized_message_closes_only_its_connection(attacked):
     viewer, _, _ = attacked
     with closing(Browser(viewer)) as browser:
         browser.send(bytes(MAX_MESSAGE + 1))
@@ -381,14 +381,14 @@ def test_a_message_beyond_the_limit_closes_its_connection_only(attacked):
         assert closed.value.rcvd.code == 1009
 
 
-def test_a_page_of_another_version_opens_no_websocket(serve):
+def test_page_of_another_version_cannot_open_a_websocket(serve):
     viewer = serve()
     for protocols in ([], ["viser-v0.0.1"], ["chat"]):
         with pytest.raises(InvalidStatus, match="400"):
             connect(f"ws://{place(viewer)}", subprotocols=protocols)
 
 
-def test_a_flood_of_messages_is_slowed_down(serve):
+def test_message_flood_is_slowed_down(serve):
     recorder = Recorder()
     viewer = serve(recorder=recorder)
     with closing(Browser(viewer)) as browser:
@@ -400,7 +400,7 @@ def test_a_flood_of_messages_is_slowed_down(serve):
 
 
 @pytest.mark.parametrize("frame", [b"\x00\x80\x00\x00\x00\x00", b"\x89\x80\x00\x00\x00\x00"])
-def test_endless_fragments_and_pings_end_the_connection(serve, frame):
+def test_endless_fragments_and_pings_close_the_connection(serve, frame):
     viewer = serve()
     browser = Browser(viewer)
     wait_until(lambda: viewer.clients == 1)
@@ -411,7 +411,7 @@ def test_endless_fragments_and_pings_end_the_connection(serve, frame):
     wait_until(lambda: viewer.clients == 0)
 
 
-def test_connections_without_a_request_do_not_keep_browsers_out(serve):
+def test_idle_connections_do_not_block_browsers(serve):
     viewer = serve()
     host, port = place(viewer).split(":")
     with closing(Browser(viewer)) as user:
@@ -419,7 +419,7 @@ def test_connections_without_a_request_do_not_keep_browsers_out(serve):
         for client in idle[::2]:
             client.send(b"GET / HTTP/1.1\r\nHost: ")  # never finished
         assert status_of(viewer)[0] == 200
-        viewer.tell("hello")
+        viewer.notify("hello")
         user.receive_until(lambda: user.shows("hello"))
         for client in idle:
             client.close()
@@ -445,7 +445,7 @@ def stalled_client(viewer):
     return client
 
 
-def test_a_browser_that_stopped_reading_does_not_delay_the_end(serve):
+def test_stalled_browser_does_not_delay_shutdown(serve):
     viewer = serve()
     with closing(stalled_client(viewer)):
         begin = time.monotonic()
@@ -453,15 +453,15 @@ def test_a_browser_that_stopped_reading_does_not_delay_the_end(serve):
         assert time.monotonic() - begin < 3.0
 
 
-def test_a_browser_that_stopped_reading_is_disconnected(serve, monkeypatch):
-    monkeypatch.setattr("tactile_sim.view.guard.STALL", 1.0)
+def test_stalled_browser_is_disconnected(serve, monkeypatch):
+    monkeypatch.setattr("tactile_sim.view.web.guard.STALL", 1.0)
     viewer = serve()
     with closing(stalled_client(viewer)):
         wait_until(lambda: viewer.clients == 0)
 
 
-def test_messages_between_processes_arrive_whole_or_not_at_all():
-    ours, theirs = Line.pair()
+def test_oversized_message_between_processes_is_dropped_whole():
+    ours, theirs = Connection.pair()
     ours.send(request="reset", arguments=["x" * 70_000])
     ours.send(request="pause", arguments=[True])
     assert theirs.receive(PATIENCE) == {"request": "pause", "arguments": [True]}

@@ -1,4 +1,4 @@
-"""The command ``view`` with its process: served, ended, killed, refused."""
+"""The command ``view`` and its process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
-PATIENCE = 120.0  # s that nothing takes, however busy the machine
+PATIENCE = 120.0  # [s], far more than needed on a busy machine
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
@@ -29,9 +29,9 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def running():
-    """A view of ``touch_cube``, its address, and the process that serves it."""
+    """A view of ``touch_cube``, its URL, and the id of the view's process."""
     process = start("touch_cube", "--port", "0")
-    assert process.stderr.readline() == "making touch_cube and its skin\n"
+    assert "touch_cube" in process.stderr.readline()
     line = process.stdout.readline()
     assert line.startswith("web view: http://127.0.0.1:"), process.communicate()
     yield process, line.split()[-1], server(process.pid)
@@ -40,10 +40,10 @@ def running():
 
 
 def server(pid: int) -> int:
-    """The process of the view, which is the child of the simulation's."""
+    """The view's process, a child of the simulation's."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     (child,) = [
-        int(each) for each in children if b"view.server" in Path(f"/proc/{each}/cmdline").read_bytes()
+        int(each) for each in children if b"view.process.main" in Path(f"/proc/{each}/cmdline").read_bytes()
     ]
     return child
 
@@ -62,7 +62,7 @@ def wait_until(condition):
         time.sleep(0.05)
 
 
-def test_the_page_is_served_where_it_says_and_ctrl_c_ends_it(running, without_progress):
+def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running, without_progress):
     process, address, serving = running
     with urllib.request.urlopen(address) as page:
         assert b"<html" in page.read().lower()
@@ -72,29 +72,30 @@ def test_the_page_is_served_where_it_says_and_ctrl_c_ends_it(running, without_pr
     assert is_gone(serving)
 
 
-def test_a_killed_simulation_leaves_nothing_behind(running):
+def test_killed_simulation_leaves_no_process(running):
     process, _, serving = running
     process.kill()
     process.wait()
     wait_until(lambda: is_gone(serving))
 
 
-def test_a_view_that_dies_is_told_in_one_line_and_ends_the_command(running, without_progress):
+def test_killed_view_ends_the_command_with_one_line(running, without_progress):
     process, _, serving = running
     os.kill(serving, signal.SIGKILL)
     out, err = process.communicate(timeout=PATIENCE)
-    told = "tactile_sim: error: the web view broke down (exit code -9)\n"
-    assert (out, without_progress(err)) == ("", told)
+    err = without_progress(err)
+    assert out == ""
+    assert err.startswith("tactile_sim: error: ") and "exit code -9" in err and err.count("\n") == 1
     assert process.returncode == 1
 
 
-def test_a_duration_of_wall_time_ends_it(without_progress):
+def test_duration_ends_the_command():
     process = start("touch_cube", "--port", "0", "--duration", "0.1")
-    assert without_progress(process.communicate(timeout=PATIENCE)[1]) == "making touch_cube and its skin\n"
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
 
 
-def test_a_busy_port_is_refused_in_one_line_with_the_remedy():
+def test_busy_port_is_an_error_of_one_line_with_the_option():
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -109,19 +110,17 @@ def test_a_busy_port_is_refused_in_one_line_with_the_remedy():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("arguments", "named"),
     [
-        (
-            ["infnt"],
-            "infnt is neither a bag nor a file, and no configuration of that name is shipped; did you",
-        ),
-        (["touch_cube", "--port", "70000"], "expected a port from 0 to 65535"),
+        (["infnt"], "'infant'"),
+        (["touch_cube", "--port", "70000"], "70000"),
+        (["touch_cube", "--token", "a b"], "'a b'"),
         (["touch_cube", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(arguments, reason):
+def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named):
     process = start(*arguments)
     err = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
-    assert reason in err
+    assert named in err
     assert "Traceback" not in err

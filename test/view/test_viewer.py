@@ -1,4 +1,4 @@
-"""The view without a browser; with one: test_browser."""
+"""The view without a browser. For the view in a browser see test_browser."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.view.address import Endpoint, announcement
-from tactile_sim.view.legend import legend
-from tactile_sim.view.lit_taxels import LEAST, MOST
-from tactile_sim.view.primitives import box
+from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
+from tactile_sim.view.panel.legend import legend
+from tactile_sim.view.scene.active_taxels import MAX_RADIUS, MIN_RADIUS, SIZES
+from tactile_sim.view.scene.primitives import box
+from tactile_sim.view.scene.viewpoint import DISTANCE, MARGIN, Viewpoint
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.viewpoint import DISTANCE, SURROUNDINGS, Viewpoint
-from tactile_sim.view.world import Moment, Picture, Shape, World
+from tactile_sim.view.web.address import Endpoint, announcement
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
-WORLD = World(
+SCENE = ViewScene(
     "a box",
     ("world", "box"),
     (Shape("box", 1, *box([0.2, 0.2, 0.2]), np.array([0.5, 0.5, 0.5, 1.0])),),
@@ -30,17 +30,17 @@ WORLD = World(
 )
 
 
-def moment(height, **fields):
+def frame(height, **fields):
     upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
-    return Moment(0.0, np.array([[0.0] * 3, [0.0, 0.0, height]]), upright, **fields)
+    return ViewFrame(0.0, np.array([[0.0] * 3, [0.0, 0.0, height]]), upright, **fields)
 
 
 @pytest.fixture
 def view():
     opened = []
 
-    def open_one(world=WORLD, port=0, allow_other_port=False):
-        opened.append(Viewer(world, Endpoint(port=port, allow_other_port=allow_other_port), None))
+    def open_one(scene=SCENE, port=0, allow_other_port=False):
+        opened.append(Viewer(scene, Endpoint(port=port, allow_other_port=allow_other_port), None))
         return opened[-1]
 
     yield open_one
@@ -48,7 +48,7 @@ def view():
         viewer.close()
 
 
-def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one(view):
+def test_busy_port_is_an_error_that_names_it_and_the_option(view):
     first = view()
     port = int(first.url.rpartition(":")[2])
     with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 .*--port"):
@@ -56,36 +56,35 @@ def test_a_busy_port_is_named_with_the_remedy_and_the_next_user_takes_a_free_one
     assert view().url != first.url
 
 
-def test_where_another_port_will_do_the_next_free_one_is_taken_and_told(view):
+def test_next_free_port_is_used_if_allowed(view):
     first = view()
     port = int(first.url.rpartition(":")[2])
     second = view(port=port, allow_other_port=True)
     assert int(second.url.rpartition(":")[2]) > port
 
 
-def test_many_images_are_renewed_in_turn_and_all_of_them_while_time_stands(view):
-    pictures = tuple(Picture(1, 200, 200) for _ in range(60))
-    viewer = view(replace(WORLD, pictures=pictures))
+def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
+    viewer = view(replace(SCENE, images=tuple(ImageInfo(1, 200, 200) for _ in range(60))))
 
-    def shown():
+    def updated():
         images = viewer.panel.images
         return sum(int(image.image.any()) for image in images)
 
     bright = tuple(np.random.default_rng(k).integers(1, 255, (200, 200), np.uint8) for k in range(60))
-    viewer.panel.draw(moment(0.0, pictures=bright))
-    assert 0 < shown() < 60
-    viewer.panel.draw(moment(0.0, pictures=bright, paused=True))
-    assert shown() == 60
+    viewer.panel.draw(frame(0.0, images=bright))
+    assert 0 < updated() < 60
+    viewer.panel.draw(frame(0.0, images=bright, paused=True))
+    assert updated() == 60
 
 
-def test_the_port_is_free_again_after_the_view_is_closed(view):
+def test_close_frees_the_port(view):
     first = view()
     port = int(first.url.rpartition(":")[2])
     first.close()
     assert view(port=port).url == first.url
 
 
-def test_only_the_given_address_listens(view):
+def test_view_listens_only_at_its_host(view):
     port = int(view().url.rpartition(":")[2])
     with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), timeout=5):
         pass
@@ -123,84 +122,84 @@ def test_announcement_of_a_public_view_has_an_address_for_other_machines():
         probe.bind((outward, 0))  # an address of this machine
 
 
-def test_without_a_browser_the_first_moment_alone_is_drawn(view):
+def test_only_the_first_frame_is_drawn_without_browsers(view):
     viewer = view()
-    viewer.show(moment(1.0))
-    viewer.show(moment(2.0))
+    viewer.show(frame(1.0))
+    viewer.show(frame(2.0))
     assert viewer.clients == 0
     assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 1.0]
 
 
-def test_nothing_is_printed(view, capfd):
+def test_view_prints_nothing(view, capfd):
     view().close()
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_moment_that_is_not_finite_leaves_bodies_where_they_were(view):
+def test_nan_poses_are_ignored(view):
     viewer = view()
-    viewer.show(moment(np.nan, fault="the physics broke"))
+    viewer.show(frame(np.nan, fault="diverged"))
     assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_bodies_of_one_name_but_for_a_slash_are_two(view):
+def test_body_names_that_differ_in_a_slash_have_separate_nodes(view):
     shapes = tuple(Shape("", k, *box([1, 1, 1]), np.ones(4)) for k in (1, 2))
-    world = World("", ("world", "a/b", "a_b"), shapes)
-    server = view(world).server
+    server = view(ViewScene("", ("world", "a/b", "a_b"), shapes)).server
     assert server.scene.get_handle_by_name("/a_b_1") and server.scene.get_handle_by_name("/a_b_2")
 
 
-def test_at_first_the_camera_looks_at_the_skin_from_where_all_of_it_is_seen(view):
+def test_initial_camera_shows_the_whole_skin(view):
     viewer = view()
-    viewer.show(moment(3.0))
+    viewer.show(frame(3.0))
     camera = viewer.server.initial_camera
     assert camera.look_at == pytest.approx([0.0, 0.0, 3.0])
-    radius = SURROUNDINGS * 0.1 * np.sqrt(3)
+    radius = MARGIN * 0.1 * np.sqrt(3)
     assert np.linalg.norm(camera.position - camera.look_at) == pytest.approx(DISTANCE * radius)
     assert camera.position[2] > 3.0
     assert np.sin(camera.fov / 2) * DISTANCE > 0.99  # a sphere of this radius fits
 
 
-def test_without_skin_what_moves_is_looked_at_and_without_that_all_but_the_ground():
+def test_initial_camera_without_skin_shows_moving_shapes_or_else_all_but_the_ground():
     shapes = tuple(
         Shape("", body, vertices + place, faces, np.ones(4))
         for body, side, place in ((0, 20.0, 0.0), (0, 1.0, 5.0), (1, 0.2, 0.0))
         for vertices, faces in [box([side] * 3)]
     )
-    assert Viewpoint.of(World("", ("world", "box"), shapes), [moment(4.0)]).center == pytest.approx([0, 0, 4])
-    assert Viewpoint.of(World("", ("world",), shapes[:2]), [moment(4.0)]).center == pytest.approx([5, 5, 5])
-    assert Viewpoint.of(World("", ("world",)), [moment(0.0)]).radius == 1.0
+    movable, fixed = ViewScene("", ("world", "box"), shapes), ViewScene("", ("world",), shapes[:2])
+    assert Viewpoint.of(movable, [frame(4.0)]).center == pytest.approx([0, 0, 4])
+    assert Viewpoint.of(fixed, [frame(4.0)]).center == pytest.approx([5, 5, 5])
+    assert Viewpoint.of(ViewScene("", ("world",)), [frame(0.0)]).radius == 1.0
 
 
-def test_the_legend_names_the_unit_and_the_end_of_the_scale():
-    assert "force of a taxel [N]" in legend(20.0, "N")
+def test_legend_has_the_unit_and_the_end_of_the_scale():
+    assert "[N]" in legend(20.0, "N")
     assert "≥ 20" in legend(20.0, "N")
-    assert "reading of a taxel [m/s]" in legend(20.0, "m/s")
+    assert "[m/s]" in legend(20.0, "m/s")
 
 
-def test_of_the_feelers_those_that_are_covered_are_drawn_at_first(view):
-    world = replace(
-        WORLD,
+def test_only_covered_feelers_are_drawn_by_default(view):
+    scene = replace(
+        SCENE,
         feeler_bodies=np.array([1, 1, 1]),
         feeler_positions=CORNERS[:3],
-        feeler_normals=WORLD.taxel_normals[:3],
+        feeler_normals=SCENE.taxel_normals[:3],
         feeler_lengths=np.array([0.1, 0.1, 0.1]),
     )
-    viewer = view(world)
-    viewer.show(moment(0.0, feelers=np.array([0.1, 0.1, 0.1])))
+    viewer = view(scene)
+    viewer.show(frame(0.0, free_lengths=np.array([0.1, 0.1, 0.1])))
     lines = viewer.server.scene.get_handle_by_name("/box/feelers")
     assert not lines.visible
-    viewer = view(world)
-    viewer.show(moment(0.0, feelers=np.array([0.1, 0.04, 0.1])))  # without a browser, the first is drawn
+    viewer = view(scene)
+    viewer.show(frame(0.0, free_lengths=np.array([0.1, 0.04, 0.1])))
     lines = viewer.server.scene.get_handle_by_name("/box/feelers")
     assert lines.visible
-    assert lines.points == pytest.approx(np.array([[CORNERS[1], CORNERS[1] + 0.1 * WORLD.taxel_normals[1]]]))
+    assert lines.points == pytest.approx(np.array([[CORNERS[1], CORNERS[1] + 0.1 * SCENE.taxel_normals[1]]]))
 
 
-def test_what_is_felt_more_is_drawn_larger_and_where_the_body_is(view):
+def test_larger_readings_are_drawn_larger_and_at_the_body(view):
     viewer = view()
-    viewer.show(moment(2.0, taxels=np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001001])))
-    clouds = [viewer.server.scene.get_handle_by_name(f"/lit_{k}") for k in range(6)]
+    viewer.show(frame(2.0, readings=np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001001])))
+    clouds = [viewer.server.scene.get_handle_by_name(f"/active_taxels_{k}") for k in range(SIZES)]
     weak, strong = (cloud for cloud in clouds if cloud.visible)
-    assert strong.point_size / weak.point_size == pytest.approx(MOST / LEAST)
+    assert strong.point_size / weak.point_size == pytest.approx(MAX_RADIUS / MIN_RADIUS)
     for cloud, k in ((strong, 1), (weak, 7)):
-        assert np.linalg.norm(cloud.points - (CORNERS[k] + [0.0, 0.0, 2.0])) < WORLD.taxel_spacings[0]
+        assert np.linalg.norm(cloud.points - (CORNERS[k] + [0.0, 0.0, 2.0])) < SCENE.taxel_spacings[0]

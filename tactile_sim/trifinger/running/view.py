@@ -1,4 +1,4 @@
-"""A robot that a program steps, shown in the browser."""
+"""The browser view of a robot that a program steps."""
 
 from __future__ import annotations
 
@@ -11,68 +11,72 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
-    from tactile_sim.view.link import Link
+    from tactile_sim.view.process.view_process import ViewProcess
 
 INTERVAL = 0.05
-"""Between two looks at the robot [s of wall time]."""
+"""Wall time between two checks of the robot's state [s]."""
 FORCE_SCALE = 0.05
-"""Length of the arrows of contacts [m/N]."""
+"""Length of a force arrow per force [m/N]."""
 _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """The view of one robot in a process of its own, and a thread that looks at the robot for it.
+    """Shows a robot in a process of its own, from a thread that also runs while the program does not step.
 
-    The thread sees how things stand also while the program does something else than to step.
+    Attributes:
+        url: To open in a browser on this machine.
     """
 
     def __init__(self, finger: SimFinger):
-        """Prints where to look. Raises CommandError where the view cannot be served."""
-        # Only here, so that programs that show nothing start quickly.
+        """Start the view and print its URL.
+
+        Raises:
+            CommandError: The view cannot be served.
+        """
+        # Imported here, so that programs without a view start quickly.
         from tactile_sim.names import Names
-        from tactile_sim.view import live_world
-        from tactile_sim.view.address import Endpoint
-        from tactile_sim.view.link import Link
+        from tactile_sim.view.process.view_process import ViewProcess
+        from tactile_sim.view.scene.from_model import scene_of_model
+        from tactile_sim.view.web.address import Endpoint
 
         model = finger.physics.model
-        world = live_world.of_model(model, Names(model), finger.finger_type, finger.skin)
-        link = Link(world, Endpoint(allow_other_port=True), asks=False)
-        link.listen(lambda *_: None, lambda why: _LOG.warning("the web view broke down: %s", why))
-        self.url = link.url
-        """To open in a browser on this machine."""
+        scene = scene_of_model(model, Names(model), finger.finger_type, finger.skin)
+        process = ViewProcess(scene, Endpoint(allow_other_port=True), accepts_requests=False)
+        process.listen(lambda *_: None, lambda reason: _LOG.warning("the web view failed: %s", reason))
+        self.url = process.url
         print(f"web view: {self.url}", flush=True)
         self._closed = Event()
         weakref.finalize(finger, self._closed.set)
-        self._watcher = Thread(target=_watch, args=(weakref.ref(finger), link, self._closed), daemon=True)
-        self._watcher.start()
+        self._thread = Thread(target=_publish, args=(weakref.ref(finger), process, self._closed), daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        """Ends the view."""
+        """End the view."""
         self._closed.set()
-        self._watcher.join()
+        self._thread.join()
 
 
-def _watch(reference: weakref.ref[SimFinger], link: Link, closed: Event) -> None:
-    """Shows a robot, as long as it is there, whenever it or who looks at it has changed."""
+def _publish(reference: weakref.ref[SimFinger], process: ViewProcess, closed: Event) -> None:
+    """Write the robot's state when it or the number of browsers has changed, as long as the robot exists."""
     clients, state = 0, np.empty(0)
     while not closed.wait(INTERVAL):
         finger = reference()
         if finger is None:
             break
-        before, clients = clients, link.channel.clients
+        before, clients = clients, process.shared.clients
         with finger.stepping:
             qpos = finger.physics.data.qpos
             if clients and (clients != before or not np.array_equal(state, qpos)):
                 state = qpos.copy()
-                _show(finger, link)
+                _write(finger, process)
         del finger
-    link.close()
+    process.close()
 
 
-def _show(finger: SimFinger, link: Link) -> None:
+def _write(finger: SimFinger, process: ViewProcess) -> None:
     data, contacts = finger.physics.data, finger.contacts()
     rotations = data.xmat.reshape(-1, 3, 3)
-    link.write(
+    process.write(
         time=data.time,
         positions=data.xpos,
         quaternions=data.xquat,

@@ -1,0 +1,199 @@
+"""The frames of a bag at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import readings_of
+from tactile_sim.bag.mcap_file import Message as Stored
+from tactile_sim.drawing.arrows import force_arrows
+from tactile_sim.engines import Contacts
+from tactile_sim.view.bag.index import LOOK_BACK, BagIndex
+from tactile_sim.view.bag.scene import BagScene
+from tactile_sim.view.content import ViewFrame
+
+ARROW_SCALE = 0.01
+"""Length of an arrow per force [m/N]."""
+
+
+class BagFrames:
+    """Builds frames of a bag. It reads on as time advances and seeks when time jumps."""
+
+    def __init__(self, index: BagIndex, bag_scene: BagScene):
+        """Create a reader at the start of a bag.
+
+        Args:
+            index: The bag.
+            bag_scene: Its scene.
+        """
+        self._index = index
+        self._content = bag_scene
+        robot = bag_scene.robot
+        single = {robot.frame, robot.contacts, bag_scene.cloud} - {""}
+        self._topics = {*single, *robot.arrays, *bag_scene.feelers, *bag_scene.images}
+        self._messages: Iterator[Stored] = iter(())
+        self._next: Stored | None = None
+        self._now = 0
+        self._poses = Poses()
+        self._latest: dict[str, Stored] = {}
+        self._seek(index.start)
+
+    def at(self, time: int) -> ViewFrame:
+        """Return the frame at a log time [ns]."""
+        if time < self._now or time > self._now + LOOK_BACK:
+            self._seek(time)
+        while self._next is not None and self._next.log_time <= time:
+            self._take(self._next)
+            self._next = next(self._messages, None)
+        self._now = time
+        return self._build((time - self._index.start) / 1e9)
+
+    def _seek(self, time: int) -> None:
+        self._messages = self._index.messages(time - LOOK_BACK)
+        self._next = next(self._messages, None)
+        self._latest.clear()
+        self._poses = self._index.static_poses()
+
+    def _take(self, message: Stored) -> None:
+        topic = message.channel.topic
+        if topic == "/tf":
+            self._poses.add(self._index.decode(message))
+        elif topic in self._topics:
+            self._latest[topic] = message
+
+    def _value(self, topic: str) -> Any:
+        """Return the last message of a topic, decoded, or None."""
+        message = self._latest.get(topic)
+        return self._index.decode(message).value if message else None
+
+    def _build(self, time: float) -> ViewFrame:
+        scene, points = self._content.scene, self._content.points
+        count = len(scene.bodies) - (len(self._content.skin_bodies) if points else 0)
+        positions, rotations = self._poses.of(scene.bodies[:count])
+        quaternions = Rotation.from_matrix(rotations).as_quat(scalar_first=True)
+        unit = "N"
+        if points:
+            readings, centers, turns = self._read_points()
+            positions, quaternions = (
+                np.concatenate([positions, centers]),
+                np.concatenate([quaternions, turns]),
+            )
+            forces = np.zeros((len(centers), 3))
+        else:
+            readings, forces, unit = self._read_skin(rotations)
+        contacts = self._contacts()
+        net = self._net_forces(contacts) if contacts is not None else forces
+        values = _contact_values(contacts)
+        ends, kinds = force_arrows(
+            values,
+            positions,
+            np.tile(np.eye(3), (len(positions), 1, 1)),
+            np.asarray(scene.skin_bodies, int),
+            np.concatenate([net, np.zeros_like(net)], axis=1),
+            ARROW_SCALE,
+        )
+        return ViewFrame(
+            time=time,
+            body_positions=positions,
+            body_quaternions=quaternions,
+            readings=readings,
+            unit=unit,
+            forces=net,
+            contact_points=values[:, Contacts.POSITION : Contacts.POSITION + 3],
+            arrows=ends,
+            arrow_kinds=kinds,
+            free_lengths=self._free_lengths(),
+            images=tuple(self._images()),
+        )
+
+    def _read_skin(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+        """Read the taxels.
+
+        Args:
+            rotations: Rotation of each body to the world frame (bodies, 3, 3).
+
+        Returns:
+            Magnitudes (taxels,); net forces (s, 3), world frame [N], zero unless readings are forces; unit.
+        """
+        scene, unit = self._content.scene, "N"
+        magnitudes = np.zeros(len(scene.taxel_positions))
+        forces = np.zeros((len(scene.skin_bodies), 3))
+        stops = np.cumsum(scene.taxel_counts).astype(int)
+        parts, header = self._readings()
+        for k, (body, stop) in enumerate(zip(self._content.skin_bodies, stops, strict=True)):
+            readings = parts.get(body)
+            if readings is None or len(readings) != scene.taxel_counts[k]:
+                continue
+            magnitudes[stop - len(readings) : stop] = np.linalg.norm(readings, axis=1)
+            if header.quantity.startswith("force_vector"):
+                is_global = header.quantity.endswith("global")
+                rotation = np.eye(3) if is_global else rotations[scene.skin_bodies[k]]
+                forces[k] = rotation @ readings.sum(axis=0, dtype=float)
+        return magnitudes, forces, header.unit if header is not None else unit
+
+    def _readings(self) -> tuple[dict[str, np.ndarray], Any]:
+        """Return readings (taxels, channels) by body, and a message with quantity and unit or None."""
+        robot = self._content.robot
+        if robot.frame:
+            frame = self._value(robot.frame)
+            if frame is None:
+                return {}, None
+            starts = np.cumsum(frame.taxel_counts)[:-1]
+            parts = np.split(readings_of(frame), starts)
+            return dict(zip(frame.bodies, parts, strict=True)), frame
+        found = [value for topic in robot.arrays if (value := self._value(topic)) is not None]
+        by_body = {value.body: readings_of(value) for value in found}
+        return by_body, found[0] if found else None
+
+    def _read_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        points = self._content.points
+        assert points is not None
+        cloud = self._value(self._content.cloud) or self._index.first[self._content.cloud].value
+        result = points.read(cloud) or points.read(self._index.first[self._content.cloud].value)
+        assert result is not None
+        return result
+
+    def _contacts(self) -> Any:
+        message = self._value(self._content.robot.contacts)
+        return None if message is None else message.contacts
+
+    def _net_forces(self, contacts: Any) -> np.ndarray:
+        """Return the net contact force on each body with skin (s, 3), world frame [N]."""
+        first, second = np.array(contacts.body1, object), np.array(contacts.body2, object)
+        force = contacts.wrench.force
+        return np.array(
+            [
+                force[second == body].sum(axis=0) - force[first == body].sum(axis=0)
+                for body in self._content.skin_bodies
+            ]
+        ).reshape(-1, 3)
+
+    def _free_lengths(self) -> np.ndarray:
+        """Return the free lengths of all feelers (f,) [m]; empty if a body's message is missing."""
+        found = [self._value(topic) for topic in self._content.feelers]
+        if not found or any(value is None for value in found):
+            return np.zeros(0)
+        return np.concatenate([value.data for value in found]).astype(float)
+
+    def _images(self) -> Iterator[np.ndarray]:
+        for topic in self._content.images:
+            image = self._value(topic) or self._index.first[topic].value
+            channels = 3 if image.encoding == "rgb8" else 1
+            rows = image.data.reshape(image.height, image.step)[:, : channels * image.width]
+            yield rows.reshape(image.height, image.width, channels) if channels == 3 else rows
+
+
+def _contact_values(contacts: Any) -> np.ndarray:
+    """Return contacts as `Contacts.values` (c, WIDTH), with the fields that arrows need."""
+    values = np.zeros((len(contacts) if contacts is not None else 0, Contacts.WIDTH))
+    if len(values):
+        values[:, Contacts.POSITION : Contacts.POSITION + 3] = contacts.position
+        for row, axis in enumerate((contacts.normal, contacts.tangent1, contacts.tangent2)):
+            values[:, Contacts.FRAME + 3 * row : Contacts.FRAME + 3 * row + 3] = axis
+        values[:, Contacts.WRENCH : Contacts.WRENCH + 3] = contacts.contact_force
+    return values

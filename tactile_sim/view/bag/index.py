@@ -1,0 +1,158 @@
+"""An index of a bag, made in one pass, by which a frame at any time can be read without the rest."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import readings_of
+from tactile_sim.bag.mcap_file import McapScan, Progress
+from tactile_sim.bag.mcap_file import Message as Stored
+from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
+from tactile_sim.bag.metadata import files_of
+
+LOOK_BACK = 1_000_000_000
+"""A frame is made of the messages of this time before it [ns]."""
+PEAK_INTERVAL = 100_000_000
+"""Time between two samples of the largest reading, from which the colour scale is chosen [ns]."""
+STEP_TYPES = {
+    "tactile_sim/msg/TactileFrame": 0,
+    "tactile_sim/msg/TactileArray": 1,
+    "sensor_msgs/msg/PointCloud2": 2,
+    "tactile_sim/msg/ContactWrenchArray": 3,
+    "tf2_msgs/msg/TFMessage": 4,
+}
+"""Message types whose times *previous* and *next* step by; the lowest number is preferred."""
+_LATCHED_TYPES = {"tactile_sim/msg/TactileLayout"}
+_LATCHED_TOPICS = ("/tf_static", "/scene_markers")
+_SHOWN_TYPES = {
+    *STEP_TYPES,
+    *_LATCHED_TYPES,
+    "sensor_msgs/msg/Image",
+    "visualization_msgs/msg/MarkerArray",
+}
+"""Other messages, such as logs, may have times of another clock than the simulation's."""
+
+
+class FilePosition(NamedTuple):
+    """The start of a chunk."""
+
+    log_time: int
+    file: int
+    offset: int
+
+
+class BagIndex:
+    """An index of a bag.
+
+    Attributes:
+        types: Message types by topic.
+        first: First message of each shown topic.
+        latched: Messages that are valid from their time on, such as layouts.
+        peaks: Samples of the largest reading by tactile topic.
+        step_times: Log times to step by (n,) [ns].
+        start: First log time of the shown messages [ns].
+        stop: Last log time of the shown messages [ns].
+        damage: Description of the bag's damage; None if it is intact.
+    """
+
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+        """Index a bag.
+
+        Args:
+            path: The bag.
+            progress: Called while the bag is read.
+
+        Raises:
+            BagError: The path is not a bag.
+        """
+        self.path = path
+        self.types: dict[str, str] = {}
+        self.first: dict[str, Message] = {}
+        self.latched: list[Message] = []
+        self.peaks: dict[str, list[float]] = {}
+        self.damage: str | None = None
+        self._decoders: dict[str, TopicDecoder] = {}
+        self._peak_due: dict[str, int] = {}
+        self._positions: list[FilePosition] = []
+        self._times: dict[str, array[int]] = {}
+        self._scans = [McapScan(file, progress) for file in files_of(path)]
+        self.start, self.stop = 1 << 63, 0
+        for file, scan in enumerate(self._scans):
+            for message in scan:
+                self._add(file, scan.kept, message)
+            self.damage = self.damage or (scan.damage and f"{scan.path.name}: {scan.damage}")
+        self.start = min(self.start, self.stop)
+        self._latest_times = np.maximum.accumulate([place.log_time for place in self._positions] or [0])
+        self.step_times = self._find_step_times()
+
+    def _add(self, file: int, offset: int, message: Stored) -> None:
+        topic, time, kind = message.channel.topic, message.log_time, message.schema.name
+        if topic not in self.types:
+            self.types[topic] = kind
+            if kind in _SHOWN_TYPES:
+                self.first[topic] = self._copy(message)
+            if kind in STEP_TYPES:
+                self._times[topic] = array("q")
+        if kind not in _SHOWN_TYPES:
+            return
+        self.start, self.stop = min(self.start, time), max(self.stop, time)
+        if not self._positions or self._positions[-1][1:] != (file, offset):
+            self._positions.append(FilePosition(time, file, offset))
+        if kind in _LATCHED_TYPES or topic.endswith(_LATCHED_TOPICS):
+            self.latched.append(self._copy(message))
+        if topic in self._times:
+            self._times[topic].append(time)
+            if STEP_TYPES[kind] < 2:
+                self._sample_peak(topic, message)
+
+    def _sample_peak(self, topic: str, message: Stored) -> None:
+        """Store the largest reading of a message if a sample is due."""
+        if message.log_time < self._peak_due.get(topic, 0):
+            return
+        self._peak_due[topic] = message.log_time + PEAK_INTERVAL
+        readings = readings_of(self.decode(message).value)
+        if len(readings):
+            self.peaks.setdefault(topic, []).append(float(np.linalg.norm(readings, axis=1).max()))
+
+    def _find_step_times(self) -> np.ndarray:
+        best = min(self._times, key=lambda topic: STEP_TYPES[self.types[topic]], default=None)
+        return np.unique(np.array(self._times[best], np.int64)) if best else np.zeros(0, np.int64)
+
+    def decode(self, message: Stored) -> Message:
+        """Decode a message."""
+        topic = message.channel.topic
+        if topic not in self._decoders:
+            self._decoders[topic] = decoder_of(message)
+        value = self._decoders[topic].decode(message, message.data)
+        return Message(topic, message.schema.name, message.log_time, message.log_time, value)
+
+    def _copy(self, message: Stored) -> Message:
+        """Decode a copy, because views into the original would keep its whole chunk in memory."""
+        copied = replace(message, data=memoryview(bytes(message.data)))
+        return self.decode(copied)
+
+    def messages(self, time: int) -> Iterator[Stored]:
+        """Yield the shown messages from a log time [ns] on, and a few before it."""
+        if not self._positions:
+            return
+        place = self._positions[max(0, bisect_right(self._latest_times, time) - 1)]
+        for file in range(place.file, len(self._scans)):
+            scan = self._scans[file]
+            messages = scan.after(place.offset) if file == place.file else iter(scan)
+            yield from (message for message in messages if message.schema.name in _SHOWN_TYPES)
+
+    def static_poses(self) -> Poses:
+        """Return the poses of ``/tf_static``."""
+        poses = Poses()
+        for message in self.latched:
+            if message.topic.endswith("/tf_static"):
+                poses.add(message)
+        return poses

@@ -1,0 +1,51 @@
+"""Shapes from the markers of ``scene_markers``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.view.content import Shape
+from tactile_sim.view.scene import primitives
+
+ADD = 0
+CUBE, SPHERE, CYLINDER, TRIANGLES = 1, 2, 3, 11
+"""Actions and types of visualization_msgs/Marker."""
+_PRIMITIVES = {CUBE: primitives.box, SPHERE: primitives.ellipsoid, CYLINDER: primitives.cylinder}
+
+
+def frames(value: Any) -> list[str]:
+    """Return the frame of each marker of a decoded MarkerArray."""
+    return list(value.markers.header.frame_id)
+
+
+def shapes(value: Any, bodies: dict[str, int]) -> Iterator[Shape]:
+    """Yield the shapes of the markers that are primitives or triangles.
+
+    Args:
+        value: A decoded MarkerArray.
+        bodies: Body indices by frame; markers in other frames are skipped.
+    """
+    markers = value.markers
+    for k, frame in enumerate(frames(value)):
+        mesh = _mesh(markers, k)
+        if markers.action[k] != ADD or mesh is None or frame not in bodies:
+            continue
+        vertices, faces = mesh
+        rotation = Rotation.from_quat(markers.pose.orientation[k])
+        placed = rotation.apply(vertices) + markers.pose.position[k]
+        yield Shape(markers.ns[k], bodies[frame], placed, faces, np.asarray(markers.color[k], float))
+
+
+def _mesh(markers: Any, k: int) -> primitives.Mesh | None:
+    kind = int(markers.type[k])
+    if kind in _PRIMITIVES:
+        return _PRIMITIVES[kind](markers.scale[k])
+    if kind == TRIANGLES and len(markers.points[k]):
+        corners = markers.points[k] * markers.scale[k]
+        vertices, faces = np.unique(corners, axis=0, return_inverse=True)
+        return vertices, faces.reshape(-1, 3)
+    return None

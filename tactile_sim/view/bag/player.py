@@ -1,0 +1,128 @@
+"""Playback of a bag in a view."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.signals import StopRequest
+from tactile_sim.view.bag.frames import BagFrames
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.scene import read_scene
+from tactile_sim.view.bag.time_bar import TimeBar
+from tactile_sim.view.scene.viewpoint import Viewpoint
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.web.address import Endpoint, announcement
+
+RATE = 25.0
+"""Frames per wall time [Hz]."""
+CAMERA_SAMPLES = 5
+"""Number of frames in which the initial camera shows the whole skin."""
+
+
+class Player:
+    """Plays a bag while browsers are connected.
+
+    Attributes:
+        viewer: The view.
+        bar: The time bar.
+        notes: Messages about content that is not shown.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        endpoint: Endpoint,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ):
+        """Open a bag.
+
+        Args:
+            path: The bag.
+            endpoint: Where to listen.
+            namespace: Namespace of the robot to show; None: the first one.
+            progress: Called while the bag is read.
+
+        Raises:
+            BagError: The path is not a bag, or the bag has nothing to show.
+            CommandError: The endpoint cannot be served.
+        """
+        index = BagIndex(path, progress)
+        content = read_scene(index, namespace)
+        self.notes = content.notes
+        self._start = index.start
+        self._frames = BagFrames(index, content)
+        times = np.linspace(index.start, index.stop, CAMERA_SAMPLES)
+        viewpoint = Viewpoint.of(content.scene, [self._frames.at(round(time)) for time in times])
+        scene = replace(content.scene, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+        self.viewer = Viewer(scene, endpoint, None)
+        self.bar = TimeBar(self.viewer.server.gui, index.step_times - index.start, index.stop - index.start)
+        self.viewer.notify("; ".join(self.notes))
+        self._show()
+
+    def play(self, stop: StopRequest, duration: float | None = None) -> None:
+        """Play until a signal comes.
+
+        Args:
+            stop: Notes the signals.
+            duration: Wall time after which playback ends, too [s].
+        """
+        last = begin = time.monotonic()
+        while not stop.wait(1.0 / RATE):
+            now = time.monotonic()
+            if duration is not None and now >= begin + duration:
+                return
+            if self.viewer.clients and self.bar.advance(now - last):
+                self._show()
+            last = now
+
+    def close(self) -> None:
+        """Disconnect the browsers."""
+        self.viewer.close()
+
+    def _show(self) -> None:
+        frame = self._frames.at(self._start + round(self.bar.time))
+        bar = self.bar
+        self.viewer.show(
+            replace(frame, paused=not bar.playing, real_time_factor=bar.speed, discontinuous=bar.jumped)
+        )
+
+
+def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) -> int:
+    """Play a bag until a signal ends it.
+
+    Args:
+        path: The bag.
+        endpoint: Where to listen.
+        duration: Wall time after which playback ends, too [s].
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Stopped: A signal came while the bag was read.
+    """
+    from tactile_sim.commands.progress import progress
+
+    with StopRequest() as stop:
+        with progress(f"reading {path}") as show:
+
+            def on_progress(done: int, total: int) -> None:
+                stop.check()
+                show(done, total)
+
+            player = Player(Path(path), endpoint, progress=on_progress)
+        try:
+            for note in player.notes:
+                print(f"tactile_sim: {note}", file=sys.stderr)
+            print(announcement(endpoint.host, player.viewer.url), flush=True)
+            player.play(stop, duration)
+        finally:
+            player.close()
+    return 0

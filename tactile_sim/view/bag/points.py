@@ -1,0 +1,89 @@
+"""Skins of bags without layouts, from point clouds: the points of each body move rigidly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
+
+_DTYPES = {1: "i1", 2: "u1", 3: "<i2", 4: "<u2", 5: "<i4", 6: "<u4", 7: "<f4", 8: "<f8"}
+"""NumPy types of the datatypes of sensor_msgs/PointField."""
+
+
+def records(cloud: Any) -> np.ndarray:
+    """Return the points of a decoded PointCloud2 as a structured array (n,) with its fields."""
+    fields = cloud.fields
+    dtype = np.dtype(
+        {
+            "names": list(fields.name),
+            "formats": [_DTYPES[int(datatype)] for datatype in fields.datatype],
+            "offsets": fields.offset.tolist(),
+            "itemsize": int(cloud.point_step),
+        }
+    )
+    return np.frombuffer(np.ascontiguousarray(cloud.data).tobytes(), dtype)
+
+
+def _positions(points: np.ndarray) -> np.ndarray:
+    return np.stack([points[axis] for axis in "xyz"], axis=1).astype(np.float64)
+
+
+class PointBodies:
+    """Rigid bodies made of the points of a cloud. The origin of each is the mean of its points.
+
+    Attributes:
+        numbers: The cloud's numbers of the bodies (b,).
+        counts: Points of each body (b,).
+        positions: Points in the frames of their bodies (n, 3) [m], body after body.
+        spacings: Point spacing of each body (b,) [m].
+    """
+
+    def __init__(self, cloud: Any):
+        """Create the bodies from a decoded PointCloud2."""
+        points = records(cloud)
+        numbers = points["body"] if "body" in (points.dtype.names or ()) else np.zeros(len(points), int)
+        self._order = np.argsort(numbers, kind="stable")
+        self.numbers, starts, counts = np.unique(numbers[self._order], return_index=True, return_counts=True)
+        self.counts = counts
+        self._parts = [slice(start, start + count) for start, count in zip(starts, counts, strict=True)]
+        positions = _positions(points)[self._order]
+        self.positions = np.concatenate(
+            [positions[part] - positions[part].mean(axis=0) for part in self._parts]
+        )
+        self.spacings = np.array([_spacing(self.positions[part]) for part in self._parts])
+
+    def read(self, cloud: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return readings and body poses of a later cloud.
+
+        Poses are least-squares fits: https://doi.org/10.1107/S0567739476001873 (Kabsch).
+
+        Args:
+            cloud: A decoded PointCloud2.
+
+        Returns:
+            Intensities (n,), positions (b, 3) [m] and quaternions (b, 4) wxyz of the bodies in the cloud's
+            frame. None if the number of points differs.
+        """
+        points = records(cloud)
+        if len(points) != len(self.positions):
+            return None
+        points = points[self._order]
+        positions = _positions(points)
+        centers = np.array([positions[part].mean(axis=0) for part in self._parts])
+        rotations = [
+            Rotation.align_vectors(positions[part] - center, self.positions[part])[0]
+            if len(positions[part]) > 2
+            else Rotation.identity()
+            for part, center in zip(self._parts, centers, strict=True)
+        ]
+        quaternions = np.array([rotation.as_quat(scalar_first=True) for rotation in rotations])
+        return points["intensity"].astype(np.float64), centers, quaternions
+
+
+def _spacing(positions: np.ndarray) -> float:
+    """Return the median distance to the nearest neighbour [m]."""
+    if len(positions) < 2:
+        return 0.01
+    return float(np.median(cKDTree(positions).query(positions, k=2)[0][:, 1]))

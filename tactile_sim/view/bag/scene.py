@@ -1,0 +1,213 @@
+"""The scene of a bag, from its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.analysis.robots import Robot, robots
+from tactile_sim.bag.messages import Message
+from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.errors import BagError
+from tactile_sim.view.bag import markers as scene_markers
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.points import PointBodies
+from tactile_sim.view.content import ImageInfo, Shape, ViewScene
+
+SCALE_PERCENTILE = 90.0
+"""Percentile of the peaks at the end of the colour scale; impacts may exceed it."""
+_CLOUD = "sensor_msgs/msg/PointCloud2"
+_LAYOUT = "tactile_sim/msg/TactileLayout"
+
+
+@dataclass
+class BagScene:
+    """The scene of a robot and the topics of its frames."""
+
+    scene: ViewScene
+    robot: Robot
+    skin_bodies: tuple[str, ...] = ()
+    """Names of the bodies with skin, in the order of the scene's."""
+    points: PointBodies | None = None
+    """The skin if only its points are known."""
+    cloud: str = ""
+    """Topic of these points."""
+    feelers: list[str] = field(default_factory=list)
+    """Topics of the feelers' readings, in the order of the scene's feelers."""
+    images: list[str] = field(default_factory=list)
+    """Topics of the tactile images."""
+    notes: list[str] = field(default_factory=list)
+    """Messages about content that is not shown."""
+
+
+def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
+    """Return the scene of a robot.
+
+    Args:
+        index: The bag.
+        namespace: Namespace of the robot; None: the first one.
+
+    Raises:
+        BagError: The bag has no such robot, or nothing to show.
+    """
+    robot, notes = _robot(index, namespace)
+    layouts = _layouts(index, robot, "layout")
+    feelers = _layouts(index, robot, "feelers_layout")
+    markers = index.first[robot.scene_markers].value if robot.scene_markers else None
+    frames = _frames(index, robot, layouts, feelers, markers)
+    has_tf = any(topic.endswith("/tf") for topic in index.types)
+    bodies = {frame: k for k, frame in enumerate(frames)}
+    shapes = _shapes(markers, bodies, has_tf, frames[0], notes)
+    result = BagScene(ViewScene(index.path.name, tuple(frames), shapes), robot, notes=notes)
+    if layouts:
+        _add_skin(result, layouts, bodies)
+    else:
+        _add_points(result, index)
+    _add_feelers(result, feelers, bodies)
+    _add_images(result, index, bodies)
+    result.scene = replace(result.scene, taxel_scale=_scale(index, robot))
+    if index.damage:
+        notes.append(f"the bag is damaged ({index.damage}); damaged messages are skipped")
+    return result
+
+
+def _robot(index: BagIndex, namespace: str | None) -> tuple[Robot, list[str]]:
+    found = robots(index.types)
+    wanted = None if namespace is None else "/" + namespace.strip("/") if namespace.strip("/") else ""
+    if not found and not any(kind.endswith("/MarkerArray") for kind in index.types.values()):
+        raise BagError(f"{index.path}: the bag has neither scene_markers nor a tactile topic to show")
+    if wanted is not None and wanted not in found:
+        raise BagError(f"{index.path}: the bag has no namespace {namespace!r}")
+    if not found:
+        markers = next((topic for topic in index.types if topic.endswith("/scene_markers")), "")
+        return Robot("", scene_markers=markers), []
+    chosen = found[wanted] if wanted is not None else next(iter(found.values()))
+    others = [name or "/" for name in found if name != chosen.namespace]
+    notes = [f"showing {chosen.namespace or '/'}; also in the bag: {', '.join(others)}"] if others else []
+    return chosen, notes
+
+
+def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
+    """Return the last layout of each body, by body."""
+    beginning = f"{robot.namespace}/tactile/"
+    return {
+        message.value.body: message.value
+        for message in index.latched
+        if message.type_name == _LAYOUT
+        and message.topic.startswith(beginning)
+        and message.topic.endswith("/" + ending)
+    }
+
+
+def _frames(
+    index: BagIndex, robot: Robot, layouts: dict[str, Any], feelers: dict[str, Any], markers: Any
+) -> list[str]:
+    """Return the world frame and the frames of all shapes, taxels and feelers."""
+    root = next(
+        (
+            index.first[topic].value.header.frame_id
+            for topic in (robot.frame, robot.contacts, f"{robot.namespace}/tactile/points")
+            if topic in index.first
+        ),
+        "world",
+    )
+    of_layouts = [layout.header.frame_id for layout in (*layouts.values(), *feelers.values())]
+    of_markers = scene_markers.frames(markers) if markers else []
+    return list(dict.fromkeys([root, *of_markers, *of_layouts]))
+
+
+def _shapes(
+    markers: Any, bodies: dict[str, int], has_tf: bool, root: str, notes: list[str]
+) -> tuple[Shape, ...]:
+    if markers is None:
+        notes.append("no scene_markers in the bag: the scene's shapes are not shown")
+        return ()
+    if has_tf:
+        return tuple(scene_markers.shapes(markers, bodies))
+    notes.append("no /tf in the bag: body poses are unknown; only shapes fixed to the world are shown")
+    return tuple(scene_markers.shapes(markers, {root: 0}))
+
+
+def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int]) -> None:
+    counts = [len(layout.positions) // 3 for layout in layouts.values()]
+    result.skin_bodies = tuple(layouts)
+    result.scene = replace(
+        result.scene,
+        skin_bodies=np.array([bodies[layout.header.frame_id] for layout in layouts.values()]),
+        taxel_counts=np.array(counts),
+        taxel_positions=_rows(layout.positions for layout in layouts.values()),
+        taxel_normals=_rows(layout.normals for layout in layouts.values()),
+        taxel_spacings=np.array([layout.spacing for layout in layouts.values()], float),
+    )
+
+
+def _add_points(result: BagScene, index: BagIndex) -> None:
+    """Add the skin from ``tactile/points``, for a bag without layouts."""
+    topic = f"{result.robot.namespace}/tactile/points"
+    if index.types.get(topic) != _CLOUD:
+        if result.robot.frame or result.robot.arrays:
+            result.notes.append(
+                "neither layouts nor tactile/points in the bag: taxel positions are unknown; "
+                "record the topics tactile/BODY/layout, too"
+            )
+        return
+    result.notes.append("no layouts in the bag: taxels are from tactile/points")
+    result.cloud, result.points = topic, PointBodies(index.first[topic].value)
+    scene, points = result.scene, result.points
+    result.skin_bodies = tuple(f"points of body {number}" for number in points.numbers)
+    result.scene = replace(
+        scene,
+        bodies=scene.bodies + result.skin_bodies,
+        skin_bodies=len(scene.bodies) + np.arange(len(result.skin_bodies)),
+        taxel_counts=points.counts,
+        taxel_positions=points.positions,
+        taxel_normals=np.zeros_like(points.positions),
+        taxel_spacings=points.spacings,
+    )
+
+
+def _add_feelers(result: BagScene, feelers: dict[str, Any], bodies: dict[str, int]) -> None:
+    if not feelers:
+        return
+    counts = [len(layout.positions) // 3 for layout in feelers.values()]
+    indices = [bodies[layout.header.frame_id] for layout in feelers.values()]
+    result.feelers = [f"{result.robot.namespace}/tactile/{body}/feelers" for body in feelers]
+    result.scene = replace(
+        result.scene,
+        feeler_bodies=np.repeat(indices, counts),
+        feeler_positions=_rows(layout.positions for layout in feelers.values()),
+        feeler_normals=_rows(layout.normals for layout in feelers.values()),
+        feeler_lengths=np.concatenate([layout.lengths for layout in feelers.values()]).astype(float),
+    )
+
+
+def _add_images(result: BagScene, index: BagIndex, bodies: dict[str, int]) -> None:
+    result.images = sorted(result.robot.images)
+    firsts: list[Message] = [index.first[topic] for topic in result.images]
+    result.scene = replace(
+        result.scene,
+        images=tuple(
+            ImageInfo(
+                bodies.get(first.value.header.frame_id, 0),
+                first.value.width,
+                first.value.height,
+                "feelers" if first.value.encoding == "mono8" else "skin",
+            )
+            for first in firsts
+        ),
+    )
+
+
+def _scale(index: BagIndex, robot: Robot) -> float:
+    """Return the reading at the end of the colour scale."""
+    topics = [robot.frame] if robot.frame else sorted(robot.arrays)
+    peaks = np.array([peak for topic in topics for peak in index.peaks.get(topic, ())])
+    positive = peaks[peaks > 0.0]
+    return full_scale(float(np.percentile(positive, SCALE_PERCENTILE))) if len(positive) else 1.0
+
+
+def _rows(parts: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([part.reshape(-1, 3) for part in parts]).astype(float)

@@ -1,0 +1,74 @@
+"""The net force on each body over the last seconds."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from tactile_sim.view.content import ViewFrame
+
+SPAN = 10.0
+"""Simulation time that is kept [s]."""
+BINS = 300
+"""Number of samples in that time. Each is the maximum over its frames, which preserves short impacts."""
+MAX_GAP = 0.25
+"""Time between two frames above which they are not connected [s]."""
+
+
+class _Bin:
+    def __init__(self, time: float, forces: np.ndarray, starts_segment: bool):
+        self.time = time
+        self.forces = forces.copy()
+        self.starts_segment = starts_segment
+
+
+class ForceHistory:
+    """Stores force magnitudes in segments; between two segments the force is unknown.
+
+    Attributes:
+        forces: Magnitudes in the last frame (bodies,) [N].
+    """
+
+    def __init__(self, bodies: int):
+        self.forces = np.zeros(bodies)
+        self._time = 0.0
+        self._bins: deque[_Bin] = deque()
+
+    def add(self, frame: ViewFrame) -> None:
+        """Add the forces of a frame and discard samples later than it."""
+        if len(frame.forces) != len(self.forces) or not np.isfinite(frame.forces).all():
+            return
+        starts = frame.discontinuous or frame.time > self._time + MAX_GAP
+        while self._bins and self._bins[-1].time > frame.time:
+            self._bins.pop()
+            starts = True
+        self._time, self.forces = frame.time, np.linalg.norm(frame.forces, axis=1)
+        if starts or not self._bins or self._time >= self._bins[-1].time + SPAN / BINS:
+            self._bins.append(_Bin(self._time, self.forces, starts))
+        else:
+            np.maximum(self._bins[-1].forces, self.forces, out=self._bins[-1].forces)
+        while self._bins[0].time < self._time - SPAN:
+            self._bins.popleft()
+
+    def segments(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the segments.
+
+        Returns:
+            For each segment times (k,) relative to the last frame, at most 0 [s], and forces (k, bodies) [N].
+            The last segment ends with the last frame.
+        """
+        kept: list[list[tuple[float, np.ndarray]]] = []
+        for each in self._bins:
+            if each.starts_segment or not kept:
+                kept.append([])
+            kept[-1].append((each.time, each.forces))
+        if kept and kept[-1][-1][0] < self._time:
+            kept[-1].append((self._time, self.forces))
+        return [
+            (
+                np.array([time for time, _ in segment]) - self._time,
+                np.array([forces for _, forces in segment]),
+            )
+            for segment in kept
+        ]

@@ -1,0 +1,153 @@
+"""A plot of the net force on each body over the last seconds.
+
+It is drawn as SVG because viser's plots connect points across gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+from viser import GuiApi
+
+from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.panel.force_history import SPAN, ForceHistory
+
+MAX_LINES = 6
+"""Number of plotted bodies, those with the largest forces."""
+MIN_AXIS = 2.0
+"""Least end of the force axis [ends of the taxel scale], so that negligible forces look small."""
+COLORS = ("#ffcc1a", "#4dabf7", "#ff6b6b", "#51cf66", "#cc5de8", "#ff922b")
+WIDTH, HEIGHT = 300, 135
+"""Size of the plot in SVG units, about a pixel each."""
+LEFT, RIGHT, TOP, BOTTOM = 36, 8, 8, 18
+"""Margins for the numbers."""
+LINE_WIDTH, DOT_WIDTH = 1.5, 3.0
+TICKS = ((-SPAN, f"−{SPAN:g} s"), (-SPAN / 2, f"−{SPAN / 2:g} s"), (0.0, "now"))
+
+
+class ForcePlot:
+    """Stores the forces of the last seconds and plots the largest.
+
+    Attributes:
+        html: The plot in the panel.
+    """
+
+    def __init__(self, gui: GuiApi, scene: ViewScene):
+        self._names = [scene.bodies[int(body)] for body in scene.skin_bodies]
+        self._lines = list(range(min(MAX_LINES, len(self._names))))
+        """Indices of the plotted bodies among those with skin; each keeps its place and colour."""
+        self._history = ForceHistory(len(self._names))
+        self._min_axis = MIN_AXIS * scene.taxel_scale
+        self._axis = 0.0
+        """End of the force axis [N]."""
+        self.html = gui.add_html("")
+        self.draw()
+
+    def add(self, frame: ViewFrame) -> None:
+        """Store the forces of a frame."""
+        self._history.add(frame)
+
+    def draw(self) -> None:
+        """Plot the stored forces."""
+        segments = self._history.segments()
+        largest = np.max(
+            [forces.max(axis=0) for _, forces in segments] or [np.zeros(len(self._names))], axis=0
+        )
+        self._select_lines(largest)
+        self._scale_axis(float(largest.max(initial=0.0)))
+        current = [(self._names[body], self._history.forces[body]) for body in self._lines]
+        plotted = [(times, forces[:, self._lines]) for times, forces in segments]
+        self.html.content = (
+            '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">net force on a body [N]'
+            f"{plot_svg(plotted, self._axis)}{_key(current)}</div>"
+        )
+
+    def _select_lines(self, largest: np.ndarray) -> None:
+        """Replace the plotted body with the smallest force by a body with more than twice that force."""
+        for body in np.argsort(-largest)[:MAX_LINES].tolist():
+            smallest = min(self._lines, key=lambda line: largest[line])
+            if body not in self._lines and largest[body] > 2.0 * largest[smallest]:
+                self._lines[self._lines.index(smallest)] = body
+
+    def _scale_axis(self, largest: float) -> None:
+        """Scale the axis in steps of 1, 2 and 5. It shrinks with hysteresis so that it does not flicker."""
+        needed = full_scale(max(largest, self._min_axis))
+        if needed > self._axis or needed < self._axis / 4.0:
+            self._axis = needed
+
+
+def plot_svg(segments: list[tuple[np.ndarray, np.ndarray]], axis: float) -> str:
+    """Return a line plot as SVG.
+
+    Args:
+        segments: For each segment times (k,) from -`SPAN` to 0 [s] and values (k, lines) from 0 to ``axis``.
+        axis: End of the value axis: 1, 2 or 5 times a power of ten.
+    """
+    lines = [
+        f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" stroke="{color}"'
+        f' stroke-width="{LINE_WIDTH if len(times) > 1 else DOT_WIDTH}"/>'
+        for times, values in segments
+        for points, color in zip(_points(times, values, axis), COLORS, strict=False)
+    ]
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="width: 100%; display: block" font-size="11">'
+        f'<g stroke="currentColor" stroke-opacity="0.2">{"".join(_grid(axis))}</g>'
+        f'<g fill="currentColor">{"".join(_numbers(axis))}</g>'
+        '<g fill="none" stroke-linejoin="round" stroke-linecap="round">'
+        f"{''.join(lines)}</g></svg>"
+    )
+
+
+def _points(times: np.ndarray, values: np.ndarray, axis: float) -> Iterator[list[list[float]]]:
+    """Yield the points of each line in SVG units. A single point is repeated, which draws a dot."""
+    for column in values.T:
+        points = np.stack([_x(times), _y(column, axis)], axis=1).tolist()
+        yield points if len(points) > 1 else 2 * points
+
+
+def _levels(axis: float) -> list[float]:
+    """Return the values with a grid line."""
+    count = 5 if f"{axis:e}"[0] == "5" else 4
+    return [axis * k / count for k in range(count + 1)]
+
+
+def _grid(axis: float) -> Iterator[str]:
+    for level in _levels(axis):
+        y = _y(level, axis)
+        yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+    for time, _ in TICKS:
+        x = _x(time)
+        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+
+
+def _numbers(axis: float) -> Iterator[str]:
+    for level in _levels(axis):
+        yield f'<text x="{LEFT - 4}" y="{_y(level, axis) + 3.5:.1f}" text-anchor="end">{level:g}</text>'
+    for (time, text), anchor in zip(TICKS, ("start", "middle", "end"), strict=True):
+        yield f'<text x="{_x(time):.1f}" y="{HEIGHT - 4}" text-anchor="{anchor}">{text}</text>'
+
+
+def _x(times: np.ndarray | float) -> np.ndarray | float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * (1.0 + times / SPAN)
+
+
+def _y(values: np.ndarray | float, axis: float) -> np.ndarray | float:
+    return TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - values / axis)
+
+
+def _key(current: list[tuple[str, float]]) -> str:
+    """Return the names, colours and current forces of the lines in two columns."""
+    cells = "".join(
+        '<div style="display: flex; gap: 0.4em; min-width: 0; align-items: center">'
+        f'<div style="width: 0.8em; height: 0.25em; flex: none; background: {color}"></div>'
+        f'<div style="overflow: hidden; text-overflow: ellipsis" title="{escape(name)}">'
+        f"{escape(name)}</div><b>{force:.3g}</b></div>"
+        for (name, force), color in zip(current, COLORS, strict=False)
+    )
+    return (
+        '<div style="display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);'
+        f' column-gap: 1.5em; font-variant-numeric: tabular-nums">{cells}</div>'
+    )

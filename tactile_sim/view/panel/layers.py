@@ -1,0 +1,34 @@
+"""Inputs that show and hide parts of the scene."""
+
+from __future__ import annotations
+
+from viser import GuiApi
+
+from tactile_sim.view.content import ViewScene
+from tactile_sim.view.panel.user_input import on_user
+from tactile_sim.view.scene.browser_scene import BrowserScene
+from tactile_sim.view.scene.feeler_lines import CHOICES
+from tactile_sim.view.scene.force_markers import ForceMarkers
+
+ARROWS_HINT = "Contacts: normal green, first tangent red, second tangent blue. Bodies: net force yellow."
+TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
+"""Order in the panel, below the legend."""
+
+
+class Layers:
+    """Adds a checkbox for transparent bodies and a folder with a checkbox for each layer."""
+
+    def __init__(self, gui: GuiApi, scene: ViewScene, drawn: BrowserScene, markers: ForceMarkers):
+        transparent = gui.add_checkbox(
+            "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
+        )
+        with gui.add_folder("Layers", expand_by_default=False, order=FOLDER_ORDER):
+            taxels = gui.add_checkbox("taxels", True, visible=len(scene.taxel_positions) > 0)
+            arrows = gui.add_checkbox("force arrows", True, hint=ARROWS_HINT)
+            points = gui.add_checkbox("contact points", True, hint="White.")
+            feelers = gui.add_dropdown("feelers", CHOICES, visible=len(scene.feeler_positions) > 0)
+        on_user(transparent, drawn.set_transparent)
+        on_user(taxels, drawn.set_taxels_visible)
+        on_user(feelers, drawn.feelers.select)
+        for box in (arrows, points):
+            on_user(box, lambda _: markers.set_visible(arrows.value, points.value))

@@ -1,0 +1,103 @@
+"""A number input in the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock, Timer
+
+from viser import GuiApi
+
+from tactile_sim.view.panel.user_input import on_user
+
+SETTLE_TIME = 0.5
+"""Time after the last keystroke until a value takes effect [s]; a user who types 0.5 first enters 0."""
+UNFINISHED_TIME = 3.0
+"""The same for text that is not a number [s]."""
+
+
+class NumberField:
+    """Rejects invalid numbers with a notice and reverts to the last valid one.
+
+    It is a text input because browsers do not report when a number input becomes empty.
+
+    Attributes:
+        value: The last valid number.
+    """
+
+    def __init__(
+        self,
+        gui: GuiApi,
+        label: str,
+        value: float,
+        is_valid: Callable[[float], bool],
+        valid_range: str,
+        notify: Callable[[str], None],
+        on_change: Callable[[float], None] | None = None,
+        hint: str | None = None,
+    ):
+        """Add the input to the panel.
+
+        Args:
+            gui: viser's panel.
+            label: Label of the input.
+            value: Initial value.
+            is_valid: Whether a number is accepted.
+            valid_range: Description of the accepted numbers.
+            notify: Shows the user why a value is rejected.
+            on_change: Called with each new number.
+            hint: Tooltip.
+        """
+        self.value = value
+        self._label, self._is_valid, self._valid_range = label, is_valid, valid_range
+        self._notify, self._on_change = notify, on_change
+        self._timer: Timer | None = None
+        self._lock = Lock()
+        self._input = gui.add_text(label, _text(value), hint=hint)
+        self._put = on_user(self._input, self._on_input)
+
+    def settle(self) -> bool:
+        """Apply the entered text now and return whether it is a valid number."""
+        with self._lock:
+            if self._timer:
+                self._timer.cancel()
+            text = self._input.value.strip()
+            number = self._parse(text)
+            if number is None:
+                self._put(_text(self.value))
+            changed = number is not None and number != self.value
+            self.value = self.value if number is None else number
+        if number is None:
+            self._notify(
+                f"{self._label}: must be {self._valid_range}, got {text!r}; kept {_text(self.value)}"
+            )
+        elif changed and self._on_change:
+            self._on_change(number)
+        return number is not None
+
+    def show(self, value: float) -> None:
+        """Set the number from the program."""
+        self.value = value
+        self._put(_text(value))
+
+    def _on_input(self, text: str) -> None:
+        with self._lock:
+            if self._timer:
+                self._timer.cancel()
+            self._timer = Timer(UNFINISHED_TIME if _number(text) is None else SETTLE_TIME, self.settle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _parse(self, text: str) -> float | None:
+        number = _number(text)
+        return number if number is not None and self._is_valid(number) else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _text(value: float) -> str:
+    return f"{value:.10g}"

@@ -1,0 +1,247 @@
+"""The panel beside the scene: state, controls, force plot and tactile images."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+from threading import Lock, Timer
+
+import numpy as np
+from viser import GuiApi, GuiImageHandle
+
+from tactile_sim.actions import ACTIONS
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.controls import Controls
+from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
+from tactile_sim.view.panel.force_plot import ForcePlot
+from tactile_sim.view.panel.legend import legend
+from tactile_sim.view.panel.number_field import NumberField
+
+REFRESH = 0.1
+"""Wall time between two updates of the panel [s]."""
+IMAGE_WIDTH = 240
+"""Width to which smaller images are enlarged [px]."""
+MAX_EXPANDED = 3
+"""The folder of tactile images is open at first if it has at most this many images."""
+ENCODING_TIME = 0.01
+"""Wall time per update for encoding images [s]. The rest follows with the next updates, in turn."""
+NOTICE_TIME = 6.0
+"""Wall time that a notice is shown [s]. The notice of a bag remains."""
+MAX_STEPS = 100_000
+"""Number of steps per click."""
+MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
+"""Range of the real-time factor, besides 0."""
+STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER = -40.0, -39.0, -38.0, -37.0
+"""Order of the elements at the top of the panel."""
+INITIAL_STATE = "initial state"
+PUSH, THROW = "push", "throw a ball"
+MAX_PUSH = 50.0
+"""Largest push [ends of the taxel scale]; an end is about a tenth of the weight of the moving bodies."""
+
+
+class Panel:
+    """Shows frames and passes requests of users on.
+
+    Attributes:
+        images: The tactile images.
+        plot: The force plot as HTML; None without skin.
+    """
+
+    def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls | None):
+        """Add the elements to viser's panel.
+
+        Args:
+            gui: viser's panel.
+            scene: The scene.
+            controls: Receives the requests; None: the panel has no controls.
+        """
+        self._gui = gui
+        self._scene = scene
+        self._controls = controls
+        self._due = 0.0
+        self._pending: ViewFrame | None = None
+        """The last frame until it is shown completely."""
+        self._paused = False
+        self._notice_timer: Timer | None = None
+        self._notice_lock = Lock()
+        self._scale = (scene.taxel_scale, "N")
+        """End of the taxels' colour scale, and its unit."""
+        self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
+        self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
+        self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
+        self._show_notice("")
+        if len(scene.taxel_positions):
+            self._legend = gui.add_html(legend(*self._scale), order=LEGEND_ORDER)
+        if controls is not None:
+            self._add_controls(controls)
+        self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
+        self.plot = self._plot and self._plot.html
+        self._actuators = (
+            ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
+        )
+        self.images = self._add_images()
+        self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
+        """Pixels that the images show."""
+        self._turn = 0
+
+    # -- requests --------------------------------------------------------------------------------------------
+
+    def _add_controls(self, controls: Controls) -> None:
+        gui = self._gui
+        self._pause = gui.add_button("Pause", color="yellow")
+        self._pause.on_click(lambda _: controls.ask("pause", not self._paused))
+        self._steps = NumberField(
+            gui, "steps per click", 1, _is_count, f"a whole number from 1 to {MAX_STEPS}", self.notify
+        )
+        gui.add_button("Step", hint="Takes steps while paused.").on_click(lambda _: self._step(controls))
+        keyframe = gui.add_dropdown("reset to", (INITIAL_STATE, *self._scene.keyframes))
+        gui.add_button("Reset").on_click(
+            lambda _: controls.ask("reset", "" if keyframe.value == INITIAL_STATE else keyframe.value)
+        )
+        for name in self._scene.actions:
+            self._add_button(controls, name)
+        NumberField(
+            gui,
+            "real-time factor",
+            float(self._scene.real_time_factor),
+            lambda factor: factor == 0.0 or MIN_FACTOR <= factor <= MAX_FACTOR,
+            f"from {MIN_FACTOR:g} to {MAX_FACTOR:g}, or 0",
+            self.notify,
+            partial(controls.ask, "set_parameter", "real_time_factor"),
+            hint="1: real time; 0: as fast as possible.",
+        )
+        end = self._scene.taxel_scale
+        with gui.add_folder("Click on a body", expand_by_default=False):
+            choices = (PUSH, THROW) if "throw" in self._scene.actions else (PUSH,)
+            self._action = gui.add_dropdown("action", choices)
+            self._push_force = gui.add_slider("force [N]", 0.0, MAX_PUSH * end, end / 2.0, 10.0 * end)
+
+    def _add_button(self, controls: Controls, name: str) -> None:
+        """Add the button of an action without arguments."""
+        button = self._gui.add_button(ACTIONS[name].label.capitalize(), hint=ACTIONS[name].description)
+        button.on_click(lambda _: controls.ask(name))
+
+    def _step(self, controls: Controls) -> None:
+        self.notify("")
+        if self._steps.settle():
+            controls.ask("step", int(self._steps.value))
+
+    def on_click(self, body: int, direction: np.ndarray) -> None:
+        """Push the clicked body or throw a ball.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            direction: View direction (3,), world frame.
+        """
+        length = np.linalg.norm(direction)
+        if self._controls is None or length == 0.0:
+            return
+        if self._action.value == THROW:
+            self._controls.ask("throw")
+        elif body in self._scene.pushable_bodies:
+            force = np.clip(self._push_force.value, 0.0, MAX_PUSH * self._scene.taxel_scale)
+            self._controls.ask("push", body, force * direction / length)
+        else:
+            self.notify(f"{self._scene.bodies[body]}: is fixed to the world and cannot be pushed")
+
+    # -- frames ----------------------------------------------------------------------------------------------
+
+    def draw(self, frame: ViewFrame) -> None:
+        """Show a frame, at most every `REFRESH` unless it is paused."""
+        if self._plot:
+            self._plot.add(frame)
+        if self._actuators:
+            self._actuators.initialise(frame.controls)
+        self._pending = frame
+        self.draw_pending()
+
+    def draw_pending(self) -> None:
+        """Show what is left of the last frame, if an update is due."""
+        frame, now = self._pending, time.monotonic()
+        if frame is None:
+            return
+        at_once = frame.paused or frame.paused != self._paused or frame.fault
+        if now < self._due and not at_once:
+            return
+        self._due = now + REFRESH
+        self._draw_state(frame)
+        if self._plot:
+            self._plot.draw()
+        if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):
+            self._pending = None
+
+    def _draw_state(self, frame: ViewFrame) -> None:
+        pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
+        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}")
+        if self._controls is not None and frame.paused != self._paused:
+            self._pause.label = "Run" if frame.paused else "Pause"
+            self._pause.color = "green" if frame.paused else "yellow"
+        self._paused = frame.paused
+        self._fault.content = _line(escape(frame.fault), "#ff6b6b")
+        self._fault.visible = bool(frame.fault)
+        scale = (frame.taxel_scale or self._scene.taxel_scale, frame.unit)
+        if scale != self._scale and len(self._scene.taxel_positions):
+            self._scale = scale
+            self._legend.content = legend(*scale)
+
+    def _draw_images(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
+        """Update changed images in turn for some wall time [s] and return whether all are up to date."""
+        end = time.monotonic() + time_limit
+        for _ in images:
+            if time.monotonic() > end:
+                return False
+            k = self._turn = (self._turn + 1) % len(self.images)
+            if not np.array_equal(self._pixels[k], images[k]):
+                self._pixels[k] = images[k]
+                self.images[k].image = _enlarged(images[k])
+        return True
+
+    def notify(self, text: str) -> None:
+        """Show a notice for some time or until the next one."""
+        with self._notice_lock:
+            if self._notice_timer:
+                self._notice_timer.cancel()
+            self._notice_timer = None
+            self._show_notice(text)
+            if text and self._controls is not None:
+                self._notice_timer = Timer(NOTICE_TIME, self._show_notice, [""])
+                self._notice_timer.daemon = True
+                self._notice_timer.start()
+
+    def _show_notice(self, text: str) -> None:
+        """Show a notice. Its line stays when it is empty, because moving buttons are easily missed."""
+        self._notice.content = _line(escape(text) or "&nbsp;", "#ffd43b")
+        self._notice.visible = bool(text) or self._controls is not None
+
+    def _add_images(self) -> list[GuiImageHandle]:
+        infos = self._scene.images
+        if not infos:
+            return []
+        with self._gui.add_folder(
+            f"Tactile images ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED
+        ):
+            return [
+                self._gui.add_image(
+                    _enlarged(np.zeros((info.height, info.width), np.uint8)),
+                    label=f"{self._scene.bodies[info.body]}: {info.source}",
+                    format="png",
+                )
+                for info in infos
+            ]
+
+
+def _is_count(number: float) -> bool:
+    return 1 <= number <= MAX_STEPS and number == int(number)
+
+
+def _line(text: str, color: str = "inherit") -> str:
+    return f'<div style="padding: 0 1em 0.4em 1em; font-size: 0.9em; color: {color}">{text}</div>'
+
+
+def _enlarged(pixels: np.ndarray) -> np.ndarray:
+    """Return an image (height, width) or (height, width, 3) as RGB, enlarged by a whole factor."""
+    colored = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+    factor = max(1, IMAGE_WIDTH // max(pixels.shape[1], 1))
+    return colored.repeat(factor, axis=0).repeat(factor, axis=1)

@@ -1,0 +1,39 @@
+"""Inputs of the panel that both users and the program set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from viser import GuiEvent, GuiInputHandle
+
+
+def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Call a function with each value that a user enters.
+
+    viser stores a user's value at once and runs callbacks later. A value that the program sets between the
+    two is ignored, because it would overwrite the user's.
+
+    Args:
+        handle: The input.
+        callback: Called with each value from a user.
+
+    Returns:
+        A function that sets the input from the program.
+    """
+    known = handle.value
+
+    @handle.on_update
+    def _(event: GuiEvent) -> None:
+        nonlocal known
+        if event.client is not None:
+            known = event.target.value
+            callback(known)
+
+    def put(value: Any) -> None:
+        nonlocal known
+        if handle.value == known:
+            known = value
+            handle.value = value  # type: ignore[misc]  # mypy does not see the setter of viser's property
+
+    return put

@@ -1,0 +1,74 @@
+"""The connection between a simulation and its view: short messages, each delivered whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from typing import Any
+
+MAX_MESSAGE = 1 << 16
+"""Size of a message [bytes]."""
+
+
+class Connection:
+    """One end. Messages are mappings of JSON values; `tactile_sim.view.process.view_process` lists them."""
+
+    def __init__(self, end: socket.socket):
+        self._end = end
+        self._poll = select.poll()
+        self._poll.register(end, select.POLLIN)
+
+    @staticmethod
+    def pair() -> tuple[Connection, Connection]:
+        """Return both ends of a new connection."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return Connection(ours), Connection(theirs)
+
+    @staticmethod
+    def of(file: int) -> Connection:
+        """Return the end with this file descriptor."""
+        return Connection(socket.socket(fileno=file))
+
+    @property
+    def file(self) -> int:
+        """File descriptor."""
+        return self._end.fileno()
+
+    def send(self, **message: Any) -> None:
+        """Send without waiting; drop the message if it is too large or the peer is gone or far behind."""
+        data = json.dumps(message).encode()
+        if len(data) > MAX_MESSAGE:
+            return
+        try:
+            self._end.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+        except OSError:
+            pass
+
+    def receive(self, timeout: float | None = None) -> dict[str, Any] | None:
+        """Return the next message.
+
+        Args:
+            timeout: [s]; None: wait until there is one.
+
+        Returns:
+            The message, empty after the timeout; None if the peer is gone.
+        """
+        try:
+            if not self._poll.poll(None if timeout is None else timeout * 1e3):
+                return {}
+            data = self._end.recv(MAX_MESSAGE)
+        except OSError:
+            return None
+        return json.loads(data) if data else None
+
+    def shut_down(self) -> None:
+        """End the connection: ``receive`` returns None on both ends from now on."""
+        try:
+            self._end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        """Close the file descriptor."""
+        self._end.close()

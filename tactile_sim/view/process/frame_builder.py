@@ -1,0 +1,93 @@
+"""Frames of a simulation, computed in the view's process from the shared memory."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.drawing.arrows import force_arrows
+from tactile_sim.engines import Contacts
+from tactile_sim.frames import to_xyzw
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.process.image_renderer import ImageRenderer
+from tactile_sim.view.process.replica import Replica
+
+WINDOW = 1.0
+"""Wall time over which the real-time factor is measured [s]."""
+
+
+class FrameBuilder:
+    """Builds frames from records of `tactile_sim.view.process.shared_frame`."""
+
+    def __init__(self, scene: ViewScene, renderer: ImageRenderer | None, replica: Replica | None):
+        """Create a builder.
+
+        Args:
+            scene: The scene.
+            renderer: Renders the tactile images; None: there are none.
+            replica: Computes missing fields of records; None: records are complete.
+        """
+        self._scene = scene
+        self._replica = replica
+        self._renderer = renderer
+        self._skin_bodies = np.asarray(scene.skin_bodies, int)
+        self._past: deque[tuple[float, float]] = deque()
+        """Wall and simulation time of the frames within the window [s]."""
+        self._origin = 0
+        """Step of the last reset. Pushes and throws increase it by one."""
+
+    def build(self, record: np.ndarray) -> ViewFrame:
+        """Return the frame of a record and complete the record."""
+        if self._replica:
+            self._replica.complete(record)
+        quaternions = record["quaternions"]
+        rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()
+        contacts = record["contacts"][: int(record["contact_count"])]
+        arrows, kinds = force_arrows(
+            contacts,
+            record["positions"],
+            rotations,
+            self._skin_bodies,
+            record["wrenches"],
+            float(record["force_scale"]),
+        )
+        channels = int(record["channels"])
+        values = record["readings"][: channels * len(self._scene.taxel_positions)]
+        readings = np.linalg.norm(values.reshape(-1, channels), axis=1)
+        discontinuous = self._is_discontinuous(record)
+        feelers, scale = record["feelers"], float(record["taxel_scale"]) or self._scene.taxel_scale
+        return ViewFrame(
+            time=float(record["time"]),
+            body_positions=record["positions"],
+            body_quaternions=quaternions,
+            readings=readings,
+            unit=bytes(record["unit"]).rstrip(b"\0").decode(),
+            taxel_scale=scale,
+            forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
+            contact_points=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
+            arrows=arrows,
+            arrow_kinds=kinds,
+            free_lengths=feelers,
+            images=self._renderer.render(readings, scale, feelers) if self._renderer else (),
+            controls=record["controls"],
+            real_time_factor=self._real_time_factor(float(record["time"])),
+            paused=bool(record["paused"]),
+            discontinuous=discontinuous,
+            fault=bytes(record["fault"]).rstrip(b"\0").decode(errors="ignore"),
+        )
+
+    def _is_discontinuous(self, record: np.ndarray) -> bool:
+        """Return whether a reset, a throw or a push happened since the last frame."""
+        before, self._origin = self._origin, int(record["step"] - record["taken"])
+        return not self._past or before != self._origin
+
+    def _real_time_factor(self, now: float) -> float:
+        wall = time.monotonic()
+        self._past.append((wall, now))
+        while len(self._past) > 2 and wall - self._past[1][0] > WINDOW:
+            self._past.popleft()
+        began, then = self._past[0]
+        return (now - then) / (wall - began) if wall > began else 0.0

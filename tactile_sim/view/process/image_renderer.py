@@ -1,0 +1,72 @@
+"""The tactile images of a view, rendered in the view's process."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.feelers.image import image
+from tactile_sim.feelers.placed import Placed
+from tactile_sim.feelers.skin_image import SkinImage, mappable
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.content import ImageInfo
+
+
+class _FeelerBody(NamedTuple):
+    """A body with feelers, which are [start, stop) in arrays of all feelers."""
+
+    start: int
+    stop: int
+    placed: Placed
+
+
+class _SkinBody(NamedTuple):
+    """A body whose skin has a UV map; its taxels are [start, stop) in arrays of all taxels."""
+
+    body_id: int
+    start: int
+    stop: int
+    map: SkinImage
+
+
+class ImageRenderer:
+    """Renders the images of feelers, white where covered, and then of skins, in the colours of the readings.
+
+    Attributes:
+        infos: Body and size of each image.
+    """
+
+    def __init__(self, simulation: Simulation):
+        model, skin = simulation.engine.model, simulation.skin
+        self._feeler_bodies = [
+            _FeelerBody(body.start, body.stop, body.placed) for body in simulation.feelers.bodies
+        ]
+        self._skin_bodies = [
+            _SkinBody(body.body_id, body.start, body.stop, SkinImage(model, skin, index))
+            for index, body in enumerate(skin.bodies)
+            if mappable(model, body.geom_ids)
+        ]
+        self.infos = (
+            *(
+                ImageInfo(body.placed.body_id, body.placed.width, body.placed.height, "feelers")
+                for body in self._feeler_bodies
+            ),
+            *(ImageInfo(body.body_id, body.map.width, body.map.height) for body in self._skin_bodies),
+        )
+
+    def render(self, readings: np.ndarray, scale: float, free_lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Render all images.
+
+        Args:
+            readings: Magnitudes of all taxels (n,).
+            scale: Reading at the end of the colour scale.
+            free_lengths: Free lengths of all feelers (f,) [m].
+
+        Returns:
+            Images (height, width) or (height, width, 3) uint8.
+        """
+        return (
+            *(image(body.placed, free_lengths[body.start : body.stop]) for body in self._feeler_bodies),
+            *(body.map.image(readings[body.start : body.stop], scale) for body in self._skin_bodies),
+        )

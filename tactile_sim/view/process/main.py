@@ -1,0 +1,84 @@
+"""The process of a view: it shows the frames of the shared memory in browsers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.child import end_quickly
+from tactile_sim.errors import TactileSimError
+from tactile_sim.view.process.connection import Connection
+from tactile_sim.view.process.frame_builder import FrameBuilder
+from tactile_sim.view.process.replica import Replica, state_size
+from tactile_sim.view.process.shared_frame import SharedFrame
+from tactile_sim.view.viewer import Viewer
+
+FRAME_INTERVAL = 0.005
+"""Time between two checks for a new frame while a browser is connected [s]."""
+COUNT_INTERVAL = 0.05
+"""The same without browsers [s]."""
+
+
+class RequestSender:
+    """Sends the requests of browsers to the simulation, see `tactile_sim.actions`."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+
+    def ask(self, action: str, *arguments: Any) -> None:
+        """Request an action; arguments: numbers, texts and arrays."""
+        values = [np.asarray(value).tolist() for value in arguments]
+        self._connection.send(request=action, arguments=values)
+
+
+def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
+    """Show frames and notices until the simulation closes the connection."""
+    while (message := connection.receive(FRAME_INTERVAL if shared.clients else COUNT_INTERVAL)) is not None:
+        shared.clients = viewer.clients
+        if "notice" in message:
+            viewer.notify(message["notice"])
+        if (record := shared.read()) is not None:
+            viewer.show(builder.build(record))
+        else:
+            viewer.show_pending()
+
+
+def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
+    """Serve one simulation.
+
+    Args:
+        arguments_file: Descriptor of a file with the pickled arguments of `ViewProcess`.
+        memory_file: Descriptor of the shared memory.
+        connection_file: Descriptor of the connection.
+
+    Returns:
+        The exit code.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to clean up
+    with os.fdopen(int(arguments_file), "rb") as file:
+        scene, endpoint, renderer, settings, accepts_requests = pickle.load(file)
+    replica = Replica(settings) if settings else None
+    connection = Connection.of(int(connection_file))
+    shared = SharedFrame(scene, int(memory_file), state_size(replica.simulation) if replica else 0)
+    try:
+        viewer = Viewer(scene, endpoint, RequestSender(connection) if accepts_requests else None)
+    except TactileSimError as error:
+        connection.send(error=str(error))
+        return 2
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the end of the connection ends the process
+    connection.send(url=viewer.url)
+    try:
+        serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica))
+    finally:
+        viewer.close()
+    return 0
+
+
+if __name__ == "__main__":
+    end_quickly()
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,149 @@
+"""Publishes the states of a running simulation to its view and handles requests from browsers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.actions import ACTIONS
+from tactile_sim.config import Settings
+from tactile_sim.errors import TactileSimError
+from tactile_sim.loop.requests import Requests
+from tactile_sim.loop.runner import Runner
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.process.image_renderer import ImageRenderer
+from tactile_sim.view.process.replica import read_state, state_size
+from tactile_sim.view.process.view_process import INTERVAL, ViewProcess
+from tactile_sim.view.scene.from_model import scene_of_simulation
+from tactile_sim.view.web.address import Endpoint
+
+
+class ViewPublisher:
+    """Writes the state of a simulation to the shared memory, at most every `INTERVAL` of wall time.
+
+    Without browsers the loop only reads their number. If the view's process ends, the simulation continues.
+
+    Attributes:
+        url: To open in a browser on this machine.
+    """
+
+    def __init__(self, simulation: Simulation, process: ViewProcess):
+        """Create a publisher.
+
+        Args:
+            simulation: The simulation.
+            process: The process that shows its scene.
+        """
+        self._simulation = simulation
+        self._process = process
+        self.url = process.url
+        self._shared = process.shared
+        self._runner: Runner
+        self._requests: Requests
+        self._state = np.empty(state_size(simulation))
+        """The last valid state."""
+        self._due = 0.0
+        """Wall time from which the next frame may be written [s]."""
+        self._written: tuple[int, bool, str | None] | None = None
+        """Step, pause and fault of the last frame; None: something else has changed since."""
+        self._readings: np.ndarray | None = None
+        self._zero: np.ndarray | None = None
+        """Published and tared readings at the last frame."""
+        self._settings: Settings | None = None
+        """Settings at the last frame."""
+
+    @staticmethod
+    def open(simulation: Simulation, endpoint: Endpoint) -> ViewPublisher:
+        """Start a view of a simulation.
+
+        Raises:
+            CommandError: The endpoint cannot be served.
+        """
+        renderer = ImageRenderer(simulation)
+        scene = scene_of_simulation(simulation, renderer.infos)
+        return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
+
+    def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
+        """Start to publish a loop and to handle requests; call before the loop starts.
+
+        Args:
+            runner: The loop.
+            on_lost: Called in another thread with the reason if the view's process ends by itself; None: log
+                a warning.
+        """
+        self._runner = runner
+        self._requests = Requests(runner)
+        read_state(self._simulation, self._state)
+        self._process.listen(self._on_request, on_lost or self._warn)
+        runner.watch = self.poll
+
+    def close(self) -> None:
+        """End the view."""
+        self._process.close()
+
+    def poll(self) -> None:
+        """Write a frame if a browser is connected, something has changed and `INTERVAL` has passed."""
+        if not self._shared.clients or (now := time.monotonic()) < self._due:
+            return
+        simulation = self._simulation
+        present = simulation.step_count, self._runner.paused, self._runner.fault
+        new_readings = simulation.published_readings is not self._readings
+        if new_readings or simulation.settings is not self._settings or present != self._written:
+            # The loop polls at irregular times; a late frame does not delay the next one.
+            self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
+            self._written = present
+            self._write(*present)
+
+    def _write(self, step: int, paused: bool, fault: str | None) -> None:
+        simulation = self._simulation
+        if not fault:
+            read_state(simulation, self._state)
+        self._readings = simulation.published_readings
+        changed: dict[str, Any] = {}
+        if simulation.has_memory and self._readings is not None:
+            changed["readings"] = self._readings
+        elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
+            self._zero = changed["zero"] = zero
+        if (settings := simulation.settings) is not self._settings:
+            self._settings = settings
+            changed |= {
+                "force_scale": settings.markers.force_scale,
+                "taxel_scale": settings.markers.taxel_scale,
+                "touch_function": settings.skin.touch_function.encode(),
+                "response_function": settings.skin.response_function.encode(),
+            }
+        self._process.write(
+            **changed,
+            has_readings="readings" in changed,
+            tared=simulation.signal_chain.zero is not None,
+            time=simulation.time,
+            paused=paused,
+            fault=(fault or "").encode(),
+            state=self._state,
+            step=step,
+            taken=simulation.steps_since_reset,
+        )
+
+    # -- in the thread that receives requests ----------------------------------------------------------------
+
+    def _on_request(self, request: str, arguments: list[Any]) -> None:
+        self._requests.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
+
+    def _answer(self, request: str, future: Future) -> None:
+        self._written = None
+        try:
+            answer = future.result()
+        except TactileSimError as error:
+            self._process.notify(str(error))
+        else:
+            if isinstance(answer, str) and ACTIONS[request].answered:
+                self._process.notify(answer)
+
+    def _warn(self, reason: str) -> None:
+        self._runner.post(
+            lambda: self._runner.output.warn(f"the web view failed ({reason}); the simulation continues")
+        )

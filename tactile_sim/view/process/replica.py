@@ -1,0 +1,81 @@
+"""A simulation in the view's process that never steps: it is set to each state of the real one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import mujoco
+import numpy as np
+
+from tactile_sim.config import Settings
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import TOUCH_FUNCTIONS
+from tactile_sim.snapshot import Snapshot
+from tactile_sim.view.process.shared_frame import update_record
+
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+"""The part of MuJoCo's state that determines all forces."""
+
+
+def state_size(simulation: Simulation) -> int:
+    """Return the length of a state."""
+    return mujoco.mj_stateSize(simulation.engine.model, STATE) + simulation.engine.desired.size
+
+
+def read_state(simulation: Simulation, state: np.ndarray) -> None:
+    """Read MuJoCo's state and the desired joint values into ``state`` (state_size,)."""
+    engine = simulation.engine
+    physics = state[: len(state) - engine.desired.size]
+    mujoco.mj_getState(engine.model, engine.data, physics, STATE)
+    state[len(physics) :] = engine.desired.ravel()
+
+
+def set_state(simulation: Simulation, state: np.ndarray) -> None:
+    """Set a simulation to a state that `read_state` read from another one of the same scene."""
+    engine = simulation.engine
+    physics = state[: len(state) - engine.desired.size]
+    mujoco.mj_setState(engine.model, engine.data, physics, STATE)
+    engine.desired[:] = state[len(physics) :].reshape(engine.desired.shape)
+
+
+class Replica:
+    """Computes poses, contacts, readings and feelers from a state, so that the real simulation need not.
+
+    It cannot compute readings that depend on earlier states; those are sent.
+    """
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self.simulation = Simulation(settings)
+
+    def complete(self, record: np.ndarray) -> None:
+        """Compute the fields of a record that follow from its state."""
+        simulation = self.simulation
+        engine = simulation.engine
+        set_state(simulation, record["state"])
+        simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
+        touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
+        skin = simulation.settings.skin
+        if (touch, response) != (skin.touch_function, skin.response_function):
+            skin = dataclasses.replace(skin, touch_function=touch, response_function=response)
+            simulation.update(dataclasses.replace(self._settings, skin=skin))
+        snapshot = simulation.snapshot()
+        if not record["has_readings"]:
+            update_record(record, readings=self._readings(record, snapshot))
+        update_record(
+            record,
+            positions=engine.body_positions,
+            quaternions=engine.body_quaternions,
+            unit=TOUCH_FUNCTIONS[touch].unit.encode(),
+            wrenches=snapshot.wrenches,
+            contacts=snapshot.contacts.values,
+            feelers=snapshot.feelers,
+            controls=engine.data.ctrl,
+        )
+
+    def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
+        """Return the readings (taxels, channels) of a snapshot with the tare of the real simulation."""
+        function = TOUCH_FUNCTIONS[self.simulation.settings.skin.touch_function]
+        zero = record["zero"][: len(self.simulation.skin.positions) * function.channels]
+        self.simulation.signal_chain.zero = zero.reshape(-1, function.channels) if record["tared"] else None
+        return snapshot.taxels32

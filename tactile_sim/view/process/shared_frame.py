@@ -1,0 +1,153 @@
+"""The memory that a simulation shares with its view. It holds one frame."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.engines import Contacts
+from tactile_sim.view.content import ViewScene
+
+MAX_CONTACTS = 1000
+"""Number of contacts in a frame; others are not shown."""
+_MAX_CHANNELS = 3
+"""Channels of a taxel."""
+_READ_ATTEMPTS = 3
+"""Attempts to read a frame that is not being written at the same time."""
+
+
+def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
+    """Return the memory layout of a frame; units and frames as in `ViewFrame`, `Snapshot` and `Contacts`.
+
+    Args:
+        scene: The scene.
+        state_size: Length of a state. With a state, `tactile_sim.view.process.replica` computes the fields
+            from ``positions`` on, but the readings only unless ``has_readings``.
+
+    Returns:
+        A structure; its field ``zero`` holds the tared readings taxel by taxel.
+    """
+    bodies, skins = len(scene.bodies), len(scene.skin_bodies)
+    return np.dtype(
+        [
+            ("time", "f8"),
+            ("paused", "?"),
+            ("fault", "S300"),
+            ("force_scale", "f8"),
+            ("taxel_scale", "f8"),
+            ("state", "f8", (state_size,)),
+            ("step", "i8"),
+            ("taken", "i8"),
+            ("touch_function", "S32"),
+            ("response_function", "S32"),
+            ("tared", "?"),
+            ("zero", "f8", (_MAX_CHANNELS * len(scene.taxel_positions) if state_size else 0,)),
+            ("has_readings", "?"),
+            ("positions", "f8", (bodies, 3)),
+            ("quaternions", "f8", (bodies, 4)),
+            ("unit", "S8"),
+            ("channels", "u4"),
+            ("readings", "f4", (_MAX_CHANNELS * len(scene.taxel_positions),)),
+            ("wrenches", "f8", (skins, 6)),
+            ("contact_count", "u4"),
+            ("contacts", "f8", (MAX_CONTACTS, Contacts.WIDTH)),
+            ("feelers", "f8", (len(scene.feeler_bodies),)),
+            ("controls", "f8", (len(scene.actuators),)),
+        ]
+    )
+
+
+def update_record(
+    record: np.ndarray,
+    *,
+    readings: np.ndarray | None = None,
+    contacts: np.ndarray | None = None,
+    zero: np.ndarray | None = None,
+    **others: Any,
+) -> None:
+    """Set the given fields of a record and leave the others.
+
+    Args:
+        record: A structure with `record_dtype`.
+        readings: (n, 1 or 3)
+        contacts: ``Contacts.values`` (c, WIDTH).
+        zero: Tared readings (n, 1 or 3).
+        others: Values by field name.
+    """
+    for field, value in others.items():
+        record[field] = value
+    if zero is not None:
+        record["zero"][: zero.size] = zero.reshape(-1)
+    if readings is not None:
+        record["channels"] = readings.shape[1]
+        record["readings"][: readings.size] = readings.reshape(-1)
+    if contacts is not None:
+        kept = contacts[:MAX_CONTACTS]
+        record["contact_count"] = len(kept)
+        record["contacts"][: len(kept)] = kept
+
+
+class SharedFrame:
+    """A frame in anonymous memory, which the kernel frees when both processes have ended.
+
+    The writer never waits. It increments a sequence number before and after writing; a reader that sees the
+    number change copies again. The reader reports the number of browsers, so that nothing is written without
+    one.
+    """
+
+    def __init__(self, scene: ViewScene, file: int | None = None, state_size: int = 0):
+        """Open or create the memory.
+
+        Args:
+            scene: The scene.
+            file: File descriptor of the memory; None: create it.
+            state_size: As in `record_dtype`.
+        """
+        head = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")])
+        record = record_dtype(scene, state_size)
+        self.file = os.memfd_create("tactile_sim_view") if file is None else file
+        size = head.itemsize + record.itemsize
+        if file is None:
+            os.truncate(self.file, size)
+        memory = mmap.mmap(self.file, size)
+        view = memoryview(memory)
+        self._sequence = view[:8].cast("Q")
+        self._clients = view[8:12].cast("I")
+        self._record = np.ndarray((), record, memory, head.itemsize)
+        self._last_read = 0
+
+    @property
+    def clients(self) -> int:
+        """Number of connected browsers."""
+        return self._clients[0]
+
+    @clients.setter
+    def clients(self, number: int) -> None:
+        self._clients[0] = number
+
+    def write(self, **fields: Any) -> None:
+        """Write fields as in `update_record`."""
+        self._sequence[0] += 1
+        try:
+            update_record(self._record, **fields)
+        finally:
+            self._sequence[0] += 1
+
+    def read(self) -> np.ndarray | None:
+        """Return a copy of the frame; None if it is not new or is being written."""
+        for _ in range(_READ_ATTEMPTS):
+            before = self._sequence[0]
+            if before == self._last_read:
+                return None
+            copy = self._record.copy()
+            if before % 2 == 0 and self._sequence[0] == before:
+                self._last_read = before
+                return copy
+        return None
+
+    def close(self) -> None:
+        """Close the file descriptor. The memory stays mapped as long as this object exists."""
+        os.close(self.file)

@@ -1,0 +1,133 @@
+"""The view's process as the simulation sees it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+from tactile_sim import signals
+from tactile_sim.child import Child
+from tactile_sim.errors import CommandError
+from tactile_sim.signals import Stopped
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.content import ViewScene
+from tactile_sim.view.process.connection import Connection
+from tactile_sim.view.process.image_renderer import ImageRenderer
+from tactile_sim.view.process.replica import state_size
+from tactile_sim.view.process.shared_frame import SharedFrame
+from tactile_sim.view.web.address import Endpoint
+
+INTERVAL = 0.04
+"""Least wall time between two frames while the simulation runs [s]."""
+START_TIMEOUT = 180.0
+"""Wall time within which the process must start, and compile kernels if necessary [s]."""
+
+
+class ViewProcess:
+    """Runs a view in another process while this object is open.
+
+    Messages to the view: ``{"notice": text}``. Messages from it: first ``{"url": url}`` or
+    ``{"error": text}``, then ``{"request": name, "arguments": [...]}``. New frames are not announced, because
+    waking another process takes longer than writing a frame; the view polls the shared memory.
+
+    Attributes:
+        shared: The shared memory.
+        url: To open in a browser on this machine.
+    """
+
+    def __init__(
+        self,
+        scene: ViewScene,
+        endpoint: Endpoint,
+        renderer: ImageRenderer | None = None,
+        replicated: Simulation | None = None,
+        accepts_requests: bool = True,
+    ):
+        """Start the process.
+
+        Args:
+            scene: The scene.
+            endpoint: Where to listen.
+            renderer: Renders the tactile images.
+            replicated: The simulation whose states will be written; the view's process computes the rest from
+                them. None: all fields are written.
+            accepts_requests: Whether browsers may send requests.
+
+        Raises:
+            CommandError: The endpoint cannot be served.
+            Stopped: A signal came before the process had started (see `tactile_sim.signals`).
+        """
+        self.shared = SharedFrame(scene, state_size=state_size(replicated) if replicated else 0)
+        self._connection, theirs = Connection.pair()
+        self._listener: Thread | None = None
+        self._closing = False
+        arguments_file = os.memfd_create("tactile_sim_scene")
+        with os.fdopen(arguments_file, "wb") as file:
+            settings = replicated and replicated.settings
+            pickle.dump((scene, endpoint, renderer, settings, accepts_requests), file)
+            file.flush()
+            os.lseek(arguments_file, 0, os.SEEK_SET)
+            files = (arguments_file, self.shared.file, theirs.file)
+            self._process = Child(*map(str, files), module="tactile_sim.view.process.main", files=files)
+        theirs.close()
+        try:
+            answer = self._first_answer()
+        except Stopped:
+            self.close()
+            raise
+        if not answer or "url" not in answer:
+            self.close()
+            output = " ".join(self._process.last_lines[-1:]) or "no answer"
+            raise CommandError((answer or {}).get("error", f"the web view did not start: {output}"))
+        self.url: str = answer["url"]
+
+    def listen(self, on_request: Callable[[str, list[Any]], None], on_lost: Callable[[str], None]) -> None:
+        """Start a thread that handles messages from the view.
+
+        Args:
+            on_request: Called with the name and the arguments of each request.
+            on_lost: Called with the reason if the process ends by itself.
+        """
+        self._listener = Thread(target=self._listen, args=(on_request, on_lost), daemon=True)
+        self._listener.start()
+
+    def write(self, **fields: Any) -> None:
+        """Show a frame; fields as in `tactile_sim.view.process.shared_frame.update_record`."""
+        self.shared.write(**fields)
+
+    def notify(self, text: str) -> None:
+        """Show a notice in the browsers."""
+        self._connection.send(notice=text)
+
+    def close(self) -> None:
+        """End the process."""
+        self._closing = True
+        self._connection.shut_down()
+        if self._listener:
+            self._listener.join()
+        self._process.end()
+        self._connection.close()
+        self.shared.close()
+
+    def _first_answer(self) -> dict[str, Any] | None:
+        end = time.monotonic() + START_TIMEOUT
+        answer: dict[str, Any] | None = {}
+        while answer == {} and time.monotonic() < end:
+            signals.check()
+            answer = self._connection.receive(INTERVAL)
+        return answer
+
+    def _listen(self, on_request: Callable[[str, list[Any]], None], on_lost: Callable[[str], None]) -> None:
+        while (message := self._connection.receive()) is not None:
+            try:
+                on_request(message["request"], message["arguments"])
+            except (LookupError, TypeError, ValueError, OverflowError) as error:
+                self.notify(f"invalid request: {error}")
+        self.shared.clients = 0
+        if not self._closing:
+            self._process.end()
+            on_lost(" ".join(self._process.last_lines[-1:]) or f"exit code {self._process.returncode}")

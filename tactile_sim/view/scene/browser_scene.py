@@ -1,0 +1,137 @@
+"""The scene in the browser: bodies with their shapes, taxels and feelers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import trimesh
+from viser import MeshHandle, PointCloudHandle, ViserServer
+
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.scene.active_taxels import ActiveTaxels
+from tactile_sim.view.scene.colors import taxel_colors
+from tactile_sim.view.scene.feeler_lines import FeelerLines
+from tactile_sim.view.scene.viewpoint import MAX_OBJECT_SIZE
+
+TRANSPARENT = 0.15
+"""Opacity of transparent shapes."""
+POINT_RADIUS = 0.2
+"""Radius of a taxel's point [spacings], small enough to show the body between the points. Points face the
+camera, so they are raised by their radius; otherwise they would intersect the body in a side view."""
+SHARP = np.radians(35.0)
+"""Angle between two faces above which their edge is drawn sharp."""
+THIN = 0.01
+"""Thickness relative to the longest side below which a shape is a sheet."""
+MIN_MOTION = 1e-6
+"""Poses that change less are not sent."""
+INACTIVE_COLOR = np.array([128, 138, 152], np.uint8)
+INACTIVE_LEVEL = 1e-3
+"""Reading divided by the end of the scale up to which a taxel counts as inactive."""
+ClickHandler = Callable[[int, np.ndarray], None]
+"""Called with the index of the clicked body and the view direction (3,), world frame."""
+
+
+class BrowserScene:
+    """Draws the bodies of a scene; sends only what changed."""
+
+    def __init__(self, server: ViserServer, scene: ViewScene, on_click: ClickHandler | None):
+        self._api = server.scene
+        self._scene = scene
+        self._names = _node_names(scene.bodies)
+        used = {shape.body for shape in scene.shapes}
+        used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
+        self._frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
+        self._poses = np.full((len(scene.bodies), 7), np.inf)
+        self._meshes = [self._add_mesh(k, on_click) for k in range(len(scene.shapes))]
+        self._opacities = [mesh.opacity for mesh in self._meshes]
+        self._stops = np.cumsum(scene.taxel_counts).astype(int)
+        self._starts = self._stops - np.asarray(scene.taxel_counts, int)
+        self._colors = np.tile(INACTIVE_COLOR, (len(scene.taxel_positions), 1))
+        self._clouds = [self._add_cloud(k) for k in range(len(scene.skin_bodies))]
+        self._active = ActiveTaxels(self._api, scene)
+        self.feelers = FeelerLines(self._api, scene, self._frames)
+
+    def _add_mesh(self, k: int, on_click: ClickHandler | None) -> MeshHandle:
+        shape = self._scene.shapes[k]
+        smooth = trimesh.graph.smooth_shade(trimesh.Trimesh(shape.vertices, shape.faces), angle=SHARP)
+        red, green, blue, alpha = (float(part) for part in shape.color)
+        mesh = self._api.add_mesh_simple(
+            f"{self._names[shape.body]}/shape_{k}",
+            np.asarray(smooth.vertices),
+            np.asarray(smooth.faces),
+            color=(red, green, blue),
+            opacity=alpha if alpha < 1.0 else None,
+            cast_shadow=not _is_ground(shape.vertices),  # a ground would cast its shadow on itself
+        )
+        if on_click is not None:
+            mesh.on_click(lambda event: on_click(shape.body, np.array(event.ray_direction)))
+        return mesh
+
+    def _add_cloud(self, k: int) -> PointCloudHandle:
+        scene, part = self._scene, slice(self._starts[k], self._stops[k])
+        spacing = float(scene.taxel_spacings[k])
+        return self._api.add_point_cloud(
+            f"{self._names[int(scene.skin_bodies[k])]}/skin",
+            scene.taxel_positions[part] + POINT_RADIUS * spacing * scene.taxel_normals[part],
+            self._colors[part],
+            point_size=POINT_RADIUS * spacing,
+            point_shape="circle",
+            point_shading="flat",
+            precision="float32",
+        )
+
+    def draw(self, frame: ViewFrame) -> None:
+        """Draw the poses and readings of a frame."""
+        self._draw_poses(frame)
+        self._draw_taxels(frame)
+        self.feelers.draw(frame.free_lengths)
+
+    def _draw_poses(self, frame: ViewFrame) -> None:
+        poses = np.concatenate([frame.body_positions, frame.body_quaternions], axis=1)
+        moved = (np.abs(poses - self._poses) > MIN_MOTION).any(axis=1) & np.isfinite(poses).all(axis=1)
+        self._poses[moved] = poses[moved]
+        for body, handle in self._frames.items():
+            if moved[body]:
+                handle.position = poses[body, :3]
+                handle.wxyz = poses[body, 3:]
+
+    def _draw_taxels(self, frame: ViewFrame) -> None:
+        scale = frame.taxel_scale or self._scene.taxel_scale
+        readings = frame.readings
+        if len(readings) != len(self._colors):
+            readings = np.zeros(len(self._colors))
+        levels = np.where(readings > INACTIVE_LEVEL * scale, readings / scale, 0.0)
+        colors = np.where(levels[:, None] > 0.0, taxel_colors(levels), INACTIVE_COLOR)
+        changes = np.concatenate([[0], np.cumsum((colors != self._colors).any(axis=1))])
+        for k in np.flatnonzero(changes[self._stops] > changes[self._starts]).tolist():
+            self._clouds[k].colors = colors[self._starts[k] : self._stops[k]]
+        self._colors = colors
+        self._active.draw(frame, levels, colors)
+
+    def set_transparent(self, transparent: bool) -> None:
+        """Make all shapes transparent, which shows hidden taxels, or restore their opacity."""
+        for mesh, opacity in zip(self._meshes, self._opacities, strict=True):
+            mesh.opacity = TRANSPARENT * (opacity or 1.0) if transparent else opacity
+
+    def set_taxels_visible(self, visible: bool) -> None:
+        """Show or hide the taxels."""
+        for cloud in self._clouds:
+            cloud.visible = visible
+        self._active.set_visible(visible)
+
+
+def _is_ground(vertices: np.ndarray) -> bool:
+    """Return whether a shape is a sheet or too large to be an object."""
+    sides = np.ptp(vertices, axis=0)
+    return bool(sides.min() < THIN * sides.max() or sides.max() > MAX_OBJECT_SIZE)
+
+
+def _ints(values: np.ndarray) -> list[int]:
+    return np.asarray(values, int).tolist()
+
+
+def _node_names(bodies: tuple[str, ...]) -> list[str]:
+    """Return unique node names. Slashes are replaced because they would create child nodes."""
+    plain = [body.replace("/", "_") or "_" for body in bodies]
+    return [f"/{name}" if plain.count(name) == 1 else f"/{name}_{k}" for k, name in enumerate(plain)]

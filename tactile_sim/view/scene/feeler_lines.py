@@ -1,0 +1,81 @@
+"""Feelers in the browser, drawn as lines."""
+
+from __future__ import annotations
+
+import numpy as np
+from viser import FrameHandle, LineSegmentsHandle, SceneApi
+
+from tactile_sim.view.content import ViewScene
+from tactile_sim.view.scene.colors import linear_rgb
+from tactile_sim.view.scene.padding import padded
+
+COVERED, ALL, NONE = "covered", "all", "none"
+CHOICES = (COVERED, ALL, NONE)
+"""Which feelers are drawn. Covered ones are the default because thousands of free ones hide the skin."""
+FREE, DEEP = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
+"""Colours of a free feeler and of one covered to its root, as in ``markers``."""
+MIN_COVER = 1e-6
+"""Fraction of its length above which a feeler is covered."""
+
+
+class FeelerLines:
+    """Draws the feelers of all bodies."""
+
+    def __init__(self, api: SceneApi, scene: ViewScene, frames: dict[int, FrameHandle]):
+        """Add the lines to the scene.
+
+        Args:
+            api: viser's scene.
+            scene: The content.
+            frames: Nodes of the bodies by index.
+        """
+        starts = scene.feeler_positions
+        self._lengths = scene.feeler_lengths
+        self._ends = np.stack([starts, starts + self._lengths[:, None] * scene.feeler_normals], axis=1)
+        self._cover = np.zeros(len(starts))
+        self._choice = COVERED
+        bodies = np.asarray(scene.feeler_bodies, int)
+        self._lines = [
+            (np.flatnonzero(bodies == body), self._add(api, frames[body].name))
+            for body in np.unique(bodies).tolist()
+        ]
+        self._drawn = [np.zeros(0, int)] * len(self._lines)
+
+    @staticmethod
+    def _add(api: SceneApi, parent: str) -> LineSegmentsHandle:
+        return api.add_line_segments(
+            f"{parent}/feelers",
+            np.zeros((1, 2, 3)),
+            np.zeros((1, 2, 3), np.uint8),
+            thickness=1.0,
+            thickness_units="screen",
+            visible=False,
+        )
+
+    def draw(self, free_lengths: np.ndarray) -> None:
+        """Draw the feelers.
+
+        Args:
+            free_lengths: (f,) [m]; an array of another length is ignored.
+        """
+        if len(free_lengths) == len(self._lengths) > 0:
+            self._cover = np.clip(1.0 - free_lengths / self._lengths, 0.0, 1.0)
+            self._apply()
+
+    def select(self, choice: str) -> None:
+        """Select which feelers are drawn, one of `CHOICES`."""
+        self._choice = choice
+        self._apply()
+
+    def _apply(self) -> None:
+        colors = linear_rgb(FREE + self._cover[:, None] * (DEEP - FREE))
+        selected = self._cover > MIN_COVER if self._choice == COVERED else np.ones(len(colors), bool)
+        for k, (own, lines) in enumerate(self._lines):
+            drawn = own[selected[own]] if self._choice != NONE else own[:0]
+            lines.visible = len(drawn) > 0
+            if not len(drawn):
+                continue
+            if not np.array_equal(drawn, self._drawn[k]):
+                self._drawn[k] = drawn
+                lines.points = padded(self._ends[drawn]).astype(np.float32)
+            lines.colors = padded(np.repeat(colors[drawn, None], 2, axis=1))

@@ -1,0 +1,122 @@
+"""View scenes of simulations and MuJoCo models."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tactile_sim.actions import ACTIONS
+from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
+from tactile_sim.names import Names
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import Skin
+from tactile_sim.view.content import ImageInfo, Shape, ViewScene
+from tactile_sim.view.scene import primitives
+
+PLANE_HALF_SIZE = 10.0
+"""Drawn half side of an infinite plane [m]."""
+FIRST_HIDDEN_GROUP = 3
+"""Geoms of this group and above are for collisions; MuJoCo's viewer hides them by default, too."""
+
+_GEOM = mujoco.mjtGeom
+
+
+def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = ()) -> ViewScene:
+    """Return the scene of a simulation, with its skin, feelers and controls.
+
+    Args:
+        simulation: The simulation.
+        images: Its tactile images.
+    """
+    settings, feelers = simulation.settings, simulation.feelers
+    title = Path(settings.scene).stem
+    scene = scene_of_model(simulation.engine.model, simulation.names, title, simulation.skin)
+    return dataclasses.replace(
+        scene,
+        real_time_factor=settings.real_time_factor,
+        feeler_bodies=np.array([body.body_id for body in feelers.bodies], int)[feelers.body_index],
+        feeler_positions=feelers.positions,
+        feeler_normals=feelers.normals,
+        feeler_lengths=feelers.lengths,
+        images=images,
+        actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
+    )
+
+
+def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None = None) -> ViewScene:
+    """Return the scene of a MuJoCo model; body indices are body ids."""
+    limited = model.actuator_ctrllimited.astype(bool)[:, None]
+    scene = ViewScene(
+        title=title,
+        bodies=tuple(names.bodies),
+        shapes=tuple(_shapes(model, names)),
+        timestep=float(model.opt.timestep),
+        **_viewpoint(model),
+        actuators=tuple(names.controls),
+        control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
+        pushable_bodies=tuple(np.flatnonzero(model.body_weldid).tolist()),
+        keyframes=tuple(filter(None, (model.key(k).name for k in range(model.nkey)))),
+    )
+    if skin is None:
+        return scene
+    return dataclasses.replace(
+        scene,
+        skin_bodies=np.array([body.body_id for body in skin.bodies], int),
+        taxel_counts=np.diff(skin.offsets),
+        taxel_positions=skin.positions,
+        taxel_normals=skin.normals,
+        taxel_spacings=skin.spacings,
+        taxel_scale=taxel_scale(model),
+    )
+
+
+def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
+    """Return the viewpoint of the model's first fixed camera, or else one that shows the whole model."""
+    center, extent = model.stat.center.copy(), float(model.stat.extent)
+    for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
+        axes = np.empty(9)
+        mujoco.mju_quat2Mat(axes, model.cam_quat[k])
+        forward, camera = -axes.reshape(3, 3)[:, 2], model.cam_pos[k].copy()
+        distance = float(forward @ (center - camera))
+        if distance > 0.0:
+            return {"center": camera + distance * forward, "extent": extent, "camera": camera}
+    return {"center": center, "extent": extent}
+
+
+def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:
+    """Yield the geoms that MuJoCo's viewer shows by default."""
+    colors = geom_colors(model)
+    for geom in np.flatnonzero((model.geom_group < FIRST_HIDDEN_GROUP) & (colors[:, 3] > 0.0)).tolist():
+        vertices, faces = _triangles(model, geom)
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+        placed = vertices @ rotation.reshape(3, 3).T + model.geom_pos[geom]
+        yield Shape(names.geoms[geom], int(model.geom_bodyid[geom]), placed, faces, colors[geom])
+
+
+def _triangles(model: mujoco.MjModel, geom: int) -> primitives.Mesh:
+    """Return vertices (v, 3) in the geom's frame [m] and triangles (t, 3), wound outward."""
+    size = model.geom_size[geom]
+    match _GEOM(model.geom_type[geom]):
+        case _GEOM.mjGEOM_SPHERE:
+            return primitives.ellipsoid([2 * size[0]] * 3)
+        case _GEOM.mjGEOM_ELLIPSOID:
+            return primitives.ellipsoid(2 * size)
+        case _GEOM.mjGEOM_BOX:
+            return primitives.box(2 * size)
+        case _GEOM.mjGEOM_CYLINDER:
+            return primitives.cylinder([2 * size[0], 2 * size[0], 2 * size[1]])
+        case _GEOM.mjGEOM_CAPSULE:
+            return capsule_mesh(size[0], size[1])
+        case _GEOM.mjGEOM_PLANE:
+            x, y = np.where(size[:2] > 0.0, size[:2], PLANE_HALF_SIZE)
+            corners = np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]])
+            return corners, np.array([[0, 1, 2], [0, 2, 3]])
+        case _:
+            return geom_mesh(model, geom)

@@ -1,0 +1,43 @@
+"""Triangle meshes of the primitive shapes, centered at the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import trimesh
+
+Mesh = tuple[np.ndarray, np.ndarray]
+"""Vertices (v, 3) [m] and triangles (t, 3), wound outward."""
+
+
+def box(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return a box with these side lengths (3,) [m]."""
+    return _scaled(_unit("box"), size)
+
+
+def ellipsoid(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return an ellipsoid with these diameters (3,) [m]."""
+    return _scaled(_unit("ball"), size)
+
+
+def cylinder(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return a cylinder along z with these diameters in x and y, and this height (3,) [m]."""
+    return _scaled(_unit("cylinder"), size)
+
+
+@cache
+def _unit(kind: str) -> trimesh.Trimesh:
+    """Return the shape with a bounding box of side 1."""
+    match kind:
+        case "box":
+            return trimesh.creation.box()
+        case "ball":
+            return trimesh.creation.uv_sphere(radius=0.5, count=[24, 24])
+        case _:
+            return trimesh.creation.cylinder(radius=0.5, height=1.0, sections=48)
+
+
+def _scaled(mesh: trimesh.Trimesh, size: Sequence[float] | np.ndarray) -> Mesh:
+    return np.asarray(mesh.vertices) * np.asarray(size, float), np.asarray(mesh.faces)

@@ -1,0 +1,98 @@
+"""The initial camera of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tactile_sim.view.content import ViewFrame, ViewScene
+
+DIRECTION = np.array([0.75, -0.85, 0.55])
+"""Default direction from the center to the camera: in front, on the right, slightly above."""
+DISTANCE = 2.6
+"""Default distance of the camera from the center [radii]."""
+MARGIN = 1.5
+"""Visible radius relative to the radius of the skin."""
+MIN_RADIUS = 0.05
+"""[m]"""
+MAX_OBJECT_SIZE = 6.0
+"""Shapes with a longer side are grounds and rooms and are not framed [m]."""
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """The sphere that the camera frames, and an optional camera position."""
+
+    center: np.ndarray
+    """(3,) world frame [m]"""
+    radius: float
+    """[m]"""
+    chosen_camera: np.ndarray | None = None
+    """Camera position (3,), world frame [m]; None: the default one."""
+
+    @classmethod
+    def of(cls, scene: ViewScene, frames: Sequence[ViewFrame]) -> Viewpoint:
+        """Return the viewpoint that the scene defines, or else one that frames its content.
+
+        The content is the first that the scene has of: taxels, feelers, shapes that move, all shapes.
+
+        Args:
+            scene: The scene.
+            frames: Frames in which the content is visible.
+        """
+        if scene.extent > 0.0:
+            return cls(np.asarray(scene.center, float), max(scene.extent / 2.0, MIN_RADIUS), scene.camera)
+        skin_bodies = np.repeat(scene.skin_bodies.astype(int), np.asarray(scene.taxel_counts, int))
+        groups = (
+            (skin_bodies, scene.taxel_positions),
+            (scene.feeler_bodies.astype(int), scene.feeler_positions),
+            _vertices(scene, moving=True),
+            _vertices(scene, moving=False),
+        )
+        bodies, positions = next((group for group in groups if len(group[0])), groups[-1])
+        points = np.concatenate([to_world(bodies, positions, frame) for frame in frames])
+        points = points[np.isfinite(points).all(axis=1)]
+        if not len(points):
+            return cls(np.zeros(3), 1.0)
+        low, high = points.min(axis=0), points.max(axis=0)
+        center = (low + high) / 2.0
+        radius = float(np.linalg.norm(points - center, axis=1).max())
+        return cls(center, max(MARGIN * radius, MIN_RADIUS))
+
+    @property
+    def camera(self) -> np.ndarray:
+        """Camera position (3,), world frame [m]."""
+        if self.chosen_camera is not None:
+            return np.asarray(self.chosen_camera, float)
+        return self.center + DISTANCE * self.radius * DIRECTION / np.linalg.norm(DIRECTION)
+
+
+def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return bodies (n,) and positions (n, 3) of the vertices of shapes, without grounds and rooms."""
+    chosen = [
+        shape
+        for shape in scene.shapes
+        if np.ptp(shape.vertices, axis=0).max() < MAX_OBJECT_SIZE and (shape.body > 0 or not moving)
+    ]
+    if not chosen:
+        return np.zeros(0, int), np.zeros((0, 3))
+    bodies = np.repeat([shape.body for shape in chosen], [len(shape.vertices) for shape in chosen])
+    return bodies, np.concatenate([shape.vertices for shape in chosen])
+
+
+def to_world(bodies: np.ndarray, positions: np.ndarray, frame: ViewFrame) -> np.ndarray:
+    """Transform points from their bodies' frames to the world frame.
+
+    Args:
+        bodies: Body index of each point (n,).
+        positions: (n, 3) body frames [m].
+        frame: Poses of the bodies.
+
+    Returns:
+        (n, 3) world frame [m].
+    """
+    w, axis = frame.body_quaternions[bodies, :1], frame.body_quaternions[bodies, 1:]
+    twice = 2.0 * np.cross(axis, positions)
+    return frame.body_positions[bodies] + positions + w * twice + np.cross(axis, twice)

@@ -1,0 +1,1 @@
+"""The web server of a view: its address, and protection against hostile clients."""

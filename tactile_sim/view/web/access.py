@@ -1,0 +1,94 @@
+"""Access control of a view: requests must come from its own pages and have its token, if there is one."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from websockets.datastructures import Headers
+from websockets.http11 import Request
+
+COOKIE = "tactile_sim_token"
+"""Prefix of the cookie's name; the port follows, because browsers share cookies among ports."""
+
+
+class Refusal(Exception):
+    """Rejection of a request."""
+
+    def __init__(self, status: HTTPStatus, reason: str):
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Access:
+    """Checks the origin and the token of requests.
+
+    Browsers allow any page to open a websocket to any address, and send the page's origin in ``Origin``
+    (RFC 6455, 10.2). A foreign page can also reach a local server by a host name of its own (DNS rebinding).
+    ``Host`` has this name, so a view on a loopback address requires a loopback name there.
+    """
+
+    host: str
+    """The host that the view listens at."""
+    token: str = ""
+    """Required from browsers unless empty."""
+
+    def check(self, request: Request) -> Headers:
+        """Check a request and return headers to add to its response.
+
+        Raises:
+            Refusal: The request is malformed, comes from a foreign page, or lacks the token.
+        """
+        try:
+            host = _split("//" + request.headers["Host"])
+            origin = request.headers.get("Origin")
+            foreign = origin == "null" or (origin is not None and _split(origin).netloc != host.netloc)
+        except (LookupError, ValueError):  # LookupError: missing or repeated
+            raise Refusal(HTTPStatus.BAD_REQUEST, "malformed Host or Origin header") from None
+        if is_loopback(self.host) and not is_loopback(host.hostname or ""):
+            raise Refusal(HTTPStatus.FORBIDDEN, "this view is served to its own machine only")
+        if foreign:
+            raise Refusal(HTTPStatus.FORBIDDEN, "this view does not serve pages of other origins")
+        return self._check_token(request, f"{COOKIE}_{host.port or 80}")
+
+    def _check_token(self, request: Request, cookie: str) -> Headers:
+        if not self.token:
+            return Headers()
+        if self._matches(parse_qs(request.path.partition("?")[2]).get("token", [""])[0]):
+            return Headers({"Set-Cookie": f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"})
+        for header in request.headers.get_all("Cookie"):
+            for pair in header.split(";"):
+                name, _, value = pair.strip().partition("=")
+                if name == cookie and self._matches(value):
+                    return Headers()
+        raise Refusal(
+            HTTPStatus.UNAUTHORIZED, "this view requires its token: open the address that it printed"
+        )
+
+    def _matches(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+
+
+def _split(origin: str) -> SplitResult:
+    """Split an origin into its parts.
+
+    Raises:
+        ValueError: It is not an origin.
+    """
+    parts = urlsplit(origin.lower())
+    if not parts.hostname or parts.path or parts.query or parts.fragment or parts.port == 0:
+        raise ValueError(origin)
+    return parts
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address belongs to the loopback interface."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,108 @@
+"""The address of a view. It is checked first because viser silently takes the next free port."""
+
+from __future__ import annotations
+
+import errno
+import re
+import secrets
+import socket
+from dataclasses import dataclass, replace
+
+from tactile_sim.errors import CommandError
+
+RANDOM = "random"
+"""As a token: generate one."""
+_ALL_INTERFACES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
+"""Wildcard hosts, and the address of each on this machine."""
+_REMEDY = "choose another one: view --port 8081, run --ros-args -p web.port:=8081 (0: any free port)"
+_HOSTS = "127.0.0.1 serves this machine only, 0.0.0.0 all networks of this machine"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The address of a view and its access token."""
+
+    host: str = "127.0.0.1"
+    """Host name or address of the interface; 0.0.0.0 or :: for all interfaces."""
+    port: int = 8080
+    """0: any free port."""
+    token: str = ""
+    """Required from browsers unless empty. `RANDOM` generates one."""
+    allow_other_port: bool = False
+    """Take the next free port if this one is in use."""
+
+    def check(self) -> None:
+        """Check that a view can listen here.
+
+        Raises:
+            CommandError: The token is invalid, or the address cannot be bound.
+        """
+        if self.token and not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", self.token):
+            raise CommandError(
+                f"web token: must be 1 to 128 letters, digits, - or _, got {self.token[:200]!r}; "
+                f"{RANDOM!r} generates one"
+            )
+        port = 0 if self.allow_other_port else self.port
+        if not 0 <= port <= 65535:
+            raise CommandError(f"web port: must be from 0 to 65535, got {port}; {_REMEDY}")
+        try:
+            found = socket.getaddrinfo(
+                self.host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+        except OSError as error:
+            raise CommandError(
+                f"web host: cannot listen at {self.host!r}: {error.strerror or error}; {_HOSTS}"
+            ) from None
+        for family, kind, protocol, _, where in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(where)
+                except OSError as error:
+                    raise self.bind_error(error) from None
+
+    def bind_error(self, error: OSError) -> CommandError:
+        """Return the error that reports why the port cannot be bound."""
+        if error.errno == errno.EADDRINUSE:
+            return CommandError(f"port {self.port} of {self.host} is in use by another program; {_REMEDY}")
+        if error.errno == errno.EACCES:
+            return CommandError(f"port {self.port} of {self.host} needs other privileges; {_REMEDY}")
+        return CommandError(f"cannot listen at port {self.port} of {self.host}: {error.strerror}; {_HOSTS}")
+
+    def with_token(self) -> Endpoint:
+        """Return this endpoint with a generated token in place of `RANDOM`."""
+        return replace(self, token=secrets.token_urlsafe(16)) if self.token == RANDOM else self
+
+    def url(self, port: int) -> str:
+        """Return the URL to open in a browser on this machine.
+
+        Args:
+            port: The port that was bound.
+        """
+        host = _ALL_INTERFACES.get(self.host, self.host)
+        base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        return f"{base}/?token={self.token}" if self.token else base
+
+
+def announcement(host: str, url: str) -> str:
+    """Return the line that reports the URL of a view.
+
+    Args:
+        host: The host that the view listens at.
+        url: The view's URL on this machine.
+    """
+    if host not in _ALL_INTERFACES:
+        return f"web view: {url}"
+    rest = url.rpartition(":")[2]
+    guarded = "" if "?token=" in rest else " without a token"
+    return f"web view: {url} (open to all networks{guarded}: http://{_outward_address()}:{rest})"
+
+
+def _outward_address() -> str:
+    """Return this machine's address towards other networks, or its host name without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            way.connect(("192.0.2.1", 9))  # RFC 5737 address; UDP connect selects an interface, sends nothing
+        except OSError:
+            return socket.gethostname()
+        return str(way.getsockname()[0])

@@ -1,0 +1,266 @@
+"""Protects a viser server from its clients: validates requests and messages and limits their number.
+
+viser trusts its clients: it sets any property of an input that a client names and handles every message kind.
+Messages are therefore validated before viser sees them, and invalid ones are ignored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Annotated, Any
+
+import msgspec
+import viser
+import websockets.asyncio.server
+from msgspec import Meta
+from websockets.asyncio.server import ServerConnection
+from websockets.frames import OP_BINARY, OP_TEXT, Frame
+from websockets.http11 import Request, Response
+from websockets.protocol import Event, State
+
+from tactile_sim.view.web.access import Access, Refusal
+from tactile_sim.view.web.page import PROTOCOL, STATUS_PATH, with_script
+
+MAX_CONNECTIONS = 128
+"""Number of open connections."""
+MAX_MESSAGE = 1 << 16
+"""Size of a message from a browser [bytes]."""
+MAX_TEXT = 200
+"""Length of the text that a browser enters [characters]."""
+RATE, BURST = 100.0, 200.0
+"""Messages per connection, on average [1/s] and at once; further messages wait in the client. The same limits
+hold for fragments and pings, but these cannot wait, so the connection is aborted."""
+STALL = 60.0
+"""Time after which a client that does not read is disconnected [s]."""
+GRACE = 0.5
+"""Time for clients to close their connections at shutdown [s]."""
+
+_LOG = logging.getLogger("tactile_sim.view")
+_LOG.addHandler(logging.NullHandler())  # errors of clients are not printed by default
+
+_Number = Annotated[float, Meta(ge=-1e12, le=1e12)]
+_Vector = tuple[_Number, _Number, _Number]
+_Pixels = Annotated[float, Meta(ge=1, le=1e5)]
+_Name = Annotated[str, Meta(max_length=1000)]
+
+
+class _Message(msgspec.Struct, tag_field="type", forbid_unknown_fields=True):
+    """An accepted message; fields as in viser's class with the name of the tag."""
+
+
+class _Camera(_Message, tag="ViewerCameraMessage"):
+    wxyz: tuple[_Number, _Number, _Number, _Number]
+    position: _Vector
+    fov: _Number
+    near: _Number
+    far: _Number
+    image_height: _Pixels
+    image_width: _Pixels
+    look_at: _Vector
+    up_direction: _Vector
+
+
+class _Click(_Message, tag="SceneNodeClickMessage"):
+    name: _Name
+    instance_index: int | None
+    ray_origin: _Vector
+    ray_direction: _Vector
+    screen_pos: tuple[_Number, _Number]
+    modifier: _Name | None
+    owner: _Name = ""
+
+
+class _Value(msgspec.Struct, forbid_unknown_fields=True):
+    value: bool | int | float | str
+
+
+class _GuiUpdate(_Message, tag="GuiUpdateMessage"):
+    uuid: _Name
+    updates: _Value
+
+
+_DECODER = msgspec.msgpack.Decoder(_Camera | _Click | _GuiUpdate)
+
+
+class Guard:
+    """Validates the requests and messages of one viser server.
+
+    Attributes:
+        server: The server; None until it exists.
+    """
+
+    def __init__(self, access: Access):
+        self.server: viser.ViserServer | None = None
+        self._access = access
+        self._connections: dict[_GuardedConnection, None] = {}
+        """Open connections, oldest first."""
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Guard the viser server that is created within the context.
+
+        viser has no argument for this, so its `serve` function is replaced within the context.
+        """
+        plain = websockets.asyncio.server.serve
+
+        def serve(*args: Any, process_request: Callable[..., Response | None], **others: Any) -> Any:
+            others |= {
+                "process_request": functools.partial(self._answer, process_request),
+                "create_connection": functools.partial(_GuardedConnection, guard=self),
+                "max_size": MAX_MESSAGE,
+                "logger": _LOG,
+            }
+            return plain(*args, **others)
+
+        websockets.asyncio.server.serve = serve  # type: ignore[assignment,misc]
+        try:
+            yield
+        finally:
+            websockets.asyncio.server.serve = plain  # type: ignore[misc]
+
+    def close_connections(self) -> None:
+        """Abort all connections that are still open after `GRACE`; call before the server stops."""
+        for connection in tuple(self._connections):
+            connection.loop.call_soon_threadsafe(
+                connection.loop.call_later, GRACE, connection.transport.abort
+            )
+
+    def _answer(
+        self,
+        process_request: Callable[[ServerConnection, Request], Response | None],
+        connection: ServerConnection,
+        request: Request,
+    ) -> Response | None:
+        """Return the response to a request; None opens a websocket."""
+        try:
+            headers = self._access.check(request)
+            if request.headers.get("Upgrade", "").lower() == "websocket":
+                _check_protocol(request)
+                return None
+            if request.path.partition("?")[0] == STATUS_PATH:
+                return connection.respond(HTTPStatus.OK, PROTOCOL)
+            response = process_request(connection, request)
+        except Refusal as refusal:
+            return connection.respond(refusal.status, f"{refusal.reason}\n")
+        except (LookupError, ValueError, OSError):  # repeated header, invalid path
+            return connection.respond(HTTPStatus.BAD_REQUEST, "malformed request\n")
+        assert response is not None
+        response.headers.update(headers)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            response.body = with_script(bytes(response.body), response.headers["Content-Encoding"] == "gzip")
+            del response.headers["Content-Length"]
+            response.headers.update({"Content-Length": str(len(response.body)), "Cache-Control": "no-cache"})
+        return response
+
+    def admit(self, connection: _GuardedConnection) -> None:
+        """Register a connection; if there are too many, abort the oldest one without a complete request."""
+        self._connections[connection] = None
+        if len(self._connections) > MAX_CONNECTIONS:
+            idle = next(other for other in self._connections if other.state is State.CONNECTING)
+            idle.transport.abort()
+
+    def release(self, connection: _GuardedConnection) -> None:
+        """Forget a closed connection."""
+        self._connections.pop(connection, None)
+
+    def accepts(self, data: str | bytes) -> bool:
+        """Return whether a message is of an accepted kind and has valid values."""
+        try:
+            message = _DECODER.decode(data) if isinstance(data, bytes) else None
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return False
+        if not isinstance(message, _GuiUpdate):
+            return message is not None
+        handles = self.server.gui._gui_input_handle_from_uuid if self.server else {}
+        handle = handles.get(message.uuid)
+        return handle is not None and _fits(handle, message.updates.value)
+
+
+class _Allowance:
+    """A token bucket: `BURST` at once, `RATE` per second on average."""
+
+    def __init__(self) -> None:
+        self._left, self._counted = BURST, time.monotonic()
+
+    def take(self) -> float:
+        """Take a token and return the time until it is available [s]."""
+        now = time.monotonic()
+        self._left = min(BURST, self._left + RATE * (now - self._counted)) - 1.0
+        self._counted = now
+        return max(0.0, -self._left / RATE)
+
+
+class _GuardedConnection(ServerConnection):
+    """A connection that returns only accepted messages, at a limited rate."""
+
+    def __init__(self, *args: Any, guard: Guard, **others: Any):
+        super().__init__(*args, **others)
+        self._guard = guard
+        self._messages, self._frames = _Allowance(), _Allowance()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._guard.admit(self)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALL, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stall.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._guard.release(self)
+        super().connection_lost(exc)
+
+    def process_event(self, event: Event) -> None:
+        """Process a request or a frame."""
+        fragment = isinstance(event, Frame) and not (event.fin and event.opcode in (OP_BINARY, OP_TEXT))
+        if fragment and self._frames.take():
+            self.transport.abort()
+        else:
+            super().process_event(event)
+
+    def send_data(self) -> None:
+        """Send pending data, preceded by a response to invalid HTTP, which websockets does not answer."""
+        if self.request is None and self.protocol.handshake_exc and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        super().send_data()
+
+    async def recv(self, decode: bool | None = None) -> str | bytes:  # type: ignore[override]
+        """Return the next accepted message."""
+        while True:
+            data = await super().recv(decode)
+            await asyncio.sleep(self._messages.take())
+            if self._guard.accepts(data):
+                return data
+
+
+def _check_protocol(request: Request) -> None:
+    """Check that the page that opens a websocket is of this version of viser.
+
+    Raises:
+        Refusal: It is not.
+    """
+    offered = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+    if PROTOCOL not in (name.strip() for name in offered):
+        raise Refusal(HTTPStatus.BAD_REQUEST, f"the websocket protocol must be {PROTOCOL}; reload the page")
+
+
+def _fits(handle: Any, value: bool | float | str) -> bool:
+    """Return whether a value is valid for an input of the panel."""
+    known = handle.value
+    if isinstance(known, bool) or isinstance(value, bool):
+        return isinstance(known, bool) and isinstance(value, bool)
+    if isinstance(known, str):
+        options = getattr(handle, "options", None)
+        return isinstance(value, str) and (value in options if options else len(value) <= MAX_TEXT)
+    return isinstance(known, int | float) and isinstance(value, int | float) and math.isfinite(value)

@@ -1,0 +1,218 @@
+"""Scenes and frames of bags. For what the browser draws see test_browser."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
+from scipy.spatial.transform import Rotation
+
+from tactile_sim import BagError
+from tactile_sim.drawing.arrows import NET, NORMAL
+from tactile_sim.signals import StopRequest
+from tactile_sim.view.bag.frames import BagFrames
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.player import Player
+from tactile_sim.view.bag.points import PointBodies
+from tactile_sim.view.bag.scene import read_scene
+from tactile_sim.view.web.address import Endpoint
+
+
+@pytest.fixture
+def make_bag(tmp_path):
+    def make(*cubes):
+        making = Making(tmp_path / "fall")
+        for cube in cubes or (Cube(),):
+            cube.write(making)
+        making.bag.close()
+        return making.bag.folder
+
+    return make
+
+
+def opened(path, namespace=None):
+    index = BagIndex(path)
+    content = read_scene(index, namespace)
+    return content, BagFrames(index, content)
+
+
+def test_scene_has_the_shapes_and_taxels_of_the_bag(make_bag):
+    content, _ = opened(make_bag())
+    scene = content.scene
+    assert scene.bodies[0] == "world" and set(scene.bodies) == {"world", "cube", "table"}
+    sizes = {shape.name: np.ptp(shape.vertices, axis=0) for shape in scene.shapes}
+    assert sizes["cube"] == pytest.approx([2 * HALF] * 3)
+    assert sizes["table"] == pytest.approx([1.0, 1.0, 0.02])
+    assert scene.taxel_counts.tolist() == [6 * GRID**2]
+    assert np.abs(scene.taxel_positions).max() == pytest.approx(HALF)
+    assert content.notes == []
+
+
+def test_impact_shows_three_weights(make_bag):
+    content, frames = opened(make_bag())
+    frame = frames.at(LANDING * STEP)
+    assert frame.time == pytest.approx(LANDING * STEP / 1e9)
+    assert frame.forces == pytest.approx(np.array([[0.0, 0.0, IMPACT]]))
+    assert frame.readings.sum() == pytest.approx(IMPACT, rel=1e-5)
+    assert (frame.readings[GRID**2 :] == 0.0).all()
+    assert len(frame.contact_points) == 4
+    kinds = frame.arrow_kinds.tolist()
+    assert (kinds.count(NORMAL), kinds.count(NET)) == (4, 1)
+    net = frame.arrows[kinds.index(NET)]
+    assert net[1] - net[0] == pytest.approx([0.0, 0.0, 0.01 * IMPACT])
+
+
+def test_falling_cube_has_no_readings_and_the_pose_of_free_fall(make_bag):
+    content, frames = opened(make_bag())
+    frame = frames.at(5 * STEP)
+    cube = content.scene.bodies.index("cube")
+    assert frame.body_positions[cube, 2] == pytest.approx(HALF + 0.5 * 9.81 * (0.2**2 - 0.1**2))
+    assert frame.body_quaternions[cube] == pytest.approx([1, 0, 0, 0])
+    assert not frame.readings.any() and not len(frame.arrows) and not len(frame.contact_points)
+
+
+def test_frame_is_the_same_after_seeking(make_bag):
+    content, frames = opened(make_bag(Cube(count=300)))
+    first = frames.at(20 * STEP)
+    frames.at(290 * STEP)
+    frames.at(0)
+    again = frames.at(20 * STEP)
+    assert (first.readings == again.readings).all() and first.readings.any()
+    assert (first.body_positions == again.body_positions).all()
+
+
+def test_logs_with_wall_time_do_not_extend_the_bag(make_bag, tmp_path):
+    making = Making(tmp_path / "walls")
+    making.put("/chatter", "std_msgs/String", 1_795_308_959 * 10**9, {"data": "ready"})
+    Cube().write(making)
+    making.bag.close()
+    _, plain = opened(make_bag())
+    index = BagIndex(making.bag.folder)
+    assert (index.start, index.stop) == (0, (COUNT - 1) * STEP)
+    frames = BagFrames(index, read_scene(index))
+    for step in (30, 5):
+        actual, expected = frames.at(step * STEP), plain.at(step * STEP)
+        assert (actual.body_positions == expected.body_positions).all()
+        assert (actual.readings == expected.readings).all()
+
+
+def test_body_arrays_give_the_readings_of_the_whole_frame(make_bag, tmp_path):
+    cube = Cube(bodies=("cube", "brick"))
+    _, whole = opened(make_bag(cube))
+    making = Making(tmp_path / "arrays")
+    cube.without = ("/tactile/frame",)
+    cube.write(making)
+    making.bag.close()
+    _, parts = opened(making.bag.folder)
+    assert parts.at(30 * STEP).readings == pytest.approx(whole.at(30 * STEP).readings)
+
+
+def test_scale_is_round_and_above_most_readings(make_bag):
+    content, _ = opened(make_bag(Cube(count=500)))
+    assert WEIGHT / GRID**2 < content.scene.taxel_scale == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("without", "named", "shapes", "taxels"),
+    [
+        (("layout",), "layouts", True, 0),
+        (("/scene_markers",), "scene_markers", False, 6 * GRID**2),
+        (("/tf",), "/tf", False, 6 * GRID**2),
+    ],
+)
+def test_missing_topics_are_noted_and_the_rest_is_shown(make_bag, without, named, shapes, taxels):
+    content, frames = opened(make_bag(Cube(without=without)))
+    assert [named in note for note in content.notes] == [True]
+    assert ("cube" in {shape.name for shape in content.scene.shapes}) is shapes
+    assert len(content.scene.taxel_positions) == taxels
+    assert frames.at(LANDING * STEP).forces == pytest.approx(
+        np.array([[0.0, 0.0, IMPACT]]) if taxels else np.zeros((0, 3))
+    )
+
+
+def test_damaged_bag_plays_up_to_the_damage(make_bag):
+    path = make_bag(Cube(count=3000))
+    file = next(path.glob("*.mcap"))
+    whole = BagIndex(path).stop
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    index = BagIndex(path)
+    content = read_scene(index)
+    assert [file.name in note for note in content.notes] == [True]
+    assert 0 < index.stop < whole
+    assert BagFrames(index, content).at(index.stop).forces == pytest.approx(np.array([[0.0, 0.0, WEIGHT]]))
+
+
+def test_one_of_several_robots_is_shown_and_the_others_are_named(make_bag):
+    path = make_bag(Cube(namespace="/left", count=3), Cube(namespace="/right", count=3))
+    index = BagIndex(path)
+    [note] = read_scene(index).notes
+    assert "/right" in note
+    assert read_scene(index, "right").robot.namespace == "/right"
+    with pytest.raises(BagError, match="'middle'"):
+        read_scene(index, "middle")
+
+
+def test_bag_without_content_is_an_error(tmp_path):
+    making = Making(tmp_path / "words")
+    making.put("/chatter", "std_msgs/String", 0, {"data": "hello"})
+    making.bag.close()
+    with pytest.raises(BagError, match=making.bag.folder.name):
+        read_scene(BagIndex(making.bag.folder))
+
+
+def cloud(positions, bodies, intensity):
+    kind = np.dtype([(name, "<f4") for name in ("x", "y", "z", "intensity")] + [("body", "<u2")])
+    points = np.zeros(len(positions), kind)
+    points["x"], points["y"], points["z"] = positions.T
+    points["body"], points["intensity"] = bodies, intensity
+    fields = SimpleNamespace(
+        name=list(kind.names),
+        datatype=np.array([7, 7, 7, 7, 4]),
+        offset=np.array([kind.fields[name][1] for name in kind.names]),
+    )
+    return SimpleNamespace(fields=fields, point_step=kind.itemsize, data=points.view(np.uint8))
+
+
+def test_body_poses_are_recovered_from_points():
+    grid = np.stack(np.meshgrid(*[np.linspace(-0.1, 0.1, 3)] * 3), -1).reshape(-1, 3)
+    bodies = np.repeat([7, 3], len(grid))
+    rotation, translation = Rotation.from_rotvec([0.3, -0.5, 0.8]), np.array([1.0, 2.0, 3.0])
+    first = cloud(np.concatenate([grid, grid + 1.0]), bodies, 0.0)
+    later = cloud(np.concatenate([rotation.apply(grid) + translation, grid + 1.0]), bodies, np.arange(54))
+    points = PointBodies(first)
+    assert points.numbers.tolist() == [3, 7]
+    assert points.spacings == pytest.approx([0.1, 0.1], rel=1e-5)
+    intensities, centers, quaternions = points.read(later)
+    assert intensities.tolist() == [*range(27, 54), *range(27)]
+    assert centers == pytest.approx(np.array([[1.0, 1.0, 1.0], translation]), abs=1e-6)
+    assert quaternions[0] == pytest.approx([1, 0, 0, 0], abs=1e-6)
+    assert Rotation.from_quat(quaternions[1], scalar_first=True).as_matrix() == pytest.approx(
+        rotation.as_matrix(), abs=1e-5
+    )
+
+
+@pytest.fixture
+def player(make_bag):
+    player = Player(make_bag(), Endpoint(port=0))
+    yield player
+    player.close()
+
+
+def test_bag_does_not_play_without_browsers(player):
+    player.play(StopRequest(), duration=0.2)
+    assert player.bar.time == 0.0
+    assert player.viewer.server.scene.get_handle_by_name("/cube").position[2] == pytest.approx(
+        HALF + 0.5 * 9.81 * 0.2**2
+    )
+
+
+def test_playback_stops_at_the_end(player):
+    player.bar.speed = 2.0
+    assert player.bar.advance(0.25) and player.bar.playing
+    assert player.bar.time == pytest.approx(0.5e9)
+    assert player.bar.advance(math.inf) and not player.bar.playing
+    assert player.bar.time == 1e9
+    assert not player.bar.advance(1.0)
