@@ -154,7 +154,7 @@ def test_feelers_alone_need_no_skin(tmp_path):
         ({"image": "package://no_such_package/a.png"}, "no package 'no_such_package'"),
         ({"image": "skin_{body}.png"}, "only {geom} stands for something"),
         ({"image": "a" * 300 + ".png"}, "too long"),
-        ({"image": "a\0b.png"}, "nobody can see"),
+        ({"image": "a\0b.png"}, r"a\x00b.png"),
         ({"image": "a\nb.png"}, "nobody can see"),
         ({"spacing": 0.02, "length": 1e300}, "needs a finite number above 0 and at most 1e+06"),
     ],
