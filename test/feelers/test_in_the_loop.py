@@ -157,7 +157,7 @@ def test_feelers_do_not_require_a_skin(tmp_path):
         ({"image": "package://no_such_package/a.png"}, "'no_such_package'"),
         ({"image": "skin_{body}.png"}, "{geom}"),
         ({"image": "a" * 300 + ".png"}, "a" * 50),
-        ({"image": "a\0b.png"}, repr("a\0b.png")),
+        ({"image": "a\0b.png"}, r"a\x00b.png"),
         ({"image": "a\nb.png"}, repr("a\nb.png")),
         ({"spacing": 0.02, "length": 1e300}, "1e+300"),
     ],
