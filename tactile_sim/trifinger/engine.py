@@ -1,4 +1,4 @@
-"""The TriFinger platform behind the engine interface: MuJoCo, with its action rules in each step."""
+"""Engine of the TriFinger: MuJoCo with its action rules in each step."""
 
 from __future__ import annotations
 
@@ -12,36 +12,46 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 class TrifingerEngine(MujocoEngine):
-    """One robot in its workplace.
+    """Robot in its workspace.
 
-    ``physics.rules`` holds the action that is desired; what the motors then give acts as an applied force.
+    ``physics.rules`` contains the desired action. The motor torques act as applied forces.
     """
 
     name = "trifinger"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
-        """spec: of `robot.spec.load_spec`, with whatever was added; model: what it compiles to."""
+        """Create an engine.
+
+        Args:
+            spec: Scene from `robot.spec.load_spec`, possibly with added objects.
+            model: The compiled scene.
+            link_drag: Whether links and objects have Bullet's drag.
+        """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
         super().__init__(model, self.physics.data)
 
     def step(self, n: int = 1) -> None:
-        """Goes n time steps on."""
+        """Advance by n time steps."""
         for _ in range(n):
             self.physics.step()
 
     def forward(self) -> None:
-        """Computes all that follows from the present positions, velocities and the desired action."""
+        """Compute everything that follows from the present state and the desired action."""
         self.physics.forward()
 
     def integrate(self) -> None:
-        """Goes from the instant of the last ``forward`` to the next."""
+        """Advance from the state of the last `forward` to the next state."""
         self.physics.integrate()
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Goes back to the robot's first posture, all else to where it was.
+        """Reset the robot to its initial joint positions and everything else to its initial state.
 
-        Raises EngineError for an unknown keyframe.
+        Args:
+            keyframe: Name of a keyframe to reset to instead.
+
+        Raises:
+            EngineError: The keyframe is unknown.
         """
         self._to_start(keyframe)
         self.physics.rules.rest()
@@ -51,10 +61,10 @@ class TrifingerEngine(MujocoEngine):
 
     @property
     def desired(self) -> np.ndarray:
-        """(4, n) the action, as in `tactile_sim.trifinger.physics.rules.Rules`."""
+        """(4, n) desired action, see `tactile_sim.trifinger.physics.rules.Rules`."""
         return self.physics.rules.desired
 
     @property
     def push_sensors(self) -> np.ndarray:
-        """(fingers,) what the robot's own sensors in its tips read: no newtons."""
+        """(n_fingers,) readings of the push sensors in the tips, from 0.05 to 1."""
         return push_sensors(self.finger_type, self.physics.tip_normal_forces)
