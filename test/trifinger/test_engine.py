@@ -57,7 +57,7 @@ def test_effort_ends_position_control():
     command(node, effort=np.array([5.0]), names=["finger_base_to_upper_joint_0"])
     node.observe()
     torque = node.engine.physics.torque
-    # At rest there is no damping, and the motor gives its maximum torque.
+    # Without velocity nothing is damped, and the motor gives its maximum torque.
     assert torque[0] == pytest.approx(MAX_MOTOR_TORQUE - 0.08 * node.engine.data.qvel[0], abs=0.01)
     node.skip(300)
     assert node.engine.data.qpos[0] > hold[0] + 0.3
