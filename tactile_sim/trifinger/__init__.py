@@ -1,8 +1,8 @@
-"""The TriFinger robots on MuJoCo, under the names that trifinger_simulation has on PyBullet.
+"""The TriFinger robots in MuJoCo, with the interface of trifinger_simulation, which uses PyBullet.
 
-Modules here are those that its programs import; what they stand on lies in folders: the `robot`, the `stage`
-around it, the `physics` of a step, the `control` of the fingers, `pictures`, and what goes along with a
-`running` simulation.
+The modules of this package have the names of that interface. The packages in it implement them: `robot`,
+`workspace` (table, border and objects), `physics`, `control`, `images`, `running` (state of running
+simulations) and `tasks`. `plugin` makes it an engine of tactile_sim.
 """
 
 from pathlib import Path
@@ -37,9 +37,9 @@ __all__ = [
 
 
 __version__ = "2.0.0"
-"""Of trifinger_simulation, whose interface this is."""
+"""Version of trifinger_simulation with this interface."""
 
 
 def get_data_dir() -> Path:
-    """Where the package's own files lie: the cameras' calibrations, ..."""
+    """Return the folder of the package's data files, such as camera calibrations."""
     return Path(__file__).parent / "data"

@@ -1,4 +1,4 @@
-"""What a robot is asked to do in one time step."""
+"""Actions: commands for one time step."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from numpy.typing import ArrayLike
 
 
 class Action:
-    """Torques, positions, or both, of all joints; arrays (n_joints,)."""
+    """Torque and position commands of all joints; arrays (n_joints,)."""
 
     torque: np.ndarray
-    """[N m]"""
+    """Torques [N m]."""
     position: np.ndarray
-    """Where the joints are to go [rad]; NaN: this joint's position is not controlled."""
+    """Desired positions [rad]; NaN disables position control of a joint."""
     position_kp: np.ndarray
-    """Gain of the position's error [N m/rad]; NaN: the usual one."""
+    """Position gains [N m/rad]; NaN selects the default."""
     position_kd: np.ndarray
-    """Gain of the velocity [N m s/rad]; NaN: the usual one."""
+    """Velocity gains [N m s/rad]; NaN selects the default."""
 
     def __init__(
         self, torque: ArrayLike, position: ArrayLike, kp: ArrayLike | None = None, kd: ArrayLike | None = None
     ):
-        """kp and kd: ``position_kp`` and ``position_kd``; all NaN where they are left out."""
+        """Create an action.
+
+        Args:
+            torque: (n_joints,) torques [N m].
+            position: (n_joints,) desired positions [rad]; NaN disables position control of a joint.
+            kp: (n_joints,) position gains [N m/rad]; all NaN by default.
+            kd: (n_joints,) velocity gains [N m s/rad]; all NaN by default.
+        """
         self.torque = np.asarray(torque)
         self.position = np.asarray(position)
         self.position_kp = np.full(self.position.shape, np.nan) if kp is None else np.asarray(kp)

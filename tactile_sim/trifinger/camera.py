@@ -1,8 +1,8 @@
-"""The cameras of the TriFinger platform, whose pictures MuJoCo draws.
+"""Cameras of the TriFinger platform, rendered by MuJoCo.
 
-:class:`Camera` is a pinhole with a field of view, :class:`CalibratedCamera` has a real camera's matrix and
-lens. Both belong to a simulation, by default to the first that was made. A machine that
-cannot draw says so when the first picture is asked for.
+`Camera` is a pinhole camera with a field of view. `CalibratedCamera` has the camera matrix and the lens
+distortion of a real camera. Both belong to a simulation, by default the first one. If this machine cannot
+render, the first image raises an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - programs look for all of these here
+from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - part of the interface
     CALIBRATIONS,
     CAMERA_IDS,
     CameraParameters,
@@ -37,37 +37,46 @@ _renderers: weakref.WeakKeyDictionary[SimFinger, tuple[Any, Renderer]] = weakref
 
 
 class BaseCamera:
-    """A camera of a simulation."""
+    """Base class of cameras."""
 
     def __init__(self, view: View, size: tuple[int, int], pybullet_client_id: int):
-        """view: of the pinhole; size: width and height of what it draws; the number of its simulation."""
+        """Create a camera.
+
+        Args:
+            view: View of the pinhole camera.
+            size: Width and height of the rendered image [pixels].
+            pybullet_client_id: Id of the simulation.
+        """
         self._view = view
         self._drawn = self._size = size
         self._simulation = simulations.find(pybullet_client_id)
 
     def get_width(self) -> int:
-        """Of its pictures [pixels]."""
+        """Return the width of the images [pixels]."""
         return self._size[0]
 
     def get_height(self) -> int:
-        """Of its pictures [pixels]."""
+        """Return the height of the images [pixels]."""
         return self._size[1]
 
     def get_image(self, renderer: object = None) -> np.ndarray:
-        """What it sees now: uint8 (height, width, 3), red, green, blue.
+        """Return an image of the present state.
 
         Args:
-            renderer: not used; programs name PyBullet's here.
+            renderer: Ignored; PyBullet's renderer in trifinger_simulation.
+
+        Returns:
+            uint8 (height, width, 3), RGB.
 
         Raises:
-            RenderingError: this machine cannot draw.
+            RenderingError: This machine cannot render.
         """
         physics = self._simulation.physics
         return _renderer(self._simulation).image(physics.data, self._view, *self._drawn)
 
 
 class Camera(BaseCamera):
-    """A pinhole whose picture is even about its middle."""
+    """Pinhole camera with its optical axis in the centre of the image."""
 
     def __init__(
         self,
@@ -79,18 +88,23 @@ class Camera(BaseCamera):
         far_plane_distance: float = 100.0,
         pybullet_client_id: int = 0,
     ):
-        """Arguments:
+        """Create a camera.
 
-        camera_position: (3,) in the world [m].
-        camera_orientation: quaternion (x, y, z, w); the camera looks along its z axis, y points down.
-        image_size: width and height [pixels].
-        field_of_view: angle from the lower to the upper edge [degrees].
-        near_plane_distance, far_plane_distance: nothing nearer or farther is drawn [m].
-        pybullet_client_id: the number of its simulation.
+        Args:
+            camera_position: (3,) position in the world [m].
+            camera_orientation: Quaternion (x, y, z, w). The camera looks along its z axis; y points down.
+            image_size: Width and height [pixels].
+            field_of_view: Vertical field of view [degrees].
+            near_plane_distance: Distance of the near clipping plane [m].
+            far_plane_distance: Distance of the far clipping plane [m].
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
         """
         rotation = Rotation.from_quat(quaternion("camera_orientation", camera_orientation))
         if not 0 < numbers("field_of_view", field_of_view) < 180:
-            raise InvalidValueError(f"field_of_view is {field_of_view}; give degrees above 0, below 180")
+            raise InvalidValueError(f"field_of_view: must be > 0 and < 180 degrees, got {field_of_view}")
         width, height = _size(image_size)
         top = np.tan(np.deg2rad(field_of_view) / 2)
         right = top * width / height
@@ -105,9 +119,9 @@ class Camera(BaseCamera):
 
 
 class CalibratedCamera(BaseCamera):
-    """A real camera: its focal lengths, its centre and its lens.
+    """Camera with the matrix and the lens distortion of a real camera.
 
-    A pinhole's picture, large enough for the lens, is drawn first and then bent.
+    A larger image of a pinhole camera is rendered and then distorted.
     """
 
     def __init__(
@@ -120,7 +134,20 @@ class CalibratedCamera(BaseCamera):
         far_plane_distance: float,
         pybullet_client_id: int = 0,
     ):
-        """Arguments as of :class:`CameraParameters` and :class:`Camera`."""
+        """Create a camera.
+
+        Args:
+            camera_matrix: (3, 3) focal lengths and centre [pixels].
+            distortion_coefficients: (5,) k1, k2, p1, p2, k3.
+            tf_world_to_camera: (4, 4) transform from the world to the camera frame.
+            image_size: Width and height [pixels].
+            near_plane_distance: Distance of the near clipping plane [m].
+            far_plane_distance: Distance of the far clipping plane [m].
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
+        """
         matrix = numbers("camera_matrix", camera_matrix, 3, 3)
         coefficients = numbers("distortion_coefficients", distortion_coefficients, 5)
         transform = numbers("tf_world_to_camera", tf_world_to_camera, 4, 4)
@@ -128,8 +155,8 @@ class CalibratedCamera(BaseCamera):
         focal, center = matrix[[0, 1], [0, 1]], matrix[:2, 2]
         pixels = np.stack(np.meshgrid(*map(np.arange, shown)), axis=-1)
         rays = undistort((pixels - center) / focal, coefficients)
-        # The pinhole's picture reaches from the middle of its first pixel to that of its last, and half a
-        # pixel further, at the middle's resolution.
+        # The rays are those of pixel centres; the image extends half a pixel beyond them. Its resolution is
+        # that of the calibrated image at the centre.
         first = np.nanmin(rays, axis=(0, 1))
         size = np.ceil((np.nanmax(rays, axis=(0, 1)) - first) * focal).astype(int) + 1
         self._seen = np.isfinite(rays).all(axis=-1, keepdims=True)
@@ -147,7 +174,14 @@ class CalibratedCamera(BaseCamera):
         self._size = shown
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
-        """What the lens makes of the pinhole's picture (rows, columns, channels); black where no ray is."""
+        """Distort an image of the pinhole camera.
+
+        Args:
+            image: (rows, columns, channels) image of the pinhole camera.
+
+        Returns:
+            (height, width, channels) distorted image; black for pixels that the lens model does not cover.
+        """
         places = (self._rows, self._columns)
         channels = [
             map_coordinates(channel, places, order=1, mode="nearest") for channel in np.moveaxis(image, -1, 0)
@@ -155,30 +189,34 @@ class CalibratedCamera(BaseCamera):
         return np.stack(channels, axis=-1) * self._seen
 
     def get_image(self, renderer: object = None) -> np.ndarray:
-        """What it sees now, as in :meth:`BaseCamera.get_image`."""
+        """Return an image of the present state; see `BaseCamera.get_image`."""
         return self.distort_image(super().get_image(renderer))
 
 
 class CameraArray:
-    """Cameras whose pictures are taken together."""
+    """Several cameras that take images together."""
 
     def __init__(self, cameras: Sequence[BaseCamera]):
         self.cameras = cameras
 
     def get_images(self, renderer: object = None) -> list[np.ndarray]:
-        """What each sees now; see :meth:`BaseCamera.get_image`."""
+        """Return an image of each camera; see `BaseCamera.get_image`."""
         return [camera.get_image(renderer) for camera in self.cameras]
 
     def get_bayer_images(self, renderer: object = None) -> list[np.ndarray]:
-        """The same as Bayer patterns; see :func:`rbg_to_bayer_bg`."""
+        """Return an image of each camera as a Bayer pattern; see `rbg_to_bayer_bg`."""
         return [rbg_to_bayer_bg(image) for image in self.get_images(renderer)]
 
 
 class TriFingerCameras(CameraArray):
-    """The platform's three cameras, as pinholes at about the real ones' places."""
+    """The three cameras of the platform as pinhole cameras, at the approximate poses of the real ones."""
 
     def __init__(self, **kwargs: Any):
-        """kwargs: of each :class:`Camera`, but for its place."""
+        """Create the cameras.
+
+        Args:
+            kwargs: Arguments of each `Camera`, except position and orientation.
+        """
         places = (
             ([0.2496, 0.2458, 0.4190], [0.3760, 0.8690, -0.2918, -0.1354]),
             ([0.0047, -0.2834, 0.4558], [0.9655, -0.0098, -0.0065, -0.2603]),
@@ -190,15 +228,21 @@ class TriFingerCameras(CameraArray):
 def create_trifinger_camera_array(
     camera_parameters: Iterable[CameraParameters], pybullet_client_id: int = 0
 ) -> CameraArray:
-    """The three cameras of their calibrations, in the order of :data:`CAMERA_IDS`.
+    """Return the three calibrated cameras of the platform.
+
+    Args:
+        camera_parameters: Calibrations in the order of `CAMERA_IDS`.
+        pybullet_client_id: Id of the simulation.
 
     Raises:
-        InvalidValueError: a ``ValueError``; one is named otherwise.
+        InvalidValueError: A calibration has the name of another camera.
     """
     cameras = []
     for number, parameters in zip(CAMERA_IDS, camera_parameters, strict=False):
         if parameters.name != f"camera{number}":
-            raise InvalidValueError(f"the calibration of camera{number} is that of {parameters.name!r}")
+            raise InvalidValueError(
+                f"camera_parameters: must have the name 'camera{number}', got {parameters.name!r}"
+            )
         cameras.append(
             CalibratedCamera(
                 parameters.camera_matrix,
@@ -216,15 +260,27 @@ def create_trifinger_camera_array(
 def create_trifinger_camera_array_from_config(
     config_dir: Path, calib_filename_pattern: str = "camera{id}.yml", pybullet_client_id: int = 0
 ) -> CameraArray:
-    """The three cameras of the calibrations in a folder; see :func:`load_camera_parameters`."""
+    """Return the three calibrated cameras of the platform.
+
+    Args:
+        config_dir: Folder of the calibrations.
+        calib_filename_pattern: Name of a calibration file, with ``{id}`` for 60, 180 and 300.
+        pybullet_client_id: Id of the simulation.
+    """
     parameters = load_camera_parameters(config_dir, calib_filename_pattern)
     return create_trifinger_camera_array(parameters, pybullet_client_id)
 
 
 def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
-    """One channel a pixel of an RGB picture, (height, width, 1): R G in even rows, G B in odd ones.
+    """Convert an RGB image to a Bayer pattern with R G in even rows and G B in odd rows.
 
-    OpenCV calls this pattern BG: ``COLOR_BAYER_BG2RGB`` makes a picture of it.
+    OpenCV calls this pattern BG; ``COLOR_BAYER_BG2RGB`` converts it back.
+
+    Args:
+        image: (height, width, 3) RGB image.
+
+    Returns:
+        (height, width, 1) Bayer pattern.
     """
     out = image[:, :, 1:2].copy()
     out[::2, ::2, 0] = image[::2, ::2, 0]
@@ -233,21 +289,21 @@ def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
 
 
 def _size(image_size: Sequence[int]) -> tuple[int, int]:
-    """Width and height of a picture in whole pixels; ValueError where it has none."""
+    """Return width and height in whole pixels."""
     width, height = sizes("image_size", image_size, 2)
     return int(width), int(height)
 
 
 def _planes(near: float, far: float) -> tuple[float, float]:
-    """The distances between which things are drawn; ValueError where there is no room between."""
+    """Return the distances of the clipping planes [m]."""
     first, last = sizes("near_plane_distance", near), sizes("far_plane_distance", far)
     if not first < last:
-        raise InvalidValueError(f"far_plane_distance is {far}; give more than near_plane_distance, {near}")
+        raise InvalidValueError(f"far_plane_distance: must be > near_plane_distance ({near}), got {far}")
     return float(first), float(last)
 
 
 def _renderer(simulation: SimFinger) -> Renderer:
-    """That of the simulation's model as it is now."""
+    """Return the renderer of the simulation's present model."""
     model = simulation.physics.model
     known = _renderers.get(simulation)
     if known is None or known[0] is not model:

@@ -1,7 +1,7 @@
-"""Objects that the fingers can push, lift and throw, as programs for ``trifinger_simulation`` make them.
+"""Objects for the fingers to manipulate, with the interface of ``trifinger_simulation``.
 
-Each belongs to a simulation, by default to the first that was made, and joins it at once: the model is
-compiled anew, the state stays. When the object has gone, it leaves the simulation before the next step.
+An object belongs to a simulation, by default the first one. Creating an object recompiles the model and keeps
+the state. When the object is garbage collected, it is removed from the simulation before the next step.
 """
 
 from __future__ import annotations
@@ -28,22 +28,26 @@ def import_mesh(
     color_rgba: Sequence[float] | None = None,
     pybullet_client_id: int = 0,
 ) -> int:
-    """Adds a mesh that stands still and stays; the id that its body has then.
+    """Add a fixed mesh permanently.
 
     Args:
-        mesh_file_path: STL, OBJ or MSH, in metres.
-        position, orientation: (3,) [m] and quaternion (x, y, z, w).
-        is_concave: has to be False: the convex hull of the mesh is what collides.
-        color_rgba: red, green, blue and alpha, 0 to 1; grey without.
-        pybullet_client_id: the number of its simulation.
+        mesh_file_path: STL, OBJ or MSH file [m].
+        position: (3,) position in the world [m].
+        orientation: Quaternion (x, y, z, w).
+        is_concave: Must be False, because meshes collide by their convex hulls.
+        color_rgba: (4,) red, green, blue and alpha, 0 to 1; grey by default.
+        pybullet_client_id: Id of the simulation.
+
+    Returns:
+        Present id of the body of the mesh.
 
     Raises:
-        ValueError: a concave mesh was asked for, or there is no such simulation.
-        SceneError: the file cannot be read or is no mesh.
+        InvalidValueError: The mesh is concave, or the simulation or another argument is invalid.
+        SceneError: The file cannot be read or is not a mesh.
     """
     if is_concave:
         raise InvalidValueError(
-            f"{mesh_file_path}: meshes collide by their hulls; import convex parts with is_concave=False"
+            f"is_concave: must be False, got {is_concave!r} for {mesh_file_path}; import convex parts instead"
         )
     simulation, name = simulations.find(pybullet_client_id), f"mesh_{next(_numbers)}"
     path = os.path.abspath(mesh_file_path)
@@ -52,10 +56,19 @@ def import_mesh(
 
 
 class BaseCollisionObject:
-    """An object of a simulation; use a class of a certain shape."""
+    """Base class of objects.
+
+    Attributes:
+        name: Name of the body.
+    """
 
     def __init__(self, pybullet_client_id: int, name: str):
-        """pybullet_client_id: the number of its simulation. name: of its body there."""
+        """Refer to a body of a simulation.
+
+        Args:
+            pybullet_client_id: Id of the simulation.
+            name: Name of the body.
+        """
         self._simulation = simulations.find(pybullet_client_id)
         self.name = name
 
@@ -63,21 +76,26 @@ class BaseCollisionObject:
         simulations.join(self._simulation, self, [self.name], add)
 
     def set_state(self, position: Sequence[float], orientation: Sequence[float]) -> None:
-        """Puts it somewhere, at rest: position (3,) [m], orientation a quaternion (x, y, z, w)."""
+        """Set the pose, with zero velocity.
+
+        Args:
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+        """
         physics = self._simulation.physics
         with self._simulation.stepping:
             objects.set_pose(physics.model, physics.data, self.name, position, orientation)
             physics.restart()
 
     def get_state(self) -> tuple[list[float], list[float]]:
-        """Its position [m] and its orientation (x, y, z, w)."""
+        """Return position [m] and orientation (x, y, z, w) in the world."""
         physics = self._simulation.physics
         position, orientation = objects.get_pose(physics.model, physics.data, self.name)
         return position.tolist(), orientation.tolist()
 
 
 class Cuboid(BaseCollisionObject):
-    """A box."""
+    """Box."""
 
     def __init__(
         self,
@@ -88,13 +106,18 @@ class Cuboid(BaseCollisionObject):
         color_rgba: Sequence[float] | None = None,
         pybullet_client_id: int = 0,
     ):
-        """Arguments:
+        """Add a box.
 
-        position, orientation: (3,) [m] and quaternion (x, y, z, w), where it starts.
-        half_extents: (3,) half its edges [m].
-        mass: [kg]; 0 for a box that stands still.
-        color_rgba: red, green, blue and alpha, 0 to 1.
-        pybullet_client_id: the number of its simulation.
+        Args:
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            half_extents: (3,) half lengths of the edges [m].
+            mass: Mass [kg]; 0 for a fixed box.
+            color_rgba: (4,) red, green, blue and alpha, 0 to 1; grey by default.
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
         """
         super().__init__(pybullet_client_id, f"box_{next(_numbers)}")
         self._join(
@@ -105,7 +128,7 @@ class Cuboid(BaseCollisionObject):
 
 
 class Cube(Cuboid):
-    """A cube of even density."""
+    """Cube of uniform density."""
 
     def __init__(
         self,
@@ -116,17 +139,29 @@ class Cube(Cuboid):
         color_rgba: Sequence[float] | None = None,
         pybullet_client_id: int = 0,
     ):
-        """half_width: half its edge [m]; the rest as of :class:`Cuboid`."""
+        """Add a cube.
+
+        Args:
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            half_width: Half length of the edges [m].
+            mass: Mass [kg]; 0 for a fixed cube.
+            color_rgba: (4,) red, green, blue and alpha, 0 to 1; grey by default.
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
+        """
         half = [float(sizes("half_width", half_width))] * 3
         super().__init__(position, orientation, half, mass, color_rgba, pybullet_client_id)
 
 
 Block = Cube
-"""The older name."""
+"""Former name of `Cube`."""
 
 
 class ColoredCubeV2(BaseCollisionObject):
-    """The cube of 0.065 m and 0.094 kg whose sides have six colours."""
+    """Cube of 0.065 m and 0.094 kg with six colours."""
 
     def __init__(
         self,
@@ -134,6 +169,15 @@ class ColoredCubeV2(BaseCollisionObject):
         orientation: Sequence[float] = (0, 0, 0, 1),
         pybullet_client_id: int = 0,
     ):
-        """Arguments as of :class:`Cuboid`."""
+        """Add a cube.
+
+        Args:
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
+        """
         super().__init__(pybullet_client_id, f"cube_{next(_numbers)}")
         self._join(lambda spec: objects.add_cube(spec, self.name, position, orientation))

@@ -1,4 +1,4 @@
-"""The TriFinger engine: MuJoCo with the robot's action rules in each step."""
+"""Engine of the TriFinger: MuJoCo with its action rules in each step."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 class TrifingerEngine(MujocoEngine):
-    """One robot in its workspace.
+    """Robot in its workspace.
 
-    ``physics.rules`` holds the desired action; the resulting motor torques act as applied forces.
+    ``physics.rules`` contains the desired action. The motor torques act as applied forces.
     """
 
     name = "trifinger"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
-        """Make the engine.
+        """Create an engine.
 
         Args:
-            spec: Result of `robot.spec.load_spec`, possibly with additions.
-            model: The compiled spec.
-            link_drag: Whether the links have the drag that they have in PyBullet.
+            spec: Scene from `robot.spec.load_spec`, possibly with added objects.
+            model: The compiled scene.
+            link_drag: Whether links and objects have Bullet's drag.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
         super().__init__(model, self.physics.data)
 
     def step(self, n: int = 1) -> None:
-        """Advance n time steps."""
+        """Advance by n time steps."""
         for _ in range(n):
             self.physics.step()
 
     def forward(self) -> None:
-        """Compute everything that follows from the current state and the desired action."""
+        """Compute everything that follows from the present state and the desired action."""
         self.physics.forward()
 
     def integrate(self) -> None:
-        """Advance from the state of the last ``forward`` to the next one."""
+        """Advance from the state of the last `forward` to the next state."""
         self.physics.integrate()
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset the robot to its initial joint positions and everything else to the initial state.
+        """Reset the robot to its initial joint positions and everything else to its initial state.
 
         Args:
-            keyframe: Name of a keyframe to use instead.
+            keyframe: Name of a keyframe to reset to instead.
 
         Raises:
-            EngineError: The keyframe does not exist.
+            EngineError: The keyframe is unknown.
         """
         self._reset_data(keyframe)
         self.physics.rules.rest()
@@ -66,5 +66,5 @@ class TrifingerEngine(MujocoEngine):
 
     @property
     def push_sensors(self) -> np.ndarray:
-        """(fingers,) readings of the robot's own fingertip sensors, without a unit."""
+        """(n_fingers,) readings of the push sensors in the tips, from 0.05 to 1."""
         return push_sensors(self.finger_type, self.physics.tip_normal_forces)

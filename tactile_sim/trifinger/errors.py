@@ -1,4 +1,7 @@
-"""What the TriFinger's interface raises: its programs catch ``ValueError``, ours ``TactileSimError``."""
+"""Errors of the TriFinger interface.
+
+Each is a `TactileSimError` and also the built-in error that trifinger_simulation raises.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,17 @@ from tactile_sim.errors import TactileSimError
 
 
 class InvalidValueError(TactileSimError, ValueError):
-    """A value that the TriFinger's interface refuses: a finger type, a time index, a difficulty."""
+    """An invalid argument, such as an unknown finger type."""
 
 
 class MissingKeyError(InvalidValueError, KeyError):
-    """A mapping that lacks a key."""
+    """A key that is missing in a mapping."""
 
-    __str__ = Exception.__str__  # that of KeyError puts the text in quotes
+    __str__ = Exception.__str__  # KeyError would add quotes
 
 
 class MissingPackageError(TactileSimError, ImportError):
-    """A package that something needs, and that nothing else here does, is not installed."""
+    """An optional package that is not installed."""
 
 
 class MissingAttributeError(TactileSimError, AttributeError):
@@ -24,8 +27,8 @@ class MissingAttributeError(TactileSimError, AttributeError):
 
 
 class GoalFileError(TactileSimError, RuntimeError):
-    """A file from which no goal can be read."""
+    """A file without a valid goal."""
 
 
 class InvalidGoalError(TactileSimError):
-    """A goal that lies outside of what the task allows."""
+    """A goal outside the goal space of a task."""

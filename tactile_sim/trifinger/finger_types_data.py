@@ -1,4 +1,4 @@
-"""The six finger robots: their URDF files, numbers of fingers and first joint positions."""
+"""The six finger types: URDF files, numbers of fingers and initial joint positions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 
 class FingerTypesDataFormat(NamedTuple):
-    """What is known of a finger type."""
+    """Properties of a finger type."""
 
     urdf_file: str
-    """Path of the URDF below the folder ``urdf`` of ``robot_properties_fingers``."""
+    """Path of the URDF relative to the folder ``urdf`` of ``robot_properties_fingers``."""
     number_of_fingers: int
     initial_joint_positions: Sequence[float]
-    """One angle a joint [rad], finger after finger."""
+    """Joint positions [rad], finger by finger."""
 
 
 def _bent(fingers: int) -> list[float]:
@@ -34,15 +34,15 @@ finger_types_data: dict[str, FingerTypesDataFormat] = {
 
 
 def get_valid_finger_types() -> KeysView[str]:
-    """Names of all finger types."""
+    """Return the names of all finger types."""
     return finger_types_data.keys()
 
 
 def check_finger_type(name: str) -> str:
-    """The name itself, where it is a finger type's.
+    """Return the name if it is that of a finger type.
 
     Raises:
-        InvalidValueError: a ``ValueError``; it is not, and which it may be.
+        InvalidValueError: The name is unknown. This is a ``ValueError``.
     """
     if not isinstance(name, str) or name not in finger_types_data:
         raise InvalidValueError(f"no finger type {name!r}{suggest(str(name), finger_types_data)}")
@@ -50,15 +50,15 @@ def check_finger_type(name: str) -> str:
 
 
 def get_finger_urdf(name: str) -> str:
-    """Path of the type's URDF below the folder ``urdf`` of ``robot_properties_fingers``."""
+    """Return the path of a type's URDF relative to the folder ``urdf`` of ``robot_properties_fingers``."""
     return finger_types_data[check_finger_type(name)].urdf_file
 
 
 def get_number_of_fingers(name: str) -> int:
-    """1 or 3."""
+    """Return the number of fingers of a type, 1 or 3."""
     return finger_types_data[check_finger_type(name)].number_of_fingers
 
 
 def get_initial_joint_positions(name: str) -> Sequence[float]:
-    """Angles at which the type's joints start [rad], finger after finger."""
+    """Return the initial joint positions of a type [rad], finger by finger."""
     return finger_types_data[check_finger_type(name)].initial_joint_positions

@@ -1,4 +1,4 @@
-"""Where programs for ``trifinger_simulation`` look for `Kinematics`, which needs no pinocchio here."""
+"""`Kinematics` under its module name in ``trifinger_simulation``. It does not need pinocchio."""
 
 from tactile_sim.trifinger.robot.kinematics import Kinematics
 

@@ -1,6 +1,6 @@
-"""Draws positions in the arena and joint positions.
+"""Random positions in the arena and random joint positions.
 
-The numbers come from ``random`` and ``numpy.random``: seed those to have them again.
+Random numbers are drawn from ``random`` and ``numpy.random``. Seed both for reproducible results.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
 
 _STRATEGIES = ("separated", "uniform", "triangle")
-_TRIES = 100_000  # about one in forty succeeds with the robots' own limits
-_TIP_DISTANCE = 0.05  # of each of three tips from the position they stand around [m]
+_TRIES = 100_000  # about one in forty succeeds with the limits of the robots
+_TIP_DISTANCE = 0.05  # distance of three tips from the position between them [m]
 
 
 def random_position_in_arena(
@@ -28,12 +28,15 @@ def random_position_in_arena(
     angle_limits: Sequence[float] = (-2 * math.pi, 2 * math.pi),
     radius_limits: Sequence[float] = (0.0, 0.15),
 ) -> list[float]:
-    """A position [x, y, z] [m], even over the ring between the radii and over the heights.
+    """Return a random position, uniformly distributed over a ring and a range of heights.
 
     Args:
-        height_limits: lowest and highest z, or the z [m].
-        angle_limits: first and last angle about z [rad].
-        radius_limits: nearest and farthest distance from z [m].
+        height_limits: Minimum and maximum z, or a fixed z [m].
+        angle_limits: Minimum and maximum angle about z [rad].
+        radius_limits: Minimum and maximum distance from the z axis [m].
+
+    Returns:
+        [x, y, z] in the world [m].
     """
     angle = random.uniform(*angle_limits)
     inner, outer = min(radius_limits), max(radius_limits)
@@ -47,7 +50,16 @@ def random_joint_positions(
     lower_bounds: Sequence[float] = (-math.radians(30), -math.radians(60), -math.radians(100)),
     upper_bounds: Sequence[float] = (math.radians(30), math.radians(60), math.radians(2)),
 ) -> list[float]:
-    """Joint angles [rad], each even between the bounds of one finger's (upper, middle, lower) joint."""
+    """Return random joint positions, uniformly distributed between bounds.
+
+    Args:
+        number_of_fingers: Number of fingers.
+        lower_bounds: Lower bounds of the (upper, middle, lower) joint of a finger [rad].
+        upper_bounds: Upper bounds of these joints [rad].
+
+    Returns:
+        Joint positions [rad], finger by finger.
+    """
     return [
         random.uniform(lower, upper)
         for _ in range(number_of_fingers)
@@ -58,18 +70,21 @@ def random_joint_positions(
 def feasible_random_joint_positions_for_reaching(
     finger: SimFinger, action_bounds: Mapping[str, Any], sampling_strategy: str = "separated"
 ) -> Sequence[float] | np.ndarray:
-    """Joint angles [rad] at which the fingers hardly collide.
+    """Return random joint positions at which collisions between fingers are unlikely.
 
     Args:
-        finger: the robot.
-        action_bounds: ``low`` and ``high``, angles of each joint [rad]; the first finger's hold for all.
-        sampling_strategy: ``separated``: each tip somewhere in its own third of the arena; ``uniform``: each
-            joint even over the bounds of :func:`random_joint_positions`; ``triangle``: three tips around a
-            position.
+        finger: The robot.
+        action_bounds: ``low`` and ``high``, bounds of the joint positions [rad]. Those of the first finger
+            apply to all fingers.
+        sampling_strategy: ``separated``: each tip in its own third of the arena. ``uniform``: each joint
+            within the bounds of `random_joint_positions`. ``triangle``: three tips around a position.
+
+    Returns:
+        Joint positions [rad], finger by finger.
 
     Raises:
-        InvalidValueError: a ``ValueError``; no such strategy.
-        RuntimeError: ``triangle`` with a single finger.
+        InvalidValueError: The strategy is unknown.
+        RuntimeError: The strategy is ``triangle`` and the robot has one finger.
     """
     if sampling_strategy == "uniform":
         return random_joint_positions(finger.number_of_fingers)
@@ -79,20 +94,23 @@ def feasible_random_joint_positions_for_reaching(
         bounds = [np.asarray(action_bounds[end])[:3] for end in ("low", "high")]
         return np.concatenate([_in_own_third(finger, *bounds) for _ in range(finger.number_of_fingers)])
     raise InvalidValueError(
-        f"no sampling strategy {sampling_strategy!r}; there are: {', '.join(_STRATEGIES)}"
+        f"sampling_strategy: must be one of {', '.join(_STRATEGIES)}, got {sampling_strategy!r}"
     )
 
 
 def _around_a_position(finger: SimFinger) -> np.ndarray:
     if finger.number_of_fingers == 1:
-        raise RuntimeError("the sampling strategy 'triangle' needs three fingers")
+        raise RuntimeError("sampling_strategy: 'triangle' requires three fingers")
     tips = get_tip_positions_around_position(finger.number_of_fingers, random_position_in_arena())
     guess = random_joint_positions(finger.number_of_fingers)
     return finger.kinematics.inverse_kinematics(tips, np.array(guess))[0]
 
 
 def _in_own_third(finger: SimFinger, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Angles (3,) that bring the first finger's tip between 30° and 150° about z, 2 cm to 20 cm from it."""
+    """Return joint positions (3,) of the first finger [rad] with its tip in its third of the arena.
+
+    The tip is between 30° and 150° about z and 2 to 20 cm from the z axis.
+    """
     for _ in range(_TRIES):
         angles = np.random.uniform(  # noqa: NPY002 - programs seed numpy.random
             np.deg2rad([-90, -77.5, -172]), np.deg2rad([90, 257.5, -2])
@@ -102,14 +120,23 @@ def _in_own_third(finger: SimFinger, low: np.ndarray, high: np.ndarray) -> np.nd
         in_reach = 0.02 < distance < 0.2 and y > 0 and abs(x) < distance * math.cos(math.pi / 6)
         if in_reach and (low < angles).all() and (angles < high).all():
             return angles
-    raise InvalidValueError(f"no tip is in its third of the arena with joints from {low} to {high}")
+    raise InvalidValueError(
+        f"action_bounds: found no joint positions with the tip in its third of the arena, got {low} to {high}"
+    )
 
 
 def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLike) -> list[np.ndarray]:
-    """Tip positions (3,) [m]: of one finger the position itself, of three 0.05 m around it.
+    """Return tip positions around a position.
+
+    Args:
+        number_of_fingers: 1 or 3.
+        position: (3,) position [m].
+
+    Returns:
+        Tip positions (3,) [m]: the position itself for one finger, three points at 0.05 m from it for three.
 
     Raises:
-        InvalidValueError: a ``ValueError``; neither 1 nor 3 fingers.
+        InvalidValueError: The number of fingers is neither 1 nor 3.
     """
     center = np.asarray(position)
     if number_of_fingers == 1:
@@ -117,4 +144,4 @@ def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLik
     if number_of_fingers == 3:
         angles = np.deg2rad([0, -120, -240])
         return [center + _TIP_DISTANCE * np.array([math.cos(angle), math.sin(angle), 0]) for angle in angles]
-    raise InvalidValueError(f"there are robots of 1 and of 3 fingers, not of {number_of_fingers}")
+    raise InvalidValueError(f"number_of_fingers: must be 1 or 3, got {number_of_fingers}")

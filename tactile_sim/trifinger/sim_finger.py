@@ -1,4 +1,4 @@
-"""One or three fingers that do what they are told, step by step."""
+"""Simulation of a robot with one or three fingers."""
 
 from __future__ import annotations
 
@@ -33,16 +33,23 @@ from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.running.view import FingerView
 from tactile_sim.trifinger.values import limits, numbers
-from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # which programs look for here
+from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # part of the interface
 
 MAX_TIME_STEP = 1 / 60
-"""[s], as in the peer: beyond it no gains hold."""
+"""Largest time step [s], as in trifinger_simulation."""
 
 
 class SimFinger:
-    """A robot with one or three fingers; what it feels, too.
+    """Robot with one or three fingers and a tactile skin.
 
-    Time stands still but for `append_desired_action`, which goes one time step on. Time indices count these.
+    Only `append_desired_action` advances time, by one time step. Time indices count these steps.
+
+    Attributes:
+        finger_type: Type of the robot.
+        number_of_fingers: 1 or 3.
+        time_step_s: Time step [s].
+        robot_properties_path: Folder of the robot's files.
+        finger_urdf_path: URDF of the robot.
     """
 
     def __init__(
@@ -56,90 +63,97 @@ class SimFinger:
         furnish: Callable[[mujoco.MjSpec], object] | None = None,
         spacings: Mapping[str, float] = SPACINGS,
     ):
-        """At the start positions of its type.
+        """Create a robot at the initial joint positions of its type.
 
         Args:
-            finger_type: ``trifingerpro``, ...; `finger_types_data.get_valid_finger_types` lists them.
-            time_step: [s], at most 1/60; the gains are made for 0.001.
-            enable_visualization: shows the robot in the browser; the address is printed.
-            robot_position_offset: (3,) of the robot's base in the world [m].
-            link_drag: whether links, and things in the world, feel Bullet's drag; gains that were tuned there
-                count on it.
-            furnish: adds things to the world; called with the spec before it is compiled.
-            spacings: between taxels [m], by the link's name without the finger's number.
+            finger_type: Type of the robot, see `finger_types_data.get_valid_finger_types`.
+            time_step: Time step [s], at most 1/60. The gains are tuned for 0.001.
+            enable_visualization: Whether to show the robot in a browser view and print its URL.
+            robot_position_offset: (3,) position of the robot's base in the world [m].
+            link_drag: Whether links and objects have Bullet's drag, for which the gains were tuned.
+            furnish: Adds objects to the scene; called with the spec before it is compiled.
+            spacings: Spacing of the taxels [m] by the link's name without the suffix of the finger.
 
         Raises:
-            ValueError: there is no such type, time step, offset, link or spacing.
-            SceneError: the robot's files are not installed; the line that installs them.
-            CommandError: nothing can be shown in the browser.
+            InvalidValueError: The type, the time step, the offset, a link or a spacing is invalid.
+            SceneError: The robot's files are not installed.
+            CommandError: The browser view cannot be served.
         """
         self.finger_type = check_finger_type(finger_type)
         self.number_of_fingers = get_number_of_fingers(finger_type)
         if isinstance(time_step, bool) or not 0 < numbers("time_step", time_step) <= MAX_TIME_STEP:
-            raise InvalidValueError(f"time_step is {time_step}; give seconds above 0, at most 1/60")
+            raise InvalidValueError(f"time_step: must be > 0 and <= 1/60 s, got {time_step}")
         offset = numbers("robot_position_offset", robot_position_offset, 3)
         self.time_step_s = time_step
         self.link_names = link_names(finger_type)
-        """Of the moving links, finger by finger from the base outwards; joints have the same order."""
+        """Names of the moving links, finger by finger from base to tip; joints have the same order."""
         self.tip_link_names = tip_link_names(finger_type)
         self.robot_properties_path = files.robot_folder()
         self.finger_urdf_path = str(files.urdf_file(finger_type))
         self.kinematics = Kinematics(self.finger_urdf_path, self.tip_link_names)
-        """In the frame of the robot's base, ``robot_position_offset`` left out."""
+        """Kinematics in the frame of the robot's base, without ``robot_position_offset``."""
         spec = load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
             furnish(spec)
         self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
-        """The MuJoCo side of it: ``spec``, ``model``, ``data`` and the forces of a step."""
+        """MuJoCo's ``spec``, ``model`` and ``data``, and the physics of a step."""
         self._max_motor_torque = MAX_MOTOR_TORQUE
         self._spacings = check_spacings(spacings)
         self._skin: Skin | None = None
         self._t = -1
         self.stepping = RLock()
-        """Held while the state changes or is felt: for who looks from another thread."""
-        self._gone: list[str] = []  # bodies to be taken away before the next step, see `simulations.join`
+        """Lock held while the state changes or is read; for access from other threads."""
+        self._gone: list[str] = []  # bodies to be removed before the next step, see `simulations.join`
         self._view: FingerView | None = None
         self._pybullet_client_id = simulations.register(self)
         self.reset_finger_positions_and_velocities(get_initial_joint_positions(finger_type))
         if enable_visualization:
             self._view = FingerView(self)
 
-    position_gains = gains(0, "position_gains", "(n_joints,) kp of the position control [N m/rad].")
-    velocity_gains = gains(1, "velocity_gains", "(n_joints,) kd of the position control [N m s/rad].")
+    position_gains = gains(0, "position_gains", "(n_joints,) gains kp of the position control [N m/rad].")
+    velocity_gains = gains(1, "velocity_gains", "(n_joints,) gains kd of the position control [N m s/rad].")
     safety_kd = gains(
-        2, "safety_kd", "(n_joints,) damping of the joints for safety, whatever is asked for [N m s/rad]."
+        2, "safety_kd", "(n_joints,) safety damping of the joints, applied to every action [N m s/rad]."
     )
 
     @property
     def max_motor_torque(self) -> float:
-        """The greatest torque of a motor [N m]."""
+        """Maximum torque of a motor [N m]; one value or (n_joints,)."""
         return self._max_motor_torque
 
     @max_motor_torque.setter
     def max_motor_torque(self, torque: float) -> None:
         torques = limits("max_motor_torque", torque, self.physics.rules.n)
         if (torques < 0).any():
-            raise InvalidValueError(f"max_motor_torque is {torque}; give N m of 0 or more")
+            raise InvalidValueError(f"max_motor_torque: must be >= 0 N m, got {torque}")
         self.physics.rules.gains[3] = torques
         self._max_motor_torque = torque
 
     def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:
-        """An action for this robot: torques (n_joints,) [N m], by default 0; positions (n_joints,) [rad], by
-        default NaN, no position control."""
+        """Return an action for this robot.
+
+        Args:
+            torque: (n_joints,) torques [N m]; 0 by default.
+            position: (n_joints,) desired positions [rad]. NaN, the default, disables position control.
+        """
         n = self.physics.rules.n
         return Action(
             np.zeros(n) if torque is None else torque, np.full(n, np.nan) if position is None else position
         )
 
     def append_desired_action(self, action: Any) -> int:
-        """Goes one time step on under an action, which is not changed; the time index of that step.
+        """Apply an action for one time step. The action is not modified.
 
         Args:
-            action: an `Action`, or anything with its fields that is made like it.
+            action: An `Action`, or an object of a class with equal attributes and constructor.
+
+        Returns:
+            Time index of the step.
 
         Raises:
-            ValueError: the action does not fit the robot, or has a torque that is NaN; nothing happens then.
-            EngineError: the physics became unstable; a reset mends them. The last action stays that before.
+            InvalidValueError: The action does not fit the robot, or a torque is NaN. Time does not advance.
+            EngineError: The physics became unstable; reset the robot. The previous action remains the last
+                one.
         """
         if self._gone:
             self.edit_scene(lambda _: None)
@@ -147,7 +161,7 @@ class SimFinger:
         try:
             wanted = action.torque, action.position, action.position_kp, action.position_kd
         except AttributeError:
-            raise InvalidValueError(f"action: one made by Action() is needed, not {action!r}") from None
+            raise InvalidValueError(f"action: must be made by Action(), got {action!r}") from None
         rules, before = physics.rules, self._state()
         done = rules.desired, rules.applied.copy()
         rules.desire(*wanted)
@@ -155,7 +169,7 @@ class SimFinger:
             physics.step()
         try:
             physics.check()
-        except EngineError:  # the last action is still the one before
+        except EngineError:  # the previous action remains the last one
             rules.desired, rules.applied[:] = done
             raise
         self._action_type, self._before = type(action), before
@@ -163,70 +177,94 @@ class SimFinger:
         return self._t
 
     def get_observation(self, t: int) -> Observation:
-        """How it was when the action of time index t began to act.
+        """Return the state at the beginning of the step with time index t.
 
         Args:
-            t: index of the last action, or the one after it: how it is now.
+            t: Index of the last step, or that index + 1 for the present state.
 
         Raises:
-            ValueError: any other time index.
+            InvalidValueError: The time index has another value.
         """
         check_time_index(t, self._t, upcoming=True)
         return self._observe(*(self._before if t == self._t else self._state()))
 
     def get_desired_action(self, t: int) -> Any:
-        """The action of time index t, that of the last action, as it was asked for; else ValueError."""
+        """Return the action of the last step as it was passed to `append_desired_action`.
+
+        Args:
+            t: Index of the last step.
+
+        Raises:
+            InvalidValueError: The time index has another value.
+        """
         check_time_index(t, self._t)
         return self._make_action(*self.physics.rules.desired)
 
     def get_applied_action(self, t: int) -> Any:
-        """The action of time index t, that of the last action, as it was applied: with the torque that the
-        rules made of it, and the gains they used; else ValueError."""
+        """Return the action of the last step with the torques and gains that were applied.
+
+        Args:
+            t: Index of the last step.
+
+        Raises:
+            InvalidValueError: The time index has another value.
+        """
         check_time_index(t, self._t)
         torque, kp, kd = self.physics.rules.applied
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
     def get_timestamp_ms(self, t: int) -> float:
-        """The time at which the action of time index t began to act, since the first one did [ms].
+        """Return the time at the beginning of the step with time index t, which is 0 for the first step [ms].
 
-        t: index of the last action, or the one after it; ValueError for any other.
+        Args:
+            t: Index of the last step, or that index + 1.
+
+        Raises:
+            InvalidValueError: The time index has another value.
         """
         check_time_index(t, self._t, upcoming=True)
         return self.time_step_s * 1000 * t
 
     def get_current_timeindex(self) -> int:
-        """Time index of the last action; ValueError before the first."""
+        """Return the time index of the last step.
+
+        Raises:
+            InvalidValueError: There was no step yet.
+        """
         if self._t < 0:
-            raise InvalidValueError("there is no time index before the first action")
+            raise InvalidValueError("time index: not available before the first action")
         return self._t
 
     def reset_finger_positions_and_velocities(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
     ) -> Observation:
-        """Puts the joints somewhere at once; things and the time index stay. What is observed then.
+        """Set positions and velocities of the joints. Objects and the time index do not change.
 
         Args:
-            joint_positions: (n_joints,) [rad].
-            joint_velocities: (n_joints,) [rad/s], by default 0.
+            joint_positions: (n_joints,) positions [rad].
+            joint_velocities: (n_joints,) velocities [rad/s]; 0 by default.
+
+        Returns:
+            Observation of the new state.
 
         Raises:
-            ValueError: another number of joints.
+            InvalidValueError: The arrays have another shape or are not finite.
         """
         n = self.physics.rules.n
         velocities = np.zeros(n) if joint_velocities is None else joint_velocities
         for what, values in (("joint_positions", joint_positions), ("joint_velocities", velocities)):
             if np.shape(values) != (n,) or not np.isfinite(values).all():
-                raise InvalidValueError(f"{what}: the robot needs {n} finite numbers, not {values}")
+                raise InvalidValueError(f"{what}: must be {n} finite numbers, got {values}")
         with self.stepping:
             self.physics.set(joint_positions, velocities)
         return self._observe(*self._state())
 
     def contacts(self) -> Contacts:
-        """All contacts that carried a force in the last step."""
+        """Return all contacts with a force in the last step."""
         return read_contacts(self.physics.model, self.physics.data)
 
     def tip_forces(self) -> np.ndarray:
-        """(n_fingers, 3) all that pressed and rubbed on each tip in the last step, in the world [N]."""
+        """Return the net contact force (n_fingers, 3) on each tip in the last step, in the world [N]."""
         contacts, tips = self.contacts(), self.physics.tips
         on_tip = (contacts.bodies[:, 1] == tips[:, None]).astype(float)
         on_tip -= contacts.bodies[:, 0] == tips[:, None]
@@ -234,7 +272,7 @@ class SimFinger:
 
     @property
     def skin(self) -> Skin:
-        """The skin of tips and lower links, finger by finger; made when it is first asked for."""
+        """Skin of tips and lower links, finger by finger; created at first use."""
         if self._skin is None:
             self._skin = make_skin(self.physics.model, self.number_of_fingers, self._spacings)
         return self._skin
@@ -242,21 +280,33 @@ class SimFinger:
     def feel(
         self, touch_function: str = "force_vector", response_function: str = "spread_linear"
     ) -> np.ndarray:
-        """(taxels, channels) what the skin felt in the last step; by default forces [N] in the links' frames.
+        """Return the readings of the skin in the last step.
 
-        Functions are named as in `tactile_sim.skin`; ConfigError for an unknown name.
+        Args:
+            touch_function: Touch function of `tactile_sim.skin`.
+            response_function: Response function of `tactile_sim.skin`.
+
+        Returns:
+            (taxels, channels) readings; by default forces in the frames of the links [N].
+
+        Raises:
+            ConfigError: A function is unknown.
         """
         touch = choose("touch_function", touch_function, TOUCH_FUNCTIONS)
         response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
         data = self.physics.data
-        with self.stepping:  # the skin has one room to compute in
+        with self.stepping:  # the skin is not thread-safe
             return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
-        """Adds things to the world, or takes some away, while all else stays as it is.
+        """Add objects to the scene or remove them. The state of everything else is kept.
 
-        edit: called with the spec. ``physics.spec``, ``physics.model`` and ``physics.data`` are other objects
-        afterwards. Raises SceneError for what cannot be; all stays as it is then.
+        Args:
+            edit: Called with the spec. Afterwards ``physics.spec``, ``physics.model`` and ``physics.data``
+                are other objects.
+
+        Raises:
+            SceneError: The edited scene is invalid. Nothing changes.
         """
 
         def change(spec: mujoco.MjSpec) -> None:
@@ -277,7 +327,7 @@ class SimFinger:
                 self._view = FingerView(self)
 
     def close(self) -> None:
-        """Ends the view in the browser, where there is one; it ends with the robot in any case."""
+        """End the browser view, if there is one. It also ends when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None
@@ -288,7 +338,7 @@ class SimFinger:
         return action
 
     def _state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joint positions, velocities and normal forces on the tips, as they are now."""
+        """Return copies of joint positions, joint velocities and normal forces on the tips."""
         physics = self.physics
         return physics.q.copy(), physics.qd.copy(), physics.tip_normal_forces.copy()
 

@@ -1,4 +1,4 @@
-"""The TriFingerPro on its table, with an object to handle and three cameras."""
+"""The TriFingerPro with a table, an object and three cameras."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 
 
 class ObjectType(enum.Enum):
-    """What lies on the table."""
+    """Object on the table."""
 
     NONE = 0
     COLORED_CUBE = 1
@@ -50,10 +50,17 @@ class ObjectType(enum.Enum):
 
 
 class TriFingerPlatform:
-    """A :class:`SimFinger` with an object and cameras, under the names of the real platform's frontend.
+    """`SimFinger` with an object and cameras, with the interface of the real platform.
 
-    Cameras, and with them the object's pose, are taken ``camera_rate_fps`` times a second, and are seen
-    ``camera_delay_steps`` steps later; the next is not taken before the last is seen.
+    Camera images and the object's pose are taken ``camera_rate_fps`` times a second and observed
+    ``camera_delay_steps`` steps later. The next ones are not taken before the last ones are observed.
+
+    Attributes:
+        simfinger: The robot.
+        object_type: Object on the table.
+        cube: The cube, if that is the object.
+        dice: The dice, if they are the object.
+        tricamera: The cameras.
     """
 
     spaces = SimpleNamespace(
@@ -63,7 +70,7 @@ class TriFingerPlatform:
         object_position=trifingerpro_limits.object_position,
         object_orientation=trifingerpro_limits.object_orientation,
     )
-    """Limits of actions and observations; ``.gym`` of each is a ``Box`` where gymnasium is installed."""
+    """Limits of actions and observations. The ``gym`` property of each requires gymnasium."""
 
     def __init__(
         self,
@@ -77,25 +84,27 @@ class TriFingerPlatform:
         *,
         action_log: int = move_cube.EPISODE_LENGTH,
     ):
-        """Args:
-            visualization: shows the platform in the browser; the address is printed.
-            initial_robot_position: (9,) joint angles [rad].
-            initial_object_pose: of the cube: anything with ``position`` (3,) [m] and ``orientation``, a
-                quaternion (x, y, z, w). Dice lie at random.
-            enable_cameras: draws the cameras' pictures. Without, they are ``None``, but the rest is there.
-            time_step_s: [s]
-            object_type: what lies on the table; only the cube is tracked.
-            camera_delay_steps: steps from taking a picture until it is seen.
-            action_log: how many steps :meth:`store_action_log` can write, at most; 0: none.
+        """Create a platform.
+
+        Args:
+            visualization: Whether to show the platform in a browser view and print its URL.
+            initial_robot_position: (9,) initial joint positions [rad].
+            initial_object_pose: Initial pose of the cube: an object with ``position`` (3,) [m] and
+                ``orientation``, quaternion (x, y, z, w), in the world. Dice have random positions.
+            enable_cameras: Whether to render camera images. Otherwise images are ``None``.
+            time_step_s: Time step [s].
+            object_type: Object on the table. Only the cube is tracked.
+            camera_delay_steps: Number of steps between taking and observing an image.
+            action_log: Maximum number of steps in the action log; 0 disables it.
 
         Raises:
-            ValueError: the joint angles, the pose, the time step or a number of steps cannot be.
-            SceneError: the robot's files are not installed.
+            InvalidValueError: An argument is invalid.
+            SceneError: The robot's files are not installed.
         """
         self.camera_rate_fps = 10
-        """Pictures, and poses of the object, a second."""
+        """Rate of images and object poses [Hz]."""
         self.enable_cameras = enable_cameras
-        """Whether pictures are drawn from now on."""
+        """Whether images are rendered."""
         self.object_type = ObjectType(object_type)
         self._time_step = time_step_s
         self._camera_delay_steps = count("camera_delay_steps", camera_delay_steps)
@@ -151,11 +160,11 @@ class TriFingerPlatform:
             self._dice = objects.add_dice(spec, rearrange_dice.sample_goal())
 
     def get_time_step(self) -> float:
-        """Time from one action to the next [s]."""
+        """Return the time step [s]."""
         return self._time_step
 
     def append_desired_action(self, action: Any) -> int:
-        """Goes one time step on under an action; see :meth:`SimFinger.append_desired_action`."""
+        """Apply an action for one time step; see `SimFinger.append_desired_action`."""
         self._update_cameras()
         t = self.simfinger.append_desired_action(action)
         seen = self.get_camera_observation(t)
@@ -164,14 +173,14 @@ class TriFingerPlatform:
         return t
 
     def get_camera_observation(self, t: int) -> TriCameraObservation | TriCameraObjectObservation:
-        """What of the cameras is seen at a time index, with the cube's pose where there is the cube.
+        """Return the camera observation at a time index, with the pose of the cube if it is the object.
 
         Args:
-            t: index of the last action, or the one after it.
+            t: Index of the last step, or that index + 1.
 
         Raises:
-            ValueError: any other time index.
-            RenderingError: pictures were asked for, and this machine cannot draw them.
+            InvalidValueError: The time index has another value.
+            RenderingError: Cameras are enabled and this machine cannot render.
         """
         check_time_index(t, self.simfinger._t, upcoming=True)
         if self._seen is None:  # before the first action
@@ -180,15 +189,18 @@ class TriFingerPlatform:
         return self._seen
 
     def store_action_log(self, filename: str | os.PathLike[str]) -> None:
-        """Writes all steps since the start, up to the limit ``action_log``, as a pickle.
+        """Write the action log to a pickle file, which is overwritten if it exists.
 
-        It is a mapping: ``initial_robot_position``, ``initial_object_pose``, ``actions`` (each with ``t``,
-        ``action``, ``robot_observation`` and, of the cube, ``object_pose``) and, of the cube,
-        ``final_object_pose`` with ``t`` and ``pose``. A file that is there is overwritten.
+        The file contains a mapping with ``initial_robot_position``, ``initial_object_pose`` and ``actions``,
+        a list of mappings with ``t``, ``action`` and ``robot_observation``. With the cube there are also
+        ``object_pose`` in each action and ``final_object_pose`` with ``t`` and ``pose``.
+
+        Args:
+            filename: File to write.
 
         Raises:
-            ValueError: before the first action.
-            TactileSimError: no log was kept.
+            InvalidValueError: There was no step yet.
+            TactileSimError: The action log is disabled.
         """
         t = self.get_current_timeindex()
         log = {**self._started_from, "actions": self._log.read(self._has_object_tracking)}
@@ -199,7 +211,7 @@ class TriFingerPlatform:
             pickle.dump(log, file)
 
     def _update_cameras(self) -> None:
-        """Before a step: takes what is due, shows what is ready."""
+        """Take and release the camera observations that are due before a step."""
         t = self.simfinger._t + 1
         if self._camera_ready_t is None and t >= self._next_camera_trigger_t:
             self._taken = self._take()
@@ -213,7 +225,7 @@ class TriFingerPlatform:
             self._camera_ready_t = None
 
     def _take(self) -> TriCameraObservation | TriCameraObjectObservation:
-        """The present state, without a stamp."""
+        """Return an observation of the present state without time stamps."""
         cameras = [CameraObservation() for _ in camera.CAMERA_IDS]
         if self.enable_cameras:
             for observation, image in zip(cameras, self.tricamera.get_images(), strict=True):
@@ -232,7 +244,7 @@ def _check_pose(what: str, pose: Any) -> None:
         position, orientation = pose.position, pose.orientation
     except AttributeError:
         raise InvalidValueError(
-            f"{what}: what has a position and an orientation is needed, as move_cube.Pose, not {pose!r}"
+            f"{what}: must have a position and an orientation, as move_cube.Pose, got {pose!r}"
         ) from None
     numbers(f"{what}.position", position, 3)
     quaternion(f"{what}.orientation", orientation)

@@ -1,4 +1,4 @@
-"""Limits and defaults of the TriFingerPro's joints and of the cube on its platform."""
+"""Limits and defaults of the joints of the TriFingerPro, and of the object on its platform."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tactile_sim.trifinger.tasks import move_cube
 n_joints = 9
 n_fingers = 3
 max_torque_Nm = 0.397
-"""A little above what the motors give (0.396), so that this number rounded to float32 passes a check."""
+"""Slightly above the maximum torque of the motors (0.396), so that its float32 value passes checks."""
 max_velocity_radps = 10
 
 
 @dataclass(frozen=True)
 class Limits:
-    """float32 arrays of one shape: the least, the greatest and the usual value of each element."""
+    """Minimum, maximum and default of each element; float32 arrays of equal shape."""
 
     low: np.ndarray
     high: np.ndarray
@@ -29,10 +29,10 @@ class Limits:
 
     @property
     def gym(self) -> Any:
-        """The limits as a ``spaces.Box`` of ``gym``, or where that is not installed, of ``gymnasium``.
+        """Limits as a ``spaces.Box`` of ``gym``, or of ``gymnasium`` if ``gym`` is not installed.
 
         Raises:
-            ImportError: neither is installed.
+            MissingPackageError: Neither is installed. This is an ``ImportError``.
         """
         for package in ("gym", "gymnasium"):
             try:
@@ -40,7 +40,7 @@ class Limits:
             except ImportError:
                 continue
             return spaces.Box(low=self.low, high=self.high, dtype=np.float64)
-        raise MissingPackageError("spaces need gymnasium, which is not installed: pip install gymnasium")
+        raise MissingPackageError("gymnasium is required, but not installed; run: pip install gymnasium")
 
 
 def _limits(low: object, high: object, default: object) -> Limits:
@@ -48,16 +48,16 @@ def _limits(low: object, high: object, default: object) -> Limits:
 
 
 robot_torque = _limits([-max_torque_Nm] * n_joints, [max_torque_Nm] * n_joints, [0] * n_joints)
-"""(9,) [N m]"""
+"""(9,) joint torques [N m]."""
 robot_position = _limits(
     [-0.33, 0.0, -2.7] * n_fingers,
     [1.0, 1.57, 0.0] * n_fingers,
     get_initial_joint_positions("trifingerpro"),
 )
-"""(9,) [rad]"""
+"""(9,) joint positions [rad]."""
 robot_velocity = _limits([-max_velocity_radps] * n_joints, [max_velocity_radps] * n_joints, [0] * n_joints)
-"""(9,) [rad/s]"""
+"""(9,) joint velocities [rad/s]."""
 object_position = _limits([-0.3, -0.3, 0], [0.3, 0.3, 0.3], [0, 0, move_cube.CUBE_WIDTH / 2])
-"""(3,) [m]"""
+"""(3,) position of the object in the world [m]."""
 object_orientation = _limits([-1] * 4, [1] * 4, [0, 0, 0, 1])
-"""(4,) quaternion (x, y, z, w)"""
+"""(4,) orientation of the object, quaternion (x, y, z, w)."""

@@ -1,4 +1,4 @@
-"""What programs give is checked where it comes in: one ValueError that names the argument."""
+"""Checks of arguments. Errors name the argument, the requirement and the value."""
 
 from __future__ import annotations
 
@@ -11,44 +11,70 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 
 def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Values as an array of a shape; ValueError where they are not so many finite real numbers."""
+    """Return values as an array of floats.
+
+    Args:
+        what: Name of the argument for errors.
+        values: Numbers of any real type.
+        shape: Required shape; none for a single number.
+
+    Raises:
+        InvalidValueError: The values have another shape or are not finite real numbers.
+    """
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
         array = np.empty(0, object)
     if array.shape != shape or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        wanted = " x ".join(map(str, shape)) + " finite numbers are" if shape else "a finite number is"
-        raise InvalidValueError(f"{what}: {wanted} needed, not {values!r}")
+        wanted = " x ".join(map(str, shape)) + " finite numbers" if shape else "a finite number"
+        raise InvalidValueError(f"{what}: must be {wanted}, got {values!r}")
     return array.astype(float)
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
-    """As `numbers`, but that all have to be above 0."""
+    """Return values as an array of floats > 0; arguments and errors as of `numbers`."""
     array = numbers(what, values, *shape)
     if not (array > 0).all():
-        raise InvalidValueError(f"{what}: above 0 is needed, not {values!r}")
+        raise InvalidValueError(f"{what}: must be > 0, got {values!r}")
     return array
 
 
 def limits(what: str, values: Any, n: int) -> np.ndarray:
-    """(n,) of one number for all joints or one for each, as gains are; ValueError where they are not that."""
+    """Return one value for each of n joints.
+
+    Args:
+        what: Name of the argument for errors.
+        values: One number for all joints, or (n,) numbers.
+        n: Number of joints.
+
+    Raises:
+        InvalidValueError: The values have another shape or are not finite real numbers.
+    """
     return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
 
 
 def count(what: str, value: Any) -> int:
-    """A whole number of 0 or more; ValueError for anything else."""
+    """Return a value as an integer >= 0.
+
+    Raises:
+        InvalidValueError: The value is negative or not an integer.
+    """
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = -1
     if number < 0:
-        raise InvalidValueError(f"{what}: a whole number of 0 or more is needed, not {value!r}")
+        raise InvalidValueError(f"{what}: must be an integer >= 0, got {value!r}")
     return number
 
 
 def quaternion(what: str, values: Any) -> np.ndarray:
-    """(4,) a quaternion of any length but 0, made a unit one; ValueError where it is not that."""
+    """Return the unit quaternion (4,) of a quaternion of any norm > 0.
+
+    Raises:
+        InvalidValueError: The values are not four finite numbers, or all are 0.
+    """
     array = numbers(what, values, 4)
     if not (norm := np.linalg.norm(array)):
-        raise InvalidValueError(f"{what}: a quaternion of zeros is no orientation")
+        raise InvalidValueError(f"{what}: must be a quaternion other than 0, got {values!r}")
     return array / norm

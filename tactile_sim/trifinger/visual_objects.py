@@ -1,8 +1,7 @@
-"""Marks that are seen and touch nothing: goals of tips and objects, as programs for ``trifinger_simulation``
-make them.
+"""Visual markers without contact, with the interface of ``trifinger_simulation``.
 
-Each belongs to a simulation, by default to the first that was made, joins it at once and leaves it when it
-has gone, as the objects of ``collision_objects`` do; it is seen in pictures and views.
+A marker shows the goal of a tip or an object in camera images and browser views. It belongs to a simulation,
+by default the first one, and is removed when it is garbage collected, like objects of `collision_objects`.
 """
 
 from __future__ import annotations
@@ -35,11 +34,15 @@ SHAPES = {
     4: (mujoco.mjtGeom.mjGEOM_CYLINDER, ("radius", "length")),
     7: (mujoco.mjtGeom.mjGEOM_CAPSULE, ("radius", "length")),
 }
-"""By PyBullet's numbers ``GEOM_SPHERE``, ...: MuJoCo's, and what says how large one is."""
+"""MuJoCo's geom type and the size arguments, by PyBullet's number (``GEOM_SPHERE``, ...)."""
 
 
 class Marker:
-    """Balls at several positions, red, green and blue in turn."""
+    """Balls in red, green and blue.
+
+    Attributes:
+        names: Names of the bodies.
+    """
 
     def __init__(
         self,
@@ -48,12 +51,16 @@ class Marker:
         initial_position: Sequence[float] = (0.18, 0.18, 0.08),
         physicsClientId: int = 0,
     ):
-        """Arguments:
+        """Add balls.
 
-        number_of_goals: how many balls.
-        goal_size: their radius [m].
-        initial_position: (3,) where all are at first [m].
-        physicsClientId: the number of their simulation.
+        Args:
+            number_of_goals: Number of balls.
+            goal_size: Radius of the balls [m].
+            initial_position: (3,) initial position of all balls [m].
+            physicsClientId: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
         """
         self._simulation = simulations.find(physicsClientId)
         number = count("number_of_goals", number_of_goals)
@@ -67,13 +74,17 @@ class Marker:
         simulations.join(self._simulation, self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
-        """Puts the balls at positions (3,) [m], one each."""
+        """Set the positions (3,) of the balls in the world [m]."""
         for name, position in zip(self.names, positions, strict=False):
             _move(self._simulation, name, position, _UPRIGHT)
 
 
 class ObjectMarker:
-    """A ball, a box, a cylinder or a capsule."""
+    """Ball, box, cylinder or capsule.
+
+    Attributes:
+        name: Name of the body.
+    """
 
     def __init__(
         self,
@@ -84,24 +95,28 @@ class ObjectMarker:
         pybullet_client_id: int = 0,
         **kwargs: Any,
     ):
-        """Arguments:
+        """Add a marker.
 
-        shape_type: PyBullet's number of the shape, a key of `SHAPES`.
-        position, orientation: (3,) [m] and quaternion (x, y, z, w).
-        color: red, green, blue and alpha, 0 to 1.
-        pybullet_client_id: the number of its simulation.
-        kwargs: its size [m]: ``halfExtents`` (3,) of a box, ``radius`` of the others, and ``length`` of a
-            cylinder, or of a capsule without its caps.
+        Args:
+            shape_type: PyBullet's number of the shape, a key of `SHAPES`.
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            color: (4,) red, green, blue and alpha, 0 to 1.
+            pybullet_client_id: Id of the simulation.
+            kwargs: Size [m]: ``halfExtents`` (3,) of a box, ``radius`` of the other shapes, and ``length`` of
+                a cylinder or of the cylindrical part of a capsule.
 
         Raises:
-            ValueError: no such shape, or another size.
+            InvalidValueError: The shape is unknown, or an argument is invalid.
         """
         if shape_type not in SHAPES:
-            raise InvalidValueError(f"no shape_type {shape_type!r}; there are: {', '.join(map(str, SHAPES))}")
+            raise InvalidValueError(
+                f"shape_type: must be one of {', '.join(map(str, SHAPES))}, got {shape_type!r}"
+            )
         shape, wanted = SHAPES[shape_type]
         if set(kwargs) != set(wanted):
             raise InvalidValueError(
-                f"shape_type {shape_type} takes {' and '.join(wanted)}, not {', '.join(kwargs) or 'nothing'}"
+                f"shape_type {shape_type}: needs {' and '.join(wanted)}, got {', '.join(kwargs) or 'no size'}"
             )
         size = np.zeros(3)
         if "halfExtents" in kwargs:
@@ -120,12 +135,17 @@ class ObjectMarker:
         )
 
     def set_state(self, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Puts it somewhere: position (3,) [m], orientation a quaternion (x, y, z, w)."""
+        """Set the pose.
+
+        Args:
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+        """
         _move(self._simulation, self.name, position, orientation)
 
 
 class CuboidMarker(ObjectMarker):
-    """A box."""
+    """Box."""
 
     def __init__(
         self,
@@ -135,13 +155,24 @@ class CuboidMarker(ObjectMarker):
         color: Sequence[float] = (0, 1, 0, 0.5),
         pybullet_client_id: int = 0,
     ):
-        """size: (3,) its edges [m]; the rest as of :class:`ObjectMarker`."""
+        """Add a box.
+
+        Args:
+            size: (3,) lengths of the edges [m].
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            color: (4,) red, green, blue and alpha, 0 to 1.
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
+        """
         half = sizes("size", size, 3) / 2
         super().__init__(BOX, position, orientation, color, pybullet_client_id, halfExtents=half)
 
 
 class CubeMarker(CuboidMarker):
-    """A cube."""
+    """Cube."""
 
     def __init__(
         self,
@@ -151,7 +182,18 @@ class CubeMarker(CuboidMarker):
         color: Sequence[float] = (0, 1, 0, 0.5),
         pybullet_client_id: int = 0,
     ):
-        """width: its edge [m]; the rest as of :class:`CuboidMarker`."""
+        """Add a cube.
+
+        Args:
+            width: Length of the edges [m].
+            position: (3,) position in the world [m].
+            orientation: Quaternion (x, y, z, w).
+            color: (4,) red, green, blue and alpha, 0 to 1.
+            pybullet_client_id: Id of the simulation.
+
+        Raises:
+            InvalidValueError: An argument is invalid.
+        """
         super().__init__([float(sizes("width", width))] * 3, position, orientation, color, pybullet_client_id)
 
 

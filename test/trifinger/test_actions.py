@@ -1,4 +1,4 @@
-"""What is asked for, what becomes of it, and what is observed with it."""
+"""Desired actions, applied actions and observations."""
 
 import numpy as np
 import pytest
@@ -15,26 +15,26 @@ def finger():
     return SimFinger("fingerpro")
 
 
-def test_an_action_by_itself_asks_for_nothing(finger):
+def test_default_action_has_no_command(finger):
     action = finger.Action()
     assert action.torque.tolist() == [0.0] * 3
     for values in (action.position, action.position_kp, action.position_kd):
         assert np.isnan(values).all() and values.shape == (3,)
 
 
-def test_an_observation_is_of_before_its_action_but_for_the_torque_which_is_the_action_s(finger):
+def test_observation_precedes_action_except_torque(finger):
     before = finger.get_observation(0)
     t = finger.append_desired_action(finger.Action(torque=[0.3, 0.2, 0.1]))
     seen, after = finger.get_observation(t), finger.get_observation(t + 1)
     assert seen.position.tolist() == before.position.tolist()
     assert seen.velocity.tolist() == [0.0] * 3
     assert seen.torque.tolist() == after.torque.tolist() == [0.3, 0.2, 0.1]
-    # Semi-implicit: the new velocity acts for the whole step.
+    # Semi-implicit: the new velocity applies to the whole step.
     assert after.position - seen.position == pytest.approx(0.001 * after.velocity, abs=1e-15)
     assert (after.velocity != 0).all()
 
 
-def test_the_desired_action_stays_what_it_was_and_the_applied_one_tells_what_was_done(finger):
+def test_desired_and_applied_action(finger):
     action = trifinger_simulation.Action([0.1, 5, 0], [np.nan, 0.9, -1.7], kp=[1, np.nan, 3])
     t = finger.append_desired_action(action)
     assert (action.torque.tolist(), np.isnan(action.position_kd).all()) == ([0.1, 5, 0], True)
@@ -50,7 +50,7 @@ def test_the_desired_action_stays_what_it_was_and_the_applied_one_tells_what_was
     np.testing.assert_equal(applied.position_kd, [0.5, 1, 0.5])
 
 
-def test_actions_of_another_class_are_taken_and_given_back():
+def test_actions_keep_their_class():
     class Other(trifinger_simulation.Action):
         pass
 
@@ -59,12 +59,12 @@ def test_actions_of_another_class_are_taken_and_given_back():
     assert type(finger.get_applied_action(t)) is Other
 
 
-def test_integers_are_numbers_too(finger):
+def test_integers_are_accepted(finger):
     t = finger.append_desired_action(finger.Action(torque=[1, 0, 0], position=[0, 1, -2]))
     assert finger.get_applied_action(t).torque[0] == 0.396
 
 
-def test_an_action_that_does_not_fit_changes_nothing(finger):
+def test_rejected_action_changes_nothing(finger):
     t = finger.append_desired_action(finger.Action())
     before = finger.get_observation(t + 1).position
     for action in (trifinger_simulation.Action(np.zeros(9), np.zeros(9)), finger.Action([0, np.nan, 0])):
@@ -83,7 +83,7 @@ def test_gains_and_limits_can_be_changed(finger):
     assert finger.max_motor_torque == 0.1
 
 
-def test_under_an_action_that_fails_the_last_one_stays_that_before(finger):
+def test_failed_action_is_not_the_last_one(finger):
     t = finger.append_desired_action(finger.Action(torque=[0.1, 0.2, 0.3]))
     finger.max_motor_torque = 1e12
     with pytest.raises(EngineError, match="unstable"):
@@ -98,7 +98,7 @@ def test_under_an_action_that_fails_the_last_one_stays_that_before(finger):
     assert finger.append_desired_action(finger.Action()) == t + 1
 
 
-def test_physics_that_become_unstable_are_told_and_a_reset_mends_them(finger):
+def test_reset_recovers_from_unstable_physics(finger):
     finger.max_motor_torque = 1e12
     finger.safety_kd = 0.0
     with pytest.raises(EngineError, match="unstable"):

@@ -1,4 +1,4 @@
-"""``engine: trifinger``: the robot as an engine of the package, commanded by its rules, and its skin."""
+"""``engine: trifinger``: commands, skin and built-in motion."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ NONE = np.empty(0)
 
 
 def simulation(**keys) -> Simulation:
-    """The platform with what a configuration says of it."""
+    """Return a simulation of the robot with parts of a configuration."""
     return Simulation(config.from_mapping({"engine": "trifinger", "contacts": "all", **keys}))
 
 
 def command(of: Simulation, position=NONE, effort=NONE, velocity=NONE, names=None) -> None:
-    """A message on ``joint_commands``, by default to all joints."""
+    """Apply a joint command, by default to all joints."""
     asked = JointCommand(names or of.commander.joint_names, position, velocity, effort)
     of.accept_targets(of.commander.check(asked))
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone", "fingeredu"])
-def test_commands_move_the_engine_as_actions_move_a_sim_finger_bit_for_bit(finger_type):
+def test_commands_equal_actions_bit_for_bit(finger_type):
     finger = SimFinger(finger_type)
     node = simulation(trifinger={"type": finger_type, "object": "none"})
     assert node.engine.data.qpos == pytest.approx(finger.physics.data.qpos, abs=0)
@@ -47,7 +47,7 @@ def test_commands_move_the_engine_as_actions_move_a_sim_finger_bit_for_bit(finge
     assert (node.engine.data.qvel == finger.physics.data.qvel).all()
 
 
-def test_an_effort_alone_ends_position_control_and_is_limited():
+def test_effort_ends_position_control():
     node = simulation(trifinger={"object": "none"})
     hold = np.array(node.engine.data.qpos[:9])
     command(node, position=hold)
@@ -56,38 +56,38 @@ def test_an_effort_alone_ends_position_control_and_is_limited():
     command(node, effort=np.array([5.0]), names=["finger_base_to_upper_joint_0"])
     node.observe()
     torque = node.engine.physics.torque
-    # Still at rest: nothing is damped, the motor gives the most that it may.
+    # Without velocity nothing is damped, and the motor gives its maximum torque.
     assert torque[0] == pytest.approx(MAX_MOTOR_TORQUE - 0.08 * node.engine.data.qvel[0], abs=0.01)
     node.step(300)
     assert node.engine.data.qpos[0] > hold[0] + 0.3
-    assert node.engine.data.qpos[3:9] == pytest.approx(hold[3:], abs=0.05)  # the others are held on
+    assert node.engine.data.qpos[3:9] == pytest.approx(hold[3:], abs=0.05)  # the others are still held
 
 
-def test_what_a_command_leaves_alone_goes_on():
+def test_other_joints_keep_their_command():
     node = simulation(trifinger={"object": "none"})
     command(node, position=np.full(9, 0.5))
     command(node, position=np.array([np.nan, 0.2]), names=node.commander.joint_names[:2])
     assert node.engine.physics.rules.desired[1].tolist() == [0.5, 0.2, *[0.5] * 7]
 
 
-def test_a_velocity_and_a_raw_actuator_vector_are_refused():
+def test_velocity_and_controls_are_rejected():
     node = simulation(trifinger={"object": "none"})
-    with pytest.raises(CommandError, match="takes no velocity; command position, effort, or both"):
+    with pytest.raises(CommandError, match="joint_commands.*velocity"):
         command(node, velocity=np.zeros(9))
-    with pytest.raises(CommandError, match="ctrl has 9 values; the scene has 0 actuators"):
+    with pytest.raises(CommandError, match="ctrl.*9.*0"):
         node.commander.check_controls(np.zeros(9))
 
 
-def test_gains_of_the_configuration_take_the_place_of_the_usual_ones():
+def test_configured_gains_replace_defaults():
     node = simulation(gains={"finger_middle_to_lower_joint_*": {"kp": 4.0}})
     gains = node.engine.physics.rules.gains
     assert gains[0].tolist() == [15.0, 15.0, 4.0] * 3
     assert gains[1].tolist() == [0.5, 1.0, 0.5] * 3
 
 
-def test_the_cube_rests_on_the_table_with_its_weight():
+def test_cube_rests_with_its_weight():
     node = simulation()
-    command(node, position=np.array(node.engine.data.qpos[:9]))  # limp, the fingers would fall on it
+    command(node, position=np.array(node.engine.data.qpos[:9]))  # otherwise the fingers would fall on it
     node.step(500)
     contacts = node.observe().contacts
     cube = node.names.body_id("cube")
@@ -97,7 +97,7 @@ def test_the_cube_rests_on_the_table_with_its_weight():
     assert node.engine.body_positions[cube, 2] == pytest.approx(CUBE_WIDTH / 2, abs=1e-3)
 
 
-def test_the_built_in_motion_lifts_the_cube_and_the_skin_bears_its_weight():
+def test_grasp_lifts_cube_and_skin_carries_its_weight():
     node = Simulation(config.load("trifinger"))
     cube = node.names.body_id("cube")
     for _ in range(5000):
@@ -106,13 +106,13 @@ def test_the_built_in_motion_lifts_the_cube_and_the_skin_bears_its_weight():
     assert high > CUBE_WIDTH / 2 + 0.03
     for _ in range(2000):
         node.step()
-    assert node.engine.body_positions[cube, 2] == pytest.approx(high, abs=2e-3)  # held, it does not slip
+    assert node.engine.body_positions[cube, 2] == pytest.approx(high, abs=2e-3)  # it does not slip
     felt = node.observe().forces_world.sum(axis=0)
-    # The cube presses on the fingers with its weight; what it presses sideways cancels.
+    # The forces of the cube on the fingers sum to its weight.
     assert felt == pytest.approx([0, 0, -CUBE_MASS * GRAVITY], abs=0.02)
 
 
-def test_a_reset_starts_the_grasp_anew_bit_for_bit():
+def test_reset_restarts_grasp_bit_for_bit():
     node = Simulation(config.load("trifinger"))
     states = []
     for _ in range(2):
@@ -130,23 +130,23 @@ def test_a_command_ends_the_grasp():
     assert not node.moving
 
 
-def test_an_unstable_physics_is_told_by_the_joint():
+def test_unstable_joint_is_named():
     node = simulation(trifinger={"object": "none"})
     node.engine.data.qvel[4] = np.nan
     node.observe()
     assert "finger_upper_to_middle_joint_120" in node.fault()
 
 
-def test_the_engine_is_loaded_by_the_robots_type():
+def test_engine_is_loaded_by_type():
     engine = engines.load("fingeredu", engine="trifinger")
     engine.step(10)
     assert engine.time == pytest.approx(0.01)
-    with pytest.raises(ValueError, match="no finger type 'fingered'; did you mean 'fingeredu'"):
+    with pytest.raises(ValueError, match="'fingered'.*'fingeredu'"):
         engines.load("fingered", engine="trifinger")
-    with pytest.raises(EngineError, match="num_envs"):
+    with pytest.raises(EngineError, match="num_envs.*2"):
         engines.load("fingeredu", engine="trifinger", num_envs=2)
 
 
-def test_a_grasp_that_cannot_be_is_refused():
-    with pytest.raises(ConfigError, match="trifinger.grasp: takes three fingers and a cube"):
+def test_grasp_requires_three_fingers_and_cube():
+    with pytest.raises(ConfigError, match="trifinger.grasp: .*fingerpro"):
         simulation(trifinger={"type": "fingerpro", "grasp": True})

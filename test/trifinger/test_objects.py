@@ -1,4 +1,4 @@
-"""Objects and marks that join a robot's simulation."""
+"""Objects and markers in the scene of a robot."""
 
 import gc
 
@@ -23,7 +23,7 @@ def step(finger, steps):
         finger.append_desired_action(action)
 
 
-def test_what_joins_leaves_the_rest_as_it_is(finger):
+def test_new_object_keeps_state(finger):
     first = collision_objects.Cube((0.05, 0, 0.1), pybullet_client_id=finger._pybullet_client_id)
     step(finger, 20)
     before = finger.get_observation(20)
@@ -34,7 +34,7 @@ def test_what_joins_leaves_the_rest_as_it_is(finger):
     np.testing.assert_array_equal(before.velocity, after.velocity)
     assert first.get_state() == pose
     step(finger, 1)
-    assert first.get_state()[0][2] < pose[0][2] - 1e-4  # and is still falling
+    assert first.get_state()[0][2] < pose[0][2] - 1e-4  # still falling
     assert second.get_state()[0][2] == pytest.approx(0.1, abs=2e-5)
 
 
@@ -52,7 +52,7 @@ def test_what_joins_leaves_the_rest_as_it_is(finger):
         ),
     ],
 )
-def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass, half_height):
+def test_object_has_its_mass_and_rests_on_table(finger, make, mass, half_height):
     thing = make(finger._pybullet_client_id)
     step(finger, 400)
     assert thing.get_state()[0] == pytest.approx([0, 0, half_height], abs=1e-6)
@@ -60,7 +60,7 @@ def test_an_object_has_its_mass_and_comes_to_lie_on_the_table(finger, make, mass
 
 
 @pytest.mark.parametrize("height", [0.05, 0.1, 0.2])
-def test_a_dropped_cube_stops_within_a_step_of_the_table(height):
+def test_dropped_cube_stops_within_a_step(height):
     """At v = sqrt(2 g h) it enters the table by v times the step of 1 ms, at most, and comes to rest."""
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325 + height), UPRIGHT, finger._pybullet_client_id)
@@ -75,7 +75,7 @@ def test_a_dropped_cube_stops_within_a_step_of_the_table(height):
 
 
 def thrown(finger, thing, velocity, spin):
-    """Gives a thing a velocity [m/s] and a spin [rad/s]."""
+    """Set velocity [m/s] and angular velocity [rad/s] of an object."""
     physics = finger.physics
     [dof] = physics.model.jnt_dofadr[physics.model.body(thing.name).jntadr]
     physics.data.qvel[dof : dof + 6] = [*velocity, *spin]
@@ -91,7 +91,7 @@ def thrown(finger, thing, velocity, spin):
         ),
     ],
 )
-def test_an_object_spins_about_its_middle_which_flies_a_parabola(make):
+def test_spinning_object_flies_parabola(make):
     finger = SimFinger("fingeredu", link_drag=False)
     thing = make(finger._pybullet_client_id)
     thrown(finger, thing, (0.3, -0.2, 1.0), (3, -2, 5))
@@ -116,7 +116,7 @@ def test_an_object_spins_about_its_middle_which_flies_a_parabola(make):
         ),
     ],
 )
-def test_what_is_thrown_flies_and_tumbles_as_in_pybullet(finger, make, pose):
+def test_thrown_object_moves_as_in_pybullet(finger, make, pose):
     """Poses after 0.6 s, recorded from trifinger_simulation 2.0.0."""
     thing = make(finger._pybullet_client_id)
     thrown(finger, thing, (1, 0.5, 3), (3, -2, 5))
@@ -126,7 +126,7 @@ def test_what_is_thrown_flies_and_tumbles_as_in_pybullet(finger, make, pose):
     assert orientation * np.sign(orientation @ pose[3:]) == pytest.approx(pose[3:], abs=1e-7)
 
 
-def test_an_object_without_mass_stands_still(finger):
+def test_object_without_mass_is_fixed(finger):
     wall = collision_objects.Cuboid(
         (0, 0, 0.3), UPRIGHT, (0.1, 0.1, 0.01), 0, pybullet_client_id=finger._pybullet_client_id
     )
@@ -136,40 +136,40 @@ def test_an_object_without_mass_stands_still(finger):
     assert wall.get_state()[0] == [0, 0, 0.4]
 
 
-def test_marks_are_seen_and_touch_nothing(finger):
+def test_markers_do_not_collide(finger):
     number = finger._pybullet_client_id
     balls = visual_objects.Marker(2, physicsClientId=number)
     box = visual_objects.CubeMarker(0.065, (0, 0, 0.0325), UPRIGHT, pybullet_client_id=number)
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325), UPRIGHT, number)
     balls.set_state([(0.1, 0, 0.1), (0, 0.1, 0.1)])
     box.set_state((0, 0, 0.05), (0, 0, 1, 0))
-    with pytest.raises(ValueError, match="position: 3 finite numbers"):
+    with pytest.raises(ValueError, match="position: .*3"):
         box.set_state((0, 0, np.nan), UPRIGHT)
     step(finger, 100)
     data = finger.physics.data
     np.testing.assert_allclose(data.body(balls.names[1]).xpos, (0, 0.1, 0.1))
     np.testing.assert_allclose(data.body(box.name).xpos, (0, 0, 0.05))
     np.testing.assert_allclose(np.abs(data.body(box.name).xquat), (0, 0, 0, 1))
-    assert cube.get_state()[0] == pytest.approx([0, 0, 0.0325], abs=2e-4)  # within the box
+    assert cube.get_state()[0] == pytest.approx([0, 0, 0.0325], abs=2e-4)  # inside the marker
 
 
-def test_things_go_to_the_simulation_whose_number_they_are_given():
+def test_objects_join_simulation_with_id():
     first, second = SimFinger("fingeredu"), SimFinger("fingeredu")
     assert first._pybullet_client_id != second._pybullet_client_id
     collision_objects.Cube(pybullet_client_id=second._pybullet_client_id)
     assert (first.physics.model.nq, second.physics.model.nq) == (3, 10)
 
 
-def test_a_simulation_that_has_gone_is_a_value_error():
+def test_deleted_simulation_is_rejected():
     finger = SimFinger("fingeredu")
     number = finger._pybullet_client_id
     del finger
     gc.collect()
-    with pytest.raises(ValueError, match=f"no simulation has the number {number}"):
+    with pytest.raises(ValueError, match=f"pybullet_client_id: .*{number}"):
         collision_objects.Cube(pybullet_client_id=number)
 
 
-def test_objects_and_marks_leave_with_what_stands_for_them(finger):
+def test_deleted_objects_and_markers_are_removed(finger):
     number = finger._pybullet_client_id
     stays = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
     goes = [
@@ -199,20 +199,20 @@ def test_objects_and_marks_leave_with_what_stands_for_them(finger):
         (7, {"radius": 0.01, "length": 0.06}, [0.01, 0.01, 0.04]),
     ],
 )
-def test_marks_have_pybullets_shapes_and_sizes(number, size, expected):
+def test_marker_shapes_and_sizes(number, size, expected):
     finger = SimFinger("fingeredu")
     mark = visual_objects.ObjectMarker(
         number, (0, 0, 0.3), UPRIGHT, pybullet_client_id=finger._pybullet_client_id, **size
     )
     model = finger.physics.model
     assert model.geom_aabb[model.geom(mark.name).id][3:] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="takes .*, not width"):
+    with pytest.raises(ValueError, match="shape_type.*width"):
         visual_objects.ObjectMarker(number, (0, 0, 0.3), UPRIGHT, width=1)
-    with pytest.raises(ValueError, match="no shape_type 5"):
+    with pytest.raises(ValueError, match="shape_type: .*5"):
         visual_objects.ObjectMarker(5, (0, 0, 0.3), UPRIGHT)
 
 
-def test_a_mesh_stands_still_and_bears_what_lies_on_it(finger, tmp_path):
+def test_mesh_is_fixed_and_supports_objects(finger, tmp_path):
     (tmp_path / "block.obj").write_text(
         "".join(f"v {x} {y} {z}\n" for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0, 0.05))
     )
@@ -224,15 +224,15 @@ def test_a_mesh_stands_still_and_bears_what_lies_on_it(finger, tmp_path):
     step(finger, 300)
     assert finger.physics.model.body(body).pos.tolist() == [0.5, 0, 0.1]
     assert cube.get_state()[0] == pytest.approx([0.5, 0, 0.1 + 0.05 + 0.0325], abs=1e-3)
-    with pytest.raises(ValueError, match="collide by their hulls"):
+    with pytest.raises(ValueError, match="is_concave"):
         collision_objects.import_mesh("bowl.stl", (0, 0, 0), is_concave=True)
 
 
-def test_a_scene_that_cannot_be_changed_so_stays_as_it_is(finger):
+def test_invalid_edit_keeps_scene(finger):
     step(finger, 1)
     model = finger.physics.model
     for _ in range(2):
-        with pytest.raises(SceneError, match="cannot be changed so: .*nowhere.stl"):
+        with pytest.raises(SceneError, match="nowhere.stl"):
             collision_objects.import_mesh(
                 "/nowhere.stl", (0, 0, 0), pybullet_client_id=finger._pybullet_client_id
             )
@@ -241,7 +241,7 @@ def test_a_scene_that_cannot_be_changed_so_stays_as_it_is(finger):
     collision_objects.Cube(pybullet_client_id=finger._pybullet_client_id)
 
 
-def test_colours_can_be_written_as_one_number():
+def test_int_to_rgba():
     assert trifinger_platform.int_to_rgba is sim_finger.int_to_rgba
     assert sim_finger.int_to_rgba(0xFF0033) == (1.0, 0.0, 0.2, 1.0)
     assert sim_finger.int_to_rgba(0x0000FF, alpha=0) == (0.0, 0.0, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""What docs/trifinger.md shows runs as it stands."""
+"""The programs in docs/trifinger.md run."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tactile_sim.names import Names
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "trifinger.md"
 
 
-def test_the_programs_of_the_page_run():
+def test_programs_of_the_page_run():
     text = PAGE.read_text(encoding="utf-8")
     names: dict = {}
     for program in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):

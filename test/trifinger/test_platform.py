@@ -1,4 +1,4 @@
-"""The platform: its object, the timing of its cameras, its log."""
+"""Platform: object, timing of the cameras, and log."""
 
 import pickle
 import sys
@@ -17,12 +17,12 @@ WEIGHT = 0.094 * 9.81
 
 
 def hold(platform):
-    """An action that leaves the fingers about where they start."""
+    """Return an action that keeps the fingers near their initial positions."""
     return platform.Action(position=platform.spaces.robot_position.default)
 
 
 def run(platform, steps):
-    """Time index of the last of so many steps."""
+    """Run a number of steps and return the last time index."""
     action = hold(platform)
     for _ in range(steps):
         t = platform.append_desired_action(action)
@@ -30,7 +30,7 @@ def run(platform, steps):
 
 
 def force_on(platform, name):
-    """(3,) of all contacts of a body, in the world [N]."""
+    """Return the net contact force (3,) on a body in the world [N]."""
     model, data = platform.simfinger.physics.model, platform.simfinger.physics.data
     body, force = model.body(name).id, np.zeros(3)
     for index in range(data.ncon):
@@ -42,7 +42,7 @@ def force_on(platform, name):
     return force
 
 
-def test_the_cube_lies_on_the_table_with_its_weight():
+def test_cube_rests_with_its_weight():
     platform = TriFingerPlatform()
     run(platform, 300)
     np.testing.assert_allclose(force_on(platform, "cube"), (0, 0, WEIGHT), atol=1e-4 * WEIGHT)
@@ -56,8 +56,8 @@ def test_the_cube_lies_on_the_table_with_its_weight():
     [(0.1, (3.0, 4.0)), (0.0335, (4.0, 6.0, 8.0))],
     ids=["above", "along the table"],
 )
-def test_the_border_holds_a_cube_that_is_thrown(height, speeds):
-    """In PyBullet the cube stays within, too, at all of these speeds."""
+def test_border_keeps_thrown_cube_inside(height, speeds):
+    """In PyBullet the cube stays inside at all of these speeds as well."""
     platform = TriFingerPlatform()
     run(platform, 1)
     physics = platform.simfinger.physics
@@ -73,7 +73,7 @@ def test_the_border_holds_a_cube_that_is_thrown(height, speeds):
             assert z > 0.02 and np.hypot(x, y) < 0.24, (speed, np.degrees(angle))
 
 
-def test_the_cube_starts_where_it_is_told_and_can_be_put_elsewhere():
+def test_pose_of_cube_can_be_set():
     pose = Pose((0.05, -0.04, 0.1), (0, 0, np.sqrt(0.5), np.sqrt(0.5)))
     platform = TriFingerPlatform(initial_object_pose=pose)
     observed = platform.get_camera_observation(0)
@@ -95,16 +95,16 @@ def test_the_cube_starts_where_it_is_told_and_can_be_put_elsewhere():
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        ({"camera_delay_steps": -1}, "camera_delay_steps: a whole number of 0 or more"),
+        ({"camera_delay_steps": -1}, "camera_delay_steps: .*-1"),
         ({"camera_delay_steps": None}, "camera_delay_steps"),
-        ({"action_log": -1}, "action_log: a whole number of 0 or more"),
+        ({"action_log": -1}, "action_log: .*-1"),
         ({"action_log": 1.5}, "action_log"),
-        ({"initial_object_pose": {"position": (0, 0, 0.1)}}, "initial_object_pose: .* is needed"),
-        ({"initial_object_pose": Pose((0, 0, np.nan), (0, 0, 0, 1))}, "initial_object_pose.position: 3 fin"),
-        ({"initial_object_pose": Pose((0, 0, 0.1), (0, 0, 0, 0))}, "initial_object_pose.orientation: a quat"),
+        ({"initial_object_pose": {"position": (0, 0, 0.1)}}, "initial_object_pose: "),
+        ({"initial_object_pose": Pose((0, 0, np.nan), (0, 0, 0, 1))}, "initial_object_pose.position: .*3"),
+        ({"initial_object_pose": Pose((0, 0, 0.1), (0, 0, 0, 0))}, "initial_object_pose.orientation: "),
     ],
 )
-def test_what_a_platform_cannot_be_made_of_is_a_value_error_that_names_it(arguments, names):
+def test_invalid_argument_of_platform_is_named(arguments, names):
     with pytest.raises(ValueError, match=names) as caught:
         TriFingerPlatform(**arguments)
     assert isinstance(caught.value, TactileSimError)
@@ -113,12 +113,12 @@ def test_what_a_platform_cannot_be_made_of_is_a_value_error_that_names_it(argume
 @pytest.mark.parametrize(
     ("position", "orientation", "names"),
     [
-        ((0, 0, np.nan), (0, 0, 0, 1), "position: 3 finite numbers"),
-        ((0, 0, 0.1), (0, 0, 0, np.nan), "orientation: 4 finite numbers"),
-        ((0, 0, 0.1), (0, 0, 0, 0), "orientation: a quaternion of zeros"),
+        ((0, 0, np.nan), (0, 0, 0, 1), "position: .*3"),
+        ((0, 0, 0.1), (0, 0, 0, np.nan), "orientation: .*4"),
+        ((0, 0, 0.1), (0, 0, 0, 0), "orientation: "),
     ],
 )
-def test_a_cube_stays_where_it_is_when_it_is_put_nowhere(position, orientation, names):
+def test_invalid_pose_does_not_move_cube(position, orientation, names):
     platform = TriFingerPlatform()
     before = platform.cube.get_state()
     with pytest.raises(ValueError, match=names):
@@ -126,7 +126,7 @@ def test_a_cube_stays_where_it_is_when_it_is_put_nowhere(position, orientation, 
     assert platform.cube.get_state() == before
 
 
-def test_a_refused_action_changes_nothing_that_cameras_see():
+def test_rejected_action_does_not_advance_cameras():
     platform = TriFingerPlatform()
     with pytest.raises(ValueError, match="action"):
         platform.append_desired_action(None)
@@ -135,7 +135,7 @@ def test_a_refused_action_changes_nothing_that_cameras_see():
     assert platform.get_camera_observation(t).cameras[0].timestamp == pytest.approx(0.1 - 0.1)
 
 
-def test_25_dice_lie_on_the_table_untracked():
+def test_dice_are_not_tracked():
     platform = TriFingerPlatform(object_type=ObjectType.DICE)
     assert len(platform.dice) == 25
     t = run(platform, 300)
@@ -143,14 +143,14 @@ def test_25_dice_lie_on_the_table_untracked():
     assert not hasattr(platform.get_camera_observation(t), "object_pose")
 
 
-def test_an_empty_table_has_nothing():
+def test_platform_without_object():
     platform = TriFingerPlatform(object_type=ObjectType.NONE)
     assert platform.simfinger.physics.model.nq == 9
     assert not hasattr(platform.get_camera_observation(0), "object_pose")
 
 
 def stamps(platform, steps):
-    """Of the camera observation after each step [s]."""
+    """Return the time stamp of the camera observation after each step [s]."""
     action = hold(platform)
     seen = []
     for _ in range(steps):
@@ -159,26 +159,26 @@ def stamps(platform, steps):
     return np.array(seen)
 
 
-def test_pictures_of_every_100th_step_are_seen_90_steps_later():
+def test_images_are_observed_after_delay():
     seen = stamps(TriFingerPlatform(), 400)
     np.testing.assert_allclose(seen, np.maximum((np.arange(400) - 90) // 100, 0) * 0.1)
 
 
-def test_the_next_picture_is_not_taken_before_the_last_is_seen():
-    # Due at 0, 100, 200 ...; seen 150 steps later, and the one due meanwhile is taken right then.
+def test_next_image_waits_for_last_one():
+    # Images are due at 0, 100, 200, ... and observed 150 steps later; an overdue image is taken then.
     seen = stamps(TriFingerPlatform(camera_delay_steps=150), 500)
     changes = np.flatnonzero(np.diff(seen)) + 1
-    # 0 seen at 150, taken anew at 151: due is 100, then 200 with the next at 302.
+    # The image of 0 is observed at 150; the next is taken at 151 (due at 100), then at 302 (due at 200).
     np.testing.assert_array_equal(changes, [301, 452])
     np.testing.assert_allclose(seen[changes], [0.151, 0.302])
 
 
-def test_another_time_step_keeps_the_cameras_rate():
+def test_camera_rate_is_independent_of_time_step():
     seen = stamps(TriFingerPlatform(time_step_s=0.004, camera_delay_steps=0), 60)
     np.testing.assert_allclose(seen, np.arange(60) // 25 * 0.1)
 
 
-def test_the_pose_seen_is_that_of_the_moment_the_picture_was_taken():
+def test_observed_pose_belongs_to_image():
     platform = TriFingerPlatform(initial_object_pose=Pose((0, 0, 0.2), (0, 0, 0, 1)))
     action, heights = hold(platform), []
     for _ in range(195):
@@ -187,18 +187,18 @@ def test_the_pose_seen_is_that_of_the_moment_the_picture_was_taken():
     assert platform.get_camera_observation(t).object_pose.position[2] == heights[100]
 
 
-def test_time_indices_other_than_the_present_and_the_next_are_value_errors():
+def test_other_time_indices_are_rejected():
     platform = TriFingerPlatform()
     platform.get_camera_observation(0)
     t = run(platform, 3)
     assert t == 2
     assert platform.get_camera_observation(2) is platform.get_camera_observation(3)
     for wrong in (-1, 1, 4):
-        with pytest.raises(ValueError, match=f"time index {wrong} is"):
+        with pytest.raises(ValueError, match=f"time index: .*{wrong}"):
             platform.get_camera_observation(wrong)
 
 
-def test_the_frontends_methods_are_the_robots():
+def test_platform_has_methods_of_robot():
     platform = TriFingerPlatform(initial_robot_position=[0.1, 0.8, -1.6] * 3)
     assert platform.get_time_step() == 0.001
     np.testing.assert_allclose(platform.get_robot_observation(0).position, [0.1, 0.8, -1.6] * 3)
@@ -211,7 +211,7 @@ def test_the_frontends_methods_are_the_robots():
     assert len(platform.forward_kinematics([0.0] * 9)) == 3
 
 
-def test_equal_platforms_move_alike_bit_for_bit():
+def test_equal_platforms_are_bit_identical():
     def positions():
         platform = TriFingerPlatform()
         action = platform.Action(position=[0.3, 0.9, -2.0] * 3)
@@ -222,7 +222,7 @@ def test_equal_platforms_move_alike_bit_for_bit():
     assert positions() == positions()
 
 
-def test_the_log_has_every_step_and_replays(tmp_path):
+def test_log_contains_every_step(tmp_path):
     platform = TriFingerPlatform()
     rng = np.random.default_rng(1)
     for _ in range(30):
@@ -243,22 +243,22 @@ def test_the_log_has_every_step_and_replays(tmp_path):
     np.testing.assert_allclose(log["final_object_pose"]["pose"].position, (0, 0, 0.0325))
 
 
-def test_a_log_ends_at_its_limit_and_says_so(tmp_path):
+def test_log_is_limited(tmp_path):
     platform = TriFingerPlatform(action_log=5)
     run(platform, 8)
-    with pytest.warns(UserWarning, match="the first 5 of 8 steps"):
+    with pytest.warns(UserWarning, match="5 of 8"):
         platform.store_action_log(tmp_path / "log.p")
     assert len(pickle.loads((tmp_path / "log.p").read_bytes())["actions"]) == 5
 
 
-def test_without_a_log_there_is_none_to_store(tmp_path):
+def test_disabled_log_cannot_be_stored(tmp_path):
     platform = TriFingerPlatform(action_log=0)
     run(platform, 1)
     with pytest.raises(TactileSimError, match="action_log"):
         platform.store_action_log(tmp_path / "log.p")
 
 
-def test_memory_does_not_grow_with_the_steps():
+def test_memory_does_not_grow():
     platform = TriFingerPlatform()
     run(platform, 200)
     tracemalloc.start()
@@ -268,10 +268,10 @@ def test_memory_does_not_grow_with_the_steps():
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert grown < 2000 * 8  # less than a number a step
+    assert grown < 2000 * 8  # less than one float per step
 
 
-def test_limits_are_those_of_the_robot():
+def test_limits_match_robot():
     spaces = TriFingerPlatform.spaces
     np.testing.assert_allclose(spaces.robot_position.low, [-0.33, 0, -2.7] * 3)
     np.testing.assert_allclose(spaces.robot_position.high, [1, 1.57, 0] * 3)
@@ -281,9 +281,9 @@ def test_limits_are_those_of_the_robot():
     assert trifingerpro_limits.robot_velocity is spaces.robot_velocity
 
 
-def test_spaces_without_gymnasium_are_an_import_error(monkeypatch):
+def test_spaces_require_gymnasium(monkeypatch):
     for package in ("gym", "gymnasium"):
         monkeypatch.setitem(sys.modules, f"{package}.spaces", None)
-    with pytest.raises(ImportError, match="pip install gymnasium") as caught:
+    with pytest.raises(ImportError, match="gymnasium") as caught:
         _ = TriFingerPlatform.spaces.robot_torque.gym
     assert isinstance(caught.value, TactileSimError)

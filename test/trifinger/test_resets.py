@@ -1,4 +1,4 @@
-"""Resets put joints somewhere at once; from equal states on all repeats."""
+"""Resets of joint positions and reproducible motion."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def finger():
 
 
 def go(finger, steps, seed=0):
-    """Joint positions, velocities and tip forces (steps, 2 n + fingers), each random target 50 steps."""
+    """Return joint positions, velocities and tip forces (steps, 2 n + n_fingers) under random targets."""
     random = np.random.default_rng(seed)
     went = []
     for step in range(steps):
@@ -25,7 +25,7 @@ def go(finger, steps, seed=0):
     return np.array(went)
 
 
-def test_a_reset_sets_joints_at_once_and_leaves_the_time(finger):
+def test_reset_sets_joints_and_keeps_time_index(finger):
     t = finger.append_desired_action(finger.Action(torque=[0.1, 0, 0]))
     seen = finger.reset_finger_positions_and_velocities([0.1, 0.5, -1.0], [1.0, 2.0, 3.0])
     assert (seen.position.tolist(), seen.velocity.tolist()) == ([0.1, 0.5, -1.0], [1.0, 2.0, 3.0])
@@ -35,7 +35,7 @@ def test_a_reset_sets_joints_at_once_and_leaves_the_time(finger):
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu"])
-def test_after_equal_resets_all_repeats_bit_for_bit(finger_type):
+def test_equal_resets_are_bit_identical(finger_type):
     first, second = SimFinger(finger_type), SimFinger(finger_type)
     start = BENT * 3
     first.reset_finger_positions_and_velocities(start)

@@ -1,4 +1,4 @@
-"""A robot in its world: where it starts and stands, what stops it, and things beside it."""
+"""Initial state, offset, joint limits and scene of a robot."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ TYPES = tuple(finger_types_data.get_valid_finger_types())
 
 
 @pytest.mark.parametrize("finger_type", TYPES)
-def test_robots_begin_where_their_type_says(finger_type):
+def test_initial_positions_depend_on_type(finger_type):
     seen = SimFinger(finger_type).get_observation(0)
     fingers = finger_types_data.get_number_of_fingers(finger_type)
     assert seen.position.tolist() == list(finger_types_data.get_initial_joint_positions(finger_type))
@@ -17,15 +17,15 @@ def test_robots_begin_where_their_type_says(finger_type):
     assert seen.tip_force.tolist() == [0.05] * fingers
 
 
-def test_the_robot_stands_where_it_is_put():
+def test_offset_moves_robot():
     finger = SimFinger("trifingerpro", robot_position_offset=(0.1, 0.2, 0.3))
     tips = finger.kinematics.forward_kinematics(finger.get_observation(0).position)
     data = finger.physics.data
     assert data.xpos[finger.physics.tips] == pytest.approx(np.array(tips) + [0.1, 0.2, 0.3], abs=1e-12)
 
 
-def test_joint_stops_hold_against_the_motors():
-    """The URDF has them at -0.33 and 1, 0 and 1.57, -2.7 and 0."""
+def test_joint_limits_withstand_motors():
+    """Limits in the URDF: -0.33 to 1, 0 to 1.57, -2.7 to 0."""
     finger = SimFinger("fingerpro")
     for sign, stops in ((1, [1.0, 1.57, 0.0]), (-1, [-0.33, 0.0, -2.7])):
         finger.reset_finger_positions_and_velocities(np.array(stops) - sign * 0.05)
@@ -35,8 +35,8 @@ def test_joint_stops_hold_against_the_motors():
         assert 0 < beyond.max() < 1e-3
 
 
-def test_drag_can_be_left_out():
-    """Without it a finger is faster: the same torque, no loss."""
+def test_drag_can_be_disabled():
+    """Without drag a finger is faster at equal torque."""
     speeds = []
     for link_drag in (True, False):
         finger = SimFinger("fingeredu", link_drag=link_drag)
@@ -46,7 +46,7 @@ def test_drag_can_be_left_out():
     assert speeds[0] < speeds[1]
 
 
-def test_things_can_be_added_before_and_while_the_robot_is_there():
+def test_objects_can_be_added_at_any_time():
     def add(name, y):
         def edit(spec):
             body = spec.worldbody.add_body(name=name, pos=(0, y, 0.5))
@@ -65,7 +65,7 @@ def test_things_can_be_added_before_and_while_the_robot_is_there():
     assert [finger.physics.model.body(name).name for name in ("first", "second")] == ["first", "second"]
     t = finger.append_desired_action(finger.Action(torque=[0.1, 0.1, 0.1]))
     assert (finger.get_observation(t + 1).velocity != before.velocity).all()
-    # Both fall: the second has for one step less.
+    # Both fall, the second one for one step less.
     fallen = [finger.physics.model.body(name).jntadr[0] for name in ("first", "second")]
     speeds = [finger.physics.data.qvel[finger.physics.model.jnt_dofadr[joint] + 2] for joint in fallen]
     assert speeds == pytest.approx([-2 * 0.00981, -0.00981], rel=1e-6)

@@ -1,4 +1,4 @@
-"""What tips and skin feel: a plate pressed against a tip with a known force."""
+"""Readings of tips and skin under a plate that presses with a known force."""
 
 import mujoco
 import numpy as np
@@ -9,11 +9,11 @@ from tactile_sim.trifinger.observation import push_sensors
 
 TYPES = tuple(finger_types_data.get_valid_finger_types())
 HEIGHT = 0.5
-"""Of the robot above its stage [m]."""
+"""Height of the robot above its stage [m]."""
 
 
 def pressed(finger_type, force):
-    """A robot that holds its place while a plate without weight is pressed up against its first tip [N]."""
+    """Return a robot that holds its position while a plate presses on its first tip [N]."""
     start = finger_types_data.get_initial_joint_positions(finger_type)
     probe = SimFinger(finger_type, robot_position_offset=(0, 0, HEIGHT))
     tip = probe.physics.data.xpos[probe.physics.tips[0]]
@@ -37,7 +37,7 @@ def pressed(finger_type, force):
 
 @pytest.mark.parametrize("force", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("finger_type", TYPES)
-def test_a_tip_reads_newtons_within_one_percent(finger_type, force):
+def test_tip_force_is_within_one_percent(finger_type, force):
     finger = pressed(finger_type, force)
     forces = finger.tip_forces()
     assert forces[0, 2] == pytest.approx(force, rel=0.01)
@@ -45,9 +45,7 @@ def test_a_tip_reads_newtons_within_one_percent(finger_type, force):
 
 
 @pytest.mark.parametrize(("finger_type", "feels"), [("fingerpro", True), ("trifingeredu", False)])
-def test_push_sensors_read_the_sum_of_normal_forces_but_where_pybullet_has_them_feel_nothing(
-    finger_type, feels
-):
+def test_push_sensors_follow_normal_force_as_in_pybullet(finger_type, feels):
     finger = pressed(finger_type, 1.0)
     reading = finger.get_observation(finger.get_current_timeindex() + 1).tip_force
     normal = finger.contacts().wrench[:, 0].sum()
@@ -57,7 +55,7 @@ def test_push_sensors_read_the_sum_of_normal_forces_but_where_pybullet_has_them_
 
 
 @pytest.mark.parametrize("finger_type", ["fingerone", "fingeredu", "fingerpro"])
-def test_the_skin_of_the_tip_feels_the_same_force(finger_type):
+def test_skin_of_tip_sums_to_same_force(finger_type):
     finger = pressed(finger_type, 1.0)
     names = [body.name for body in finger.skin.bodies]
     assert sorted(names) == ["finger_lower_link", "finger_tip_link"]
@@ -67,10 +65,10 @@ def test_the_skin_of_the_tip_feels_the_same_force(finger_type):
     assert not np.delete(taxels, np.s_[start:stop], axis=0).any()
 
 
-def test_any_link_can_have_a_skin_and_others_are_refused():
+def test_any_link_can_have_a_skin():
     finger = SimFinger("fingeredu", spacings={"finger_middle_link": 0.01})
     assert [body.name for body in finger.skin.bodies] == ["finger_middle_link"]
-    with pytest.raises(ValueError, match="no link 'finger_tip' can feel; did you mean 'finger_tip_link'"):
+    with pytest.raises(ValueError, match="spacings.*'finger_tip'.*'finger_tip_link'"):
         SimFinger("fingeredu", spacings={"finger_tip": 0.01})
 
 

@@ -1,1 +1,1 @@
-"""What moves the fingers: commands of other programs, and the grip that is built in."""
+"""Control of the fingers: commands, and a built-in grip."""

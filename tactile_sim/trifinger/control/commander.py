@@ -1,4 +1,4 @@
-"""Commands to the joints of the TriFinger: actions, as its rules take them."""
+"""Joint commands of the TriFinger, which are actions of its rules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from tactile_sim.trifinger.physics.rules import Rules
 
 
 class FingerCommander(Commander):
-    """A command is an action of the joints that it names: without a position there is no position control,
-    and without an effort no torque besides. Joints that it leaves alone go on with their last action.
+    """Applies commands as actions.
 
-    The rules (`tactile_sim.trifinger.physics.rules`) then say what the motors give; gains of the
-    configuration take the place of the robot's usual ones.
+    A joint without a position in the command has no position control, and one without an effort no additional
+    torque. Joints that are not in the command keep their last action. The action rules
+    (`tactile_sim.trifinger.physics.rules`) compute the motor torques. Gains of the configuration replace the
+    defaults.
     """
 
     def __init__(
@@ -52,21 +53,25 @@ class FingerCommander(Commander):
                     rules.gains[row, self._index[names.joints[joint]]] = gain
 
     def release(self) -> None:
-        """Forgets all commands."""
+        """Clear all commands."""
         super().release()
         self._rules.rest()
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """As `Commander`, but that each joint takes a position, and none a velocity. Raises CommandError."""
+        """Check a command; see `Commander.check`. Each joint accepts a position, and none a velocity.
+
+        Raises:
+            CommandError: The command is invalid.
+        """
         if not np.isnan(np.asarray(command.velocity, float)).all():
             raise CommandError(
-                "joint_commands: the TriFinger takes no velocity; command position, effort, or both"
+                "joint_commands: the TriFinger does not support velocity; command position, effort, or both"
             )
         return super().check(command)
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
-        """Takes over what ``check`` gave."""
+        """Set the targets that `check` returned."""
         position, effort = targets["position"], targets["effort"]
-        spoken = ~np.isnan(position) | ~np.isnan(effort)
-        self._rules.desired[0, spoken] = np.nan_to_num(effort[spoken])
-        self._rules.desired[1, spoken] = position[spoken]
+        commanded = ~np.isnan(position) | ~np.isnan(effort)
+        self._rules.desired[0, commanded] = np.nan_to_num(effort[commanded])
+        self._rules.desired[1, commanded] = position[commanded]

@@ -1,4 +1,4 @@
-"""Built-in motion of the platform: the fingers take the cube, lift it and hold it."""
+"""Built-in motion: the fingers take the cube, lift it and hold it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from tactile_sim.trifinger.workspace.objects import get_pose
 
 
 class GraspMotion:
-    """Torques of a `Grip` on the cube where it lies when the motion starts."""
+    """Applies the torques of a `Grip` for the pose of the cube at the start of the motion."""
 
     interval = 0.0
 
     def __init__(self, finger_type: str, physics: FingerPhysics):
-        """finger_type: one with three fingers; physics: theirs, with a cube."""
+        """Create the motion.
+
+        Args:
+            finger_type: Type with three fingers.
+            physics: Physics of the robot, with a cube in the scene.
+        """
         self._kinematics = Kinematics(urdf_file(finger_type), tip_link_names(finger_type))
         self._physics = physics
         self._grip: Grip | None = None
 
     def restart(self) -> None:
-        """The cube is where it was at first: it is taken anew."""
+        """Start again, with the present pose of the cube."""
         self._grip = None
 
     def act(self, engine: Engine) -> None:
-        """Lets the torques of this instant be desired."""
+        """Set the torques of the present time as the desired action."""
         physics = self._physics
         if self._grip is None:
             position, orientation = get_pose(physics.model, physics.data, "cube")

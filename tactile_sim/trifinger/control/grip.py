@@ -1,9 +1,9 @@
-"""A small controller with which three fingers take the cube from the table, lift it and hold it.
+"""Controller with which three fingers take the cube from the table, lift it and hold it.
 
-One finger presses on one side of the cube, the other two beside each other on the opposite side. The tips are
-drawn along their paths by springs (impedance control: torques are the transposed Jacobian times a force at
-the tip), and press with a given force once they touch. This is no planner: the cube has to be within
-0.03 m of the middle of the arena; it may be turned about the vertical.
+One finger presses on one face of the cube, the other two on the opposite face. Impedance control moves the
+tips along their paths: the joint torques are the transposed Jacobian times a spring force at the tip. After
+contact the tips press with a given force. The paths are fixed, so the cube must be within 0.03 m of the
+centre of the arena. It can be rotated about the vertical axis.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from tactile_sim.trifinger.robot.kinematics import Kinematics
 from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 
 STIFFNESS, DAMPING = 250.0, 6.0
-"""Of the springs that hold the tips [N/m], [N s/m]."""
+"""Stiffness [N/m] and damping [N s/m] of the tips."""
 APART = 0.018
-"""From the middle of a side to each of two tips on it [m]."""
+"""Distance of each of two tips from the centre of their face [m]."""
 TIP_RADIUS = 0.009
-"""[m], about."""
+"""Approximate radius of a tip [m]."""
 CLEARANCE = 0.035
-"""From a side to the tips before they close [m]."""
+"""Distance of the tips from the face before they close [m]."""
 ABOVE = 0.05
-"""How much higher they come there [m], so as not to push the cube on their way."""
+"""Additional height on the way there, to avoid the cube [m]."""
 GAP = 0.005
-"""From a side to the tips when they have closed [m]; then they go on with little force until they touch."""
+"""Distance of the tips from the face after closing [m]. From there they approach with a small force."""
 TOUCH = 0.3
-"""Part of the force with which they do so."""
+"""Fraction of the grip force used for that."""
 GRAVITY = 9.81
 
 
 @dataclass(frozen=True)
 class Times:
-    """How long each part of the motion takes [s]."""
+    """Durations of the phases of the motion [s]."""
 
     approach: float = 0.8
     lower: float = 0.6
@@ -50,7 +50,7 @@ class Times:
 
 
 class Grip:
-    """The motion for one pose of the cube; :meth:`torques` is to be asked in each step."""
+    """Motion for one pose of the cube. `torques` must be called in each step."""
 
     def __init__(
         self,
@@ -63,21 +63,24 @@ class Grip:
         force: float = 2.0,
         times: Times = Times(),
     ):
-        """Args:
-        kinematics: of a robot with three fingers, whose base is in the world's origin.
-        joints: (9,) angles from which it starts [rad].
-        position, orientation: of the cube on the table, (3,) [m] and quaternion (x, y, z, w).
-        height: how far it is lifted [m].
-        force: of the finger that is alone on its side [N]; each of the others presses half as much.
-        times: of the parts of the motion.
+        """Plan the motion.
+
+        Args:
+            kinematics: Kinematics of a robot with three fingers and its base at the world's origin.
+            joints: (9,) present joint positions [rad].
+            position: (3,) position of the cube on the table [m].
+            orientation: Orientation of the cube, quaternion (x, y, z, w).
+            height: Height of the lift [m].
+            force: Force of the finger that is alone on its face [N]; the others press with half of it.
+            times: Durations of the phases.
         """
         self._model, self._tips = kinematics.model, kinematics.tip_link_ids
         self._data = mujoco.MjData(self._model)
         self._height, self._times = height, times
         self._start = np.array(kinematics.forward_kinematics(np.asarray(joints, float)))
-        # The first joint's axis points from the robot's middle to where the finger hangs.
+        # The axis of the first joint points from the centre of the robot to the finger.
         towards = kinematics.data.xaxis[:: len(self._tips)]
-        places, self._inward, shares = _places(towards, np.asarray(position), orientation)
+        places, self._inward, shares = _assign(towards, np.asarray(position), orientation)
         self._apart, self._near = (places - self._inward * gap for gap in (CLEARANCE, GAP))
         self._above = self._apart + np.array((0, 0, ABOVE))
         self._press = self._inward * (force * shares)[:, None]
@@ -85,12 +88,12 @@ class Grip:
         self._touching: np.ndarray | None = None
 
     def torques(self, time: float, joints: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """(9,) torques [N m] for the motors.
+        """Return the motor torques (9,) [N m].
 
         Args:
-            time: since the motion began [s].
-            joints: (9,) [rad].
-            velocities: (9,) [rad/s].
+            time: Time since the start of the motion [s].
+            joints: (9,) joint positions [rad].
+            velocities: (9,) joint velocities [rad/s].
         """
         model, data = self._model, self._data
         data.qpos[:], data.qvel[:] = joints, 0.0
@@ -98,7 +101,7 @@ class Grip:
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         out = np.empty(model.nv)
-        mujoco.mj_rne(model, data, 0, out)  # what holds the links themselves
+        mujoco.mj_rne(model, data, 0, out)  # gravity compensation of the links
         forces = self._forces(time, data.xpos[self._tips])
         jacobian = np.empty((3, model.nv))
         for tip, force in zip(self._tips, forces, strict=True):
@@ -107,7 +110,7 @@ class Grip:
         return out
 
     def _forces(self, time: float, tips: np.ndarray) -> np.ndarray:
-        """(3, 3) of springs and pressing, on the tips which are at (3, 3) [m]."""
+        """Return the forces (3, 3) [N] on tips at positions (3, 3) [m]."""
         times = self._times
         if time < times.approach:
             return STIFFNESS * (_between(self._start, self._above, time / times.approach) - tips)
@@ -130,19 +133,24 @@ class Grip:
         return STIFFNESS * (self._touching + rise - tips) + pressing * self._press + self._weight
 
 
-def _places(
+def _assign(
     towards: np.ndarray, position: np.ndarray, orientation: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each finger: its place (3, 3) [m], in which direction (3, 3) and with what share it presses (3,).
+    """Assign the fingers to faces of the cube: one finger to a face, two to the opposite face.
 
-    One finger has one side, two have the opposite one; the sides chosen are those that face the fingers most.
+    The chosen assignment has the faces that are directed to the fingers most.
 
     Args:
-        towards: (3, 3) unit vectors from the middle of the robot to the fingers.
-        position, orientation: of the cube.
+        towards: (3, 3) unit vectors from the centre of the robot to the fingers.
+        position: (3,) position of the cube [m].
+        orientation: Orientation of the cube, quaternion (x, y, z, w).
+
+    Returns:
+        For each finger, the position of its tip (3, 3) [m], the direction of its force (3, 3), and the
+        fraction of the grip force (3,).
     """
     axes = Rotation.from_quat(orientation).as_matrix().T
-    axes = axes[np.argsort(np.abs(axes[:, 2]))[:2]]  # of the two level ones
+    axes = axes[np.argsort(np.abs(axes[:, 2]))[:2]]  # the two horizontal axes
     axes[:, 2] = 0.0
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     half = CUBE_WIDTH / 2 + TIP_RADIUS
@@ -161,10 +169,11 @@ def _places(
 
 
 def _smooth(part: float) -> float:
-    """From 0 to 1 with the least jerk."""
+    """Return the minimum-jerk profile from 0 to 1."""
     x = min(max(part, 0.0), 1.0)
     return x**3 * (10 - 15 * x + 6 * x * x)
 
 
 def _between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:
+    """Return the position on a minimum-jerk path."""
     return first + (last - first) * _smooth(part)

@@ -1,1 +1,1 @@
-"""What the cameras see: pictures drawn by MuJoCo, bent by a lens, and told with the object's pose."""
+"""Camera images: rendering, lens distortion, calibrations and observations."""

@@ -1,4 +1,4 @@
-"""Calibrations of the platform's cameras, and the files they lie in."""
+"""Calibrations of the platform's cameras."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import yaml
 from tactile_sim.trifinger.images.lens import distort
 
 CAMERA_IDS = (60, 180, 300)
-"""Of the three cameras, in their order."""
+"""Ids of the three cameras."""
 
 CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
-"""Shipped calibrations of the three: ``camera60_full.yml``, ``_cropped``, ``_cropped_and_downsampled``."""
+"""Folder of the shipped calibrations: ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
-    """The matrix of a mapping with ``rows``, ``cols`` and ``data``."""
+    """Return the matrix of a mapping with ``rows``, ``cols`` and ``data``."""
     return np.array(data["data"], dtype=float).reshape(data["rows"], data["cols"])
 
 
@@ -29,22 +29,23 @@ def _matrix_to_data(matrix: np.ndarray) -> dict[str, Any]:
 
 
 class CameraParameters(NamedTuple):
-    """A camera's calibration."""
+    """Calibration of a camera."""
 
     name: str
     width: int
-    """Of its pictures [pixels]."""
+    """Width of the images [pixels]."""
     height: int
+    """Height of the images [pixels]."""
     camera_matrix: np.ndarray
-    """(3, 3): focal lengths and centre [pixels]; whole numbers are the middles of pixels."""
+    """(3, 3) focal lengths and centre [pixels]. Integer coordinates are pixel centres."""
     distortion_coefficients: np.ndarray
-    """(5,): k1, k2, p1, p2, k3."""
+    """(5,) k1, k2, p1, p2, k3."""
     tf_world_to_camera: np.ndarray
-    """(4, 4) transforms points in the world into the camera's frame: x right, y down, z forwards."""
+    """(4, 4) transform from the world to the camera frame: x right, y down, z forwards."""
 
     @classmethod
     def load(cls, stream: TextIO) -> CameraParameters:
-        """The calibration of a YAML file: ROS's keys, and ``tf_world_to_camera``."""
+        """Load a calibration from a YAML file with the keys of ROS and ``tf_world_to_camera``."""
         data = yaml.safe_load(stream)
         return cls(
             data["camera_name"],
@@ -56,7 +57,7 @@ class CameraParameters(NamedTuple):
         )
 
     def dump(self, stream: TextIO) -> None:
-        """Writes what :meth:`load` reads."""
+        """Write a YAML file that `load` can read."""
         data = {
             "camera_name": self.name,
             "image_width": int(self.width),
@@ -68,7 +69,14 @@ class CameraParameters(NamedTuple):
         yaml.safe_dump(data, stream, sort_keys=False)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Pixels (n, 2), column and row, at which points (n, 3) of the world [m] are seen."""
+        """Project points to the image.
+
+        Args:
+            points: (n, 3) points in the world [m].
+
+        Returns:
+            (n, 2) columns and rows [pixels].
+        """
         seen = points @ self.tf_world_to_camera[:3, :3].T + self.tf_world_to_camera[:3, 3]
         rays = distort(seen[:, :2] / seen[:, 2:], self.distortion_coefficients)
         return rays @ self.camera_matrix[:2, :2].T + self.camera_matrix[:2, 2]
@@ -77,7 +85,12 @@ class CameraParameters(NamedTuple):
 def load_camera_parameters(
     config_dir: Path, filename_pattern: str = "camera{id}.yml"
 ) -> tuple[CameraParameters, ...]:
-    """Calibrations of the three cameras, from files of a folder; ``{id}`` stands for 60, 180, 300."""
+    """Load the calibrations of the three cameras.
+
+    Args:
+        config_dir: Folder of the calibrations.
+        filename_pattern: Name of a calibration file, with ``{id}`` for 60, 180 and 300.
+    """
 
     def load(number: int) -> CameraParameters:
         with open(Path(config_dir) / filename_pattern.format(id=number)) as file:

@@ -1,28 +1,43 @@
-"""The lens of a calibrated camera: OpenCV's model with three radial and two tangential coefficients.
+"""Lens distortion: OpenCV's model with three radial and two tangential coefficients.
 
-Rays are (x/z, y/z) in the camera's frame, x to the right of the picture, y down, z forwards. Source of the
-formulas: OpenCV, "Camera Calibration and 3D Reconstruction".
+Rays are (x/z, y/z) in the camera frame: x right, y down, z forwards. Source of the formulas: OpenCV, "Camera
+Calibration and 3D Reconstruction".
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_WIDEST = 3.0  # no ray goes farther from the middle: 72 degrees
+_WIDEST = 3.0  # largest radius of a ray: 72 degrees
 _TABLE = 20_000
 _ITERATIONS = 10
 
 
 def distort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Where rays (..., 2) of a pinhole go behind the lens (..., 2); coefficients (5,): k1, k2, p1, p2, k3."""
+    """Distort rays of a pinhole camera.
+
+    Args:
+        rays: (..., 2) rays before the lens.
+        coefficients: (5,) k1, k2, p1, p2, k3.
+
+    Returns:
+        (..., 2) rays behind the lens.
+    """
     square = (rays * rays).sum(axis=-1, keepdims=True)
     return rays * _radial(square, coefficients) + _tangential(rays, coefficients)
 
 
 def undistort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """The inverse of :func:`distort`; NaN where no ray of a pinhole goes.
+    """Invert `distort`.
 
-    A fitted lens turns back at some distance from the middle: what lies farther out it does not say.
+    The fitted radial distortion is monotonic up to some radius only. Rays beyond it have no inverse.
+
+    Args:
+        rays: (..., 2) rays behind the lens.
+        coefficients: (5,) k1, k2, p1, p2, k3.
+
+    Returns:
+        (..., 2) rays before the lens; NaN for rays without an inverse.
     """
     radii = np.linspace(0, _WIDEST, _TABLE)
     bent = radii * _radial(radii**2, coefficients)

@@ -1,4 +1,4 @@
-"""What the platform's cameras, and the tracking of the object in their pictures, tell."""
+"""Observations of the platform's cameras and of the object tracking."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 
 @dataclass(slots=True)
 class ObjectPose:
-    """Where the object is, in the world."""
+    """Pose of the object in the world."""
 
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    """(3,) [m]"""
+    """(3,) position [m]."""
     orientation: np.ndarray = field(default_factory=lambda: np.zeros(4))
-    """Quaternion (x, y, z, w)."""
+    """(4,) quaternion (x, y, z, w)."""
     confidence: float = 1.0
-    """How sure the tracking is; here always wholly."""
+    """Confidence of the tracking; always 1 in simulation."""
 
 
 @dataclass(slots=True)
 class CameraObservation:
-    """One camera's picture."""
+    """Image of one camera."""
 
     image: np.ndarray | None = None
-    """uint8 (height, width, 3), red, green, blue; ``None`` where pictures were not asked for."""
+    """uint8 (height, width, 3), RGB; ``None`` if cameras are disabled."""
     timestamp: float | None = None
-    """When it was taken [s]."""
+    """Time at which the image was taken [s]."""
 
 
 def _three_cameras() -> list[CameraObservation]:
@@ -35,18 +35,18 @@ def _three_cameras() -> list[CameraObservation]:
 
 @dataclass(slots=True)
 class TriCameraObservation:
-    """What the three cameras saw at one time."""
+    """Images of the three cameras at one time."""
 
     cameras: list[CameraObservation] = field(default_factory=_three_cameras)
-    """Of camera60, camera180 and camera300."""
+    """Observations of camera60, camera180 and camera300."""
 
 
 @dataclass(slots=True)
 class TriCameraObjectObservation:
-    """What the three cameras saw at one time, and where the object was then."""
+    """Images of the three cameras and pose of the object at one time."""
 
     cameras: list[CameraObservation] = field(default_factory=_three_cameras)
-    """Of camera60, camera180 and camera300."""
+    """Observations of camera60, camera180 and camera300."""
     object_pose: ObjectPose = field(default_factory=ObjectPose)
     filtered_object_pose: ObjectPose = field(default_factory=ObjectPose)
-    """The same in simulation."""
+    """Equal to ``object_pose`` in simulation."""

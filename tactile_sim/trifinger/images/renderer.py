@@ -1,4 +1,4 @@
-"""Pictures of a simulation, drawn by MuJoCo without a window."""
+"""Offscreen rendering with MuJoCo."""
 
 from __future__ import annotations
 
@@ -16,34 +16,37 @@ import numpy as np
 from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
-_AMBIENT, _DIFFUSE = 0.45, 0.55  # light from everywhere and from the camera
-_WAYS = {"egl": "EGL", "osmesa": "OSMesa"}  # of making a context without a display, and their libraries
+_AMBIENT, _DIFFUSE = 0.45, 0.55  # ambient light, and light from the camera
+_BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends without a display, and their libraries
 
 
 class RenderingError(TactileSimError):
-    """No picture can be drawn on this machine."""
+    """This machine cannot render images."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Where a pinhole camera stands and what it sees."""
+    """Pose and frustum of a pinhole camera."""
 
     position: np.ndarray
-    """(3,) in the world [m]."""
+    """(3,) position in the world [m]."""
     forward: np.ndarray
-    """(3,) unit vector along which it looks."""
+    """(3,) unit vector of the viewing direction."""
     up: np.ndarray
-    """(3,) unit vector that points up in the picture."""
+    """(3,) unit vector that points up in the image."""
     bounds: tuple[float, float, float, float]
-    """Left, right, bottom and top edge of the picture, counted to the right and up, at distance 1."""
+    """Left, right, bottom and top edge of the image at distance 1; positive to the right and up."""
     near: float
-    """Nothing nearer is drawn [m]."""
+    """Distance of the near clipping plane [m]."""
     far: float
-    """Nothing farther is drawn [m]."""
+    """Distance of the far clipping plane [m]."""
 
 
 class Renderer:
-    """Draws one model. What it needs of OpenGL is made with the first picture, and for larger ones anew."""
+    """Renders a model.
+
+    The OpenGL context is created for the first image, and again for a larger one.
+    """
 
     def __init__(self, model: mujoco.MjModel):
         self._model = model
@@ -60,14 +63,23 @@ class Renderer:
         self._release: Callable[[], object] = lambda: None
 
     def image(self, data: mujoco.MjData, view: View, width: int, height: int) -> np.ndarray:
-        """The picture of the state of ``data``: uint8 (height, width, 3), red, green, blue, from the top.
+        """Render the state of ``data``.
+
+        Args:
+            data: State to render.
+            view: Camera.
+            width: Width of the image [pixels].
+            height: Height of the image [pixels].
+
+        Returns:
+            uint8 (height, width, 3), RGB, first row at the top.
 
         Raises:
-            RenderingError: this machine has no OpenGL that draws without a window.
+            RenderingError: This machine has no OpenGL for offscreen rendering.
         """
-        self._make_room(width, height)
+        self._ensure_size(width, height)
         self._gl.make_current()
-        self._take(data)
+        self._copy_state(data)
         mujoco.mjv_updateScene(
             self._model,
             self._data,
@@ -77,7 +89,7 @@ class Renderer:
             mujoco.mjtCatBit.mjCAT_ALL,
             self._scene,
         )
-        for eye in self._scene.camera:  # two eyes at one place are one camera
+        for eye in self._scene.camera:  # equal cameras of both eyes give a monocular image
             _point(eye, view)
         for light in self._scene.lights[: self._scene.nlight]:
             if light.headlight:
@@ -89,12 +101,12 @@ class Renderer:
         return out[::-1]
 
     def close(self) -> None:
-        """Gives back what OpenGL holds; the next picture makes it anew."""
+        """Release the OpenGL context. The next image creates another one."""
         self._release()
         self._size = (0, 0)
 
-    def _take(self, data: mujoco.MjData) -> None:
-        """Poses of the state as it is now: those in ``data`` may be of the step before."""
+    def _copy_state(self, data: mujoco.MjData) -> None:
+        """Compute the poses of the state; those in ``data`` may belong to the previous step."""
         self._data.qpos[:] = data.qpos
         self._data.mocap_pos[:] = data.mocap_pos
         self._data.mocap_quat[:] = data.mocap_quat
@@ -102,7 +114,7 @@ class Renderer:
         mujoco.mj_comPos(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
 
-    def _make_room(self, width: int, height: int) -> None:
+    def _ensure_size(self, width: int, height: int) -> None:
         if width <= self._size[0] and height <= self._size[1]:
             return
         size = (max(width, self._size[0]), max(height, self._size[1]))
@@ -113,11 +125,11 @@ class Renderer:
         shown.offwidth, shown.offheight = size
         try:
             self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        except mujoco.FatalError as error:  # glfw without a display, for example
+        except mujoco.FatalError as error:  # for example glfw without a display
             raise _cannot_draw(str(error)) from None
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         release = weakref.finalize(self, _free, self._gl, self._context)
-        release.atexit = False  # MuJoCo's binding of OpenGL has gone by then
+        release.atexit = False  # MuJoCo's OpenGL binding no longer exists at exit
         self._release = release
         self._size = size
 
@@ -138,23 +150,23 @@ def _point(eye: Any, view: View) -> None:
 
 
 def _context(width: int, height: int) -> Any:
-    """An OpenGL context: of the kind that ``MUJOCO_GL`` names, else the first that can be made."""
+    """Create an OpenGL context of the backend in ``MUJOCO_GL``, otherwise of the first that works."""
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
-    for way in (wanted,) if wanted in (*_WAYS, "glfw") else _WAYS:
-        # The binding of one that is not there would keep the next from being loaded.
-        if way != wanted and ctypes.util.find_library(_WAYS[way]) is None:
-            problems.append(f"{way}: no lib{_WAYS[way]}")
+    for backend in (wanted,) if wanted in (*_BACKENDS, "glfw") else _BACKENDS:
+        # Loading the binding of a missing library would prevent loading the next one.
+        if backend != wanted and ctypes.util.find_library(_BACKENDS[backend]) is None:
+            problems.append(f"{backend}: no lib{_BACKENDS[backend]}")
             continue
         try:
-            return importlib.import_module(f"mujoco.{way}").GLContext(width, height)
-        except Exception as error:  # each binding has errors of its own
-            problems.append(f"{way}: {' '.join(str(error).split()) or type(error).__name__}")
+            return importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
+        except Exception as error:  # each binding raises its own errors
+            problems.append(f"{backend}: {' '.join(str(error).split()) or type(error).__name__}")
     raise _cannot_draw("; ".join(problems))
 
 
 def _cannot_draw(problem: str) -> RenderingError:
     return RenderingError(
-        f"camera images need OpenGL, and none draws without a window here ({problem}): install libegl1 or"
-        " libosmesa6, MUJOCO_GL=egl or osmesa chooses one"
+        f"camera images: no OpenGL for offscreen rendering, got {problem}; install libegl1 or libosmesa6, and"
+        " select one by MUJOCO_GL=egl or MUJOCO_GL=osmesa"
     )

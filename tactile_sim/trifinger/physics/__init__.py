@@ -1,1 +1,1 @@
-"""What a step does: the rules that make an action torques, Bullet's drag, and MuJoCo."""
+"""Physics of a step: action rules, Bullet's drag, and MuJoCo."""

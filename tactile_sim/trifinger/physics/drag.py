@@ -1,11 +1,11 @@
-"""The drag that Bullet lets act on all that moves, and the greatest speed that it lets joints have.
+"""Bullet's drag on moving bodies, and its limit of the joint speed.
 
-At a body's centre of mass, of velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
+At the centre of mass of a body with velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
 
     F = -d m v (1 + |v|)        T = -d I ω (1 + |ω|)
 
-where d is 0.5/s for the robot's links, as the peer sets it, and Bullet's usual 0.04/s for all else.
-Controllers that were tuned there rely on it.
+d is 0.5/s for the robot's links, as in trifinger_simulation, and Bullet's default of 0.04/s for other bodies.
+Controllers that were tuned in PyBullet depend on it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,26 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 LINK_DAMPING, DAMPING = 0.5, 0.04
-"""[1/s] of linear and angular velocity: of the robot's links, of other bodies."""
+"""Damping d of the robot's links and of other bodies [1/s]."""
 MAX_SPEED = 10.0
-"""[rad/s] of a joint."""
+"""Maximum speed of a joint [rad/s]."""
 
 
 class Drag:
-    """The drag on all bodies of a model that can move."""
+    """Drag on all moving bodies of a model."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, robot: str = "base_link"):
-        """robot: the body at which the robot begins. The arrays of model and data are seen, not copied."""
+        """Collect the arrays that the drag is computed from. Those of model and data are not copied.
+
+        Args:
+            model: Compiled scene.
+            data: State of the scene.
+            robot: Root body of the robot.
+        """
         root = model.body_rootid[model.body(robot).id]
-        # What is welded to the world has the world's number here.
+        # Bodies that are welded to the world have the weld id 0.
         moving = np.flatnonzero(model.body_weldid)
-        # A row a body, from the base outwards: its id, its parent's row, its first joint, how many it has.
+        # A row for each body, parents first: id, row of the parent, first joint, number of joints.
         rows = {body: row for row, body in enumerate(moving)}
         parents = [rows.get(parent, -1) for parent in model.body_parentid[moving]]
         bodies = np.stack([moving, parents, model.body_dofadr[moving], model.body_dofnum[moving]], axis=1)
@@ -46,11 +52,11 @@ class Drag:
             data.cdof,
             np.empty((len(moving), 6)),
         )
-        """What `add_drag` takes, but for where it adds."""
+        """Arguments of `add_drag`, except the output."""
         self._out = data.qfrc_passive
 
     def apply(self) -> None:
-        """Adds the drag at the present velocities to ``qfrc_passive``, after ``mj_step1``."""
+        """Add the drag at the present velocities to ``qfrc_passive``; to be called after ``mj_step1``."""
         add_drag(*self.arrays, self._out)
 
 
@@ -61,12 +67,21 @@ class Drag:
 def add_drag(
     bodies, dampings, roots, masses, inertias, positions, axes, velocities, centres, joint_axes, wrenches, out
 ):
-    """Adds the bodies' drag as forces of the joints to out (nv,).
+    """Add the drag of the bodies as joint forces to ``out``.
 
-    bodies (n, 4) as `Drag` makes them, with their dampings (n,); roots (nbody,) of the trees; positions
-    (nbody, 3) and axes (nbody, 9) of the bodies' inertias; velocities (nbody, 6) and joint_axes (nv, 6):
-    turn, then shift, at the centre of the tree, that of its root in centres (nbody, 3); wrenches (n, 6): room
-    to work in.
+    Args:
+        bodies: (n, 4) rows of `Drag`.
+        dampings: (n,) damping of each body [1/s].
+        roots: (nbody,) root body of each tree.
+        masses: (nbody,) [kg].
+        inertias: (nbody, 3) principal moments [kg m²].
+        positions: (nbody, 3) centres of mass in the world [m].
+        axes: (nbody, 9) principal axes in the world.
+        velocities: (nbody, 6) angular and linear velocities at the centre of the tree [rad/s, m/s].
+        centres: (nbody, 3) centre of the tree of each root body in the world [m].
+        joint_axes: (nv, 6) angular and linear axes of the joints at the centre of the tree.
+        wrenches: (n, 6) buffer.
+        out: (nv,) joint forces [N m, N].
     """
     for row in range(len(bodies)):
         body, damping = bodies[row, 0], dampings[row]
@@ -104,9 +119,12 @@ def add_drag(
 
 @kernel("void(f8[::1], f8[::1], f8)")
 def limit_speed(positions, velocities, time_step):
-    """After a step, what joints would be at and have had they not moved faster than `MAX_SPEED`.
+    """Limit the speed of joints to `MAX_SPEED` after a semi-implicit step.
 
-    positions and velocities (n,): of the joints after a semi-implicit step, changed in place.
+    Args:
+        positions: (n,) joint positions [rad], changed in place.
+        velocities: (n,) joint velocities [rad/s], changed in place.
+        time_step: Time step [s].
     """
     for joint in range(len(velocities)):
         over = velocities[joint] - min(max(velocities[joint], -MAX_SPEED), MAX_SPEED)

@@ -1,4 +1,4 @@
-"""A finger robot that moves: MuJoCo with the robot's action rules and Bullet's drag in each step."""
+"""Physics of a robot: MuJoCo with the action rules and Bullet's drag in each step."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_n
 
 
 class FingerPhysics:
-    """One robot, and what else is in its spec.
+    """A robot and its scene.
 
-    A step has two halves, as the package's engines have: `forward` computes poses, contacts and forces of the
-    present state under what ``rules`` desire, `integrate` goes to the next. In between, all of ``data`` is of
-    one instant.
+    A step has two halves, as in the engines: `forward` computes poses, contacts and forces of the present
+    state under the desired action, `integrate` advances to the next state. Between them, ``data`` belongs to
+    one state.
 
-    Attributes: ``spec``, ``model`` and ``data`` of MuJoCo; ``rules``; ``q`` and ``qd`` (n,), the robot's
-    joint positions [rad] and velocities [rad/s], finger by finger, seen in ``data``.
+    Attributes:
+        spec: The scene.
+        model: The compiled scene.
+        data: State of the scene.
+        rules: Action rules with the desired action.
+        q: (n,) joint positions of the robot [rad], finger by finger; a view of ``data``.
+        qd: (n,) joint velocities of the robot [rad/s]; a view of ``data``.
     """
 
     def __init__(
@@ -35,55 +40,61 @@ class FingerPhysics:
         link_drag: bool = True,
         model: mujoco.MjModel | None = None,
     ):
-        """Args:
-        spec: of `robot.spec.load_spec`, with whatever was added.
-        finger_type: ``trifingerpro``, ...
-        link_drag: whether Bullet's drag acts, and its limit of joint speeds.
-        model: what the spec compiles to, where that is known.
+        """Create the physics of a scene.
+
+        Args:
+            spec: Scene from `robot.spec.load_spec`, possibly with added objects.
+            finger_type: Type of the robot.
+            link_drag: Whether Bullet's drag and its limit of the joint speed apply.
+            model: The compiled spec; compiled here by default.
         """
         self.spec = spec
         self.rules = Rules(finger_type)
         self.torque = self.rules.applied[0]
-        """(n,) what the motors gave in the last step [N m]."""
+        """(n,) motor torques of the last step [N m]."""
         self._finger_type = finger_type
         self._link_drag = link_drag
         model = model or spec.compile()
-        self._see(model, mujoco.MjData(model))
+        self._use(model, mujoco.MjData(model))
 
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
-        """Changes the world while it is there: all that remains stays as it is.
+        """Edit the scene and keep the state of everything that remains.
 
-        edit: called with a copy of ``spec``. ``spec``, ``model``, ``data`` and what is seen in them are other
-        objects then. Raises SceneError for what cannot be; nothing has changed then.
+        Args:
+            edit: Called with a copy of ``spec``. Afterwards ``spec``, ``model``, ``data`` and views of them
+                are other objects.
+
+        Raises:
+            SceneError: The edited scene is invalid. Nothing changes.
         """
         spec = self.spec.copy()
         edit(spec)
         try:
-            seen = spec.recompile(self.model, self.data)
+            compiled = spec.recompile(self.model, self.data)
         except ValueError as error:
-            raise SceneError(f"the scene cannot be changed so: {' '.join(str(error).split())}") from error
+            raise SceneError(f"edited scene: {' '.join(str(error).split())}") from error
         self.spec = spec
-        self._see(*seen)
+        self._use(*compiled)
 
-    def _see(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        # MuJoCo would start over by itself at a NaN, unnoticed.
+    def _use(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        # MuJoCo would otherwise reset the state at a NaN without notice.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model, self.data = model, data
         self.time_step = float(model.opt.timestep)
-        """[s]"""
-        # A tree's joints follow each other, whatever else is in the world.
+        """Time step [s]."""
+        # The joints of a tree are contiguous.
         first, n = model.joint(joint_names(self._finger_type)[0]), self.rules.n
         self.positions = slice(first.qposadr[0], first.qposadr[0] + n)
-        """Of the robot's joints in ``qpos``."""
+        """Joints of the robot in ``qpos``."""
         self.dofs = slice(first.dofadr[0], first.dofadr[0] + n)
-        """The same in ``qvel``."""
+        """Joints of the robot in ``qvel``."""
         self.q, self.qd = data.qpos[self.positions], data.qvel[self.dofs]
         tips = tip_link_names(self._finger_type)
         self.tips = np.array([model.body(name).id for name in tips])
-        """(fingers,) ids of the bodies of the tips."""
+        """(n_fingers,) ids of the bodies of the tips."""
         sensor = model.sensor(tips[0] + TIP_SENSOR).adr[0]
         self.tip_normal_forces = data.sensordata[sensor : sensor + len(tips)]
-        """(fingers,) sum of the normal forces on each tip in the last step [N]; seen in ``data``."""
+        """(n_fingers,) sum of the normal forces on each tip in the last step [N]; a view of ``data``."""
         self._motors = data.qfrc_applied[self.dofs]
         self._passive = data.qfrc_passive
         self._warnings = data.warning.number
@@ -92,12 +103,12 @@ class FingerPhysics:
         mujoco.mj_forward(model, data)
 
     def step(self) -> None:
-        """Goes one time step on."""
+        """Advance by one time step."""
         self.forward()
         self.integrate()
 
     def forward(self) -> None:
-        """Computes all that follows from the present state and from what is desired."""
+        """Compute everything that follows from the present state and the desired action."""
         model, data, rules, drag = self.model, self.data, self.rules, self._drag
         mujoco.mj_step1(model, data)
         if drag is None:
@@ -115,22 +126,27 @@ class FingerPhysics:
         mujoco.mj_checkAcc(model, data)
 
     def integrate(self) -> None:
-        """Goes from the instant of the last `forward` to the next."""
+        """Advance from the state of the last `forward` to the next state."""
         mujoco.mj_Euler(self.model, self.data)
         if self._drag is not None:
             limit_speed(self.q, self.qd, self.time_step)
 
     def set(self, positions: ArrayLike, velocities: ArrayLike) -> None:
-        """Puts the joints somewhere at once: (n,) [rad], (n,) [rad/s]. The rest of the world stays."""
+        """Set the joints of the robot. The rest of the scene does not change.
+
+        Args:
+            positions: (n,) joint positions [rad].
+            velocities: (n,) joint velocities [rad/s].
+        """
         self.q[:] = positions
         self.qd[:] = velocities
         self.restart()
 
     def restart(self) -> None:
-        """Forgets what the solver remembers of earlier steps: to be called where a state was set by hand.
+        """Clear the solver's warm start; to be called after the state was changed from outside.
 
-        From equal states on, equal actions then give the same motion bit for bit. Poses and contacts are
-        those of the state, with the motors at rest.
+        Afterwards equal states and actions result in bit-identical motion. Poses and contacts are computed
+        for the present state without motor torques.
         """
         self.data.qacc_warmstart[:] = 0.0
         self._warnings[:] = 0
@@ -138,11 +154,15 @@ class FingerPhysics:
         mujoco.mj_forward(self.model, self.data)
 
     def check(self) -> None:
-        """Raises EngineError where the physics became unstable."""
+        """Check that the physics is stable.
+
+        Raises:
+            EngineError: The physics became unstable since the last `restart`.
+        """
         if first_bad(self._warnings.tolist()) is not None:
             raise EngineError(
-                f"the physics became unstable at {self.data.time:g} s: gains, forces, speeds or the time step"
-                " are too large; reset the robot, and put objects back by set_state"
+                f"physics: unstable at {self.data.time:g} s, because gains, forces, speeds or the time step"
+                " are too large; reset the robot, and the objects by set_state"
             )
 
 
@@ -156,7 +176,7 @@ def _act(
     bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes, wrenches,
     passive,
 ):  # fmt: skip
-    """The rules and the drag in one call: these are short, and calls are not."""
+    """Apply rules and drag in one call, which takes less time than two calls."""
     apply_rules(desired, gains, positions, velocities, applied)
     motors[:] = applied[0]
     add_drag(

@@ -1,4 +1,4 @@
-"""Gains of a robot's rules, as attributes of the robot."""
+"""Gains of the action rules as attributes of the robot."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def gains(row: int, name: str, doc: str) -> property:
-    """The attribute of a robot that is a row of its rules' gains.
+    """Return a property of a robot that accesses a row of `Rules.gains`.
 
-    It takes one number for all joints, or (n_joints,); ValueError for anything else.
+    It can be set to one number for all joints or to (n_joints,) numbers.
 
     Args:
-        row: of `Rules.gains`.
-        name: of the attribute, for errors.
-        doc: its docstring.
+        row: Row of `Rules.gains`.
+        name: Name of the attribute for errors.
+        doc: Docstring of the property.
     """
 
     def get(finger: SimFinger) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""From the action that is desired to the one that is applied: position control and safety of the motors.
+"""Action rules: from the desired action to the applied motor torques.
 
-τ = torque + kp (q* - q) - kd q̇, the position control being 0 at joints whose position is NaN; then limited to
-the motors' greatest torque, damped by the safety gains times q̇, and limited again.
+τ = torque + kp (q* - q) - kd q̇, without position control of joints whose desired position is NaN. τ is
+clamped to the maximum motor torque, damped by the safety gain times q̇, and clamped again.
 """
 
 from __future__ import annotations
@@ -16,26 +16,32 @@ from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 
 MAX_MOTOR_TORQUE = 0.396
-"""[N m]"""
+"""Maximum torque of a motor [N m]."""
 SAFETY_KD = (0.08, 0.08, 0.04)
-"""[N m s/rad] of the joints of a finger, as all gains."""
+"""Safety gains of the joints of a finger [N m s/rad]."""
 GAINS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
     "pro": ((15.0, 15.0, 9.0), (0.5, 1.0, 0.5)),
     "": ((10.0, 10.0, 10.0), (0.1, 0.3, 0.001)),
 }
-"""Position and velocity gains by the end of a type's name."""
+"""Position and velocity gains of the joints of a finger, by the suffix of the type's name."""
 
 
 class Rules:
-    """The rules of one robot and their gains, which may be changed: rows of one array.
+    """Action rules of a robot.
 
-    Attributes: ``n`` joints; ``gains`` (4, n): kp [N m/rad], kd, safety kd [N m s/rad] and greatest torques
-    [N m]; ``desired`` (4, n): torque [N m], position [rad], kp and kd as they were asked for, NaN where
-    nothing was; ``applied`` (3, n): torque, kp and kd that the rules made of them.
+    Attributes:
+        n: Number of joints.
+        gains: (4, n) kp [N m/rad], kd, safety kd [N m s/rad] and maximum torque [N m]; can be changed.
+        desired: (4, n) desired torque [N m], position [rad], kp and kd; NaN for values that are not set.
+        applied: (3, n) torque, kp and kd of the last step.
     """
 
     def __init__(self, finger_type: str):
-        """The usual gains of a type; ValueError for an unknown one."""
+        """Create rules with the default gains of a type.
+
+        Raises:
+            InvalidValueError: The type is unknown.
+        """
         fingers = get_number_of_fingers(finger_type)
         self.n = 3 * fingers
         kp, kd = GAINS["pro" if finger_type.endswith("pro") else ""]
@@ -45,15 +51,21 @@ class Rules:
         self.rest()
 
     def rest(self) -> None:
-        """Desires nothing: no torque, no position."""
+        """Set a desired action without torque and position."""
         self.desired[:] = np.nan
         self.desired[0] = 0.0
 
     def desire(self, torque: ArrayLike, position: ArrayLike, kp: ArrayLike, kd: ArrayLike) -> None:
-        """Takes an action over, (n,) each; NaN: no position control, or the usual gain.
+        """Set the desired action.
+
+        Args:
+            torque: (n,) torques [N m].
+            position: (n,) positions [rad]; NaN disables position control.
+            kp: (n,) position gains [N m/rad]; NaN selects the default.
+            kd: (n,) velocity gains [N m s/rad]; NaN selects the default.
 
         Raises:
-            ValueError: another number of joints, or a torque that is NaN. Nothing is taken over then.
+            InvalidValueError: An array has another shape, or a torque is NaN. The action does not change.
         """
         desired = np.empty((4, self.n))
         for row, values in enumerate((torque, position, kp, kd)):
@@ -62,32 +74,32 @@ class Rules:
             desired[row] = values
         if np.isnan(desired[0]).any():
             joint = int(np.isnan(desired[0]).argmax())
-            raise InvalidValueError(f"action.torque of joint {joint} is NaN; give 0 where none is wanted")
+            raise InvalidValueError(
+                f"action.torque: must be a number, got NaN for joint {joint}; use 0 for no torque"
+            )
         self.desired = desired
 
     def _row(self, row: int, values: ArrayLike) -> np.ndarray:
-        """What is not (n,) floats as such; ValueError where it cannot be."""
+        """Return values as (n,) floats."""
         what = ("torque", "position", "position_kp", "position_kd")[row]
         array = np.asarray(values)
         if array.dtype.kind not in "iuf":
             raise InvalidValueError(
-                f"action.{what} needs {self.n} numbers, one for each joint, not {values!r}"
+                f"action.{what}: must be {self.n} numbers, one for each joint, got {values!r}"
             )
         if array.shape != (self.n,):
-            raise InvalidValueError(
-                f"action.{what} has the shape {array.shape}, the robot has {self.n} joints"
-            )
+            raise InvalidValueError(f"action.{what}: must have the shape ({self.n},), got {array.shape}")
         return array.astype(float)
 
     def apply(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """(n,) torques [N m] for what is desired, at joint positions and velocities (n,)."""
+        """Return the motor torques (n,) [N m] for joint positions (n,) [rad] and velocities (n,) [rad/s]."""
         apply_rules(self.desired, self.gains, positions, velocities, self.applied)
         return self.applied[0]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
 def apply_rules(desired, gains, positions, velocities, applied):
-    """Fills applied (3, n) from desired and gains (4, n), as `Rules` names their rows."""
+    """Compute `Rules.applied` (3, n) from `Rules.desired` and `Rules.gains` (4, n)."""
     for joint in range(desired.shape[1]):
         kp, kd = desired[2, joint], desired[3, joint]
         if np.isnan(kp):

@@ -1,1 +1,1 @@
-"""The robots: their files, links and joints, tips and skin, and where their tips are."""
+"""The robots: files, MuJoCo specs, contacts, kinematics and skin."""

@@ -1,4 +1,4 @@
-"""The robot's files: links and meshes of the package robot-properties-fingers, used without importing it."""
+"""URDFs and meshes of the package robot-properties-fingers, which is not imported."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from tactile_sim.trifinger.finger_types_data import get_finger_urdf
 
 PACKAGE = "robot_properties_fingers"
 LEAST_INERTIA = 1e-10
-"""[kg m²] where a URDF says 0 of a link with mass, which MuJoCo refuses."""
+"""Moment of inertia [kg m²] that replaces 0 for links with mass, which MuJoCo rejects."""
 
 
 def robot_folder() -> Path:
-    """The folder of the installed package. Raises SceneError with the line that installs it."""
-    # To import it would import a dynamics library that nothing here needs.
+    """Return the folder of the installed package.
+
+    Raises:
+        SceneError: The package is not installed.
+    """
+    # Importing the package would import a dynamics library that is not needed.
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise SceneError(
-            "the TriFinger's links and meshes are not here; get them with:"
-            " pip install --no-deps robot-properties-fingers"
+            "URDFs and meshes of the TriFinger are not installed; run: pip install --no-deps"
+            " robot-properties-fingers"
         )
     return Path(found.submodule_search_locations[0])
 
@@ -32,15 +36,23 @@ def mesh_file(name: str) -> Path:
 
 
 def urdf_file(finger_type: str) -> Path:
-    """The URDF of a type. Raises ValueError for an unknown one, SceneError where it is not installed."""
+    """Return the URDF of a type.
+
+    Raises:
+        InvalidValueError: The type is unknown.
+        SceneError: The package is not installed.
+    """
     return robot_folder() / "urdf" / get_finger_urdf(finger_type)
 
 
 def read_robot(urdf: Path) -> ElementTree.Element:
-    """A URDF as MuJoCo can take it: absolute meshes, links stay bodies; SceneError as `robot_folder`.
+    """Read a URDF and adapt it to MuJoCo.
 
-    Mended in memory: links with mass and an inertia of 0 get a least one. The parts of a lower link that lie
-    at its tip (the pad of the types One) belong to the tip's link, so that a tip feels what touches it.
+    Mesh paths become absolute, and links remain bodies. Moments of inertia of 0 are replaced. Collision
+    shapes of a lower link at its tip (the pad of fingerone) are moved to the tip's link for its skin.
+
+    Raises:
+        SceneError: The robot's package is not installed.
     """
     robot = ElementTree.parse(urdf).getroot()
     extension = ElementTree.SubElement(robot, "mujoco")
@@ -50,13 +62,13 @@ def read_robot(urdf: Path) -> ElementTree.Element:
     for mesh in robot.iter("mesh"):
         mesh.set("filename", mesh.attrib["filename"].replace(f"package://{PACKAGE}", str(folder)))
     for link in robot.iter("link"):
-        _mend_inertia(link)
+        _replace_zero_inertia(link)
     _give_pads_to_tips(robot)
     return robot
 
 
 def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> None:
-    """Puts the base of a robot at a position [m] of the world."""
+    """Place the base of a robot at a position (3,) in the world [m]."""
     ElementTree.SubElement(robot, "link", name="world")
     joint = ElementTree.SubElement(robot, "joint", name="world_to_base", type="fixed")
     ElementTree.SubElement(joint, "parent", link="world")
@@ -65,7 +77,7 @@ def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> N
 
 
 def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
-    """RGBA of each link: that of its first visual."""
+    """Return the RGBA of each link's first visual."""
     materials = {
         material.attrib["name"]: [float(part) for part in color.attrib["rgba"].split()]
         for material in robot.findall("material")
@@ -93,7 +105,7 @@ def _mesh_and_origin(shape: ElementTree.Element) -> tuple[str | None, dict[str, 
     return None if mesh is None else mesh.attrib["filename"], {} if origin is None else dict(origin.attrib)
 
 
-def _mend_inertia(link: ElementTree.Element) -> None:
+def _replace_zero_inertia(link: ElementTree.Element) -> None:
     mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
     if mass is None or inertia is None or float(mass.attrib["value"]) == 0:
         return
@@ -103,16 +115,16 @@ def _mend_inertia(link: ElementTree.Element) -> None:
 
 
 def _give_pads_to_tips(robot: ElementTree.Element) -> None:
-    """Moves the collision shapes that lie exactly at a tip from the lower link to the tip's link."""
+    """Move collision shapes at the origin of a tip from the lower link to the tip's link."""
     links = {link.attrib["name"]: link for link in robot.findall("link")}
     for joint in robot.findall("joint"):
         if "lower_to_tip" not in joint.attrib["name"]:
             continue
         lower, tip = (links[joint.find(end).attrib["link"]] for end in ("parent", "child"))  # type: ignore[union-attr]
-        place_of_tip = joint.find("origin").attrib["xyz"]  # type: ignore[union-attr]
+        tip_origin = joint.find("origin").attrib["xyz"]  # type: ignore[union-attr]
         for shape in lower.findall("collision"):
             origin = shape.find("origin")
-            if origin is not None and origin.attrib["xyz"] == place_of_tip:
+            if origin is not None and origin.attrib["xyz"] == tip_origin:
                 lower.remove(shape)
                 origin.set("xyz", "0 0 0")
                 tip.append(shape)

@@ -1,4 +1,4 @@
-"""Where the tips of fingers are, and which joint angles bring them somewhere; computed by MuJoCo."""
+"""Forward and inverse kinematics of the fingers, computed by MuJoCo."""
 
 from __future__ import annotations
 
@@ -17,18 +17,28 @@ from tactile_sim.trifinger.robot.files import read_robot
 from tactile_sim.trifinger.values import numbers
 
 STEP = 0.1
-"""Part of the whole way that one iteration of the inverse kinematics goes."""
+"""Fraction of the remaining distance that an iteration of the inverse kinematics covers."""
 
 
 class Kinematics:
-    """Kinematics of a robot of independent fingers.
+    """Kinematics of a robot with independent fingers.
 
-    All positions are in the frame of the robot's base. Joint positions [rad] are flat: finger by finger, from
-    the base outwards. Values that cannot be, NaN or another number of them, are a ValueError.
+    Positions of tips are in the frame of the robot's base. Joint positions are ordered finger by finger, from
+    base to tip. Methods raise `InvalidValueError` for arrays that are not finite or have another shape.
+
+    Attributes:
+        model: MuJoCo model of the robot without geoms.
+        data: State of that model.
+        tip_link_ids: Ids of the bodies of the tips.
     """
 
     def __init__(self, finger_urdf_path: str | os.PathLike[str], tip_link_names: Iterable[str]):
-        """tip_link_names: of the tips, one a finger."""
+        """Load a robot.
+
+        Args:
+            finger_urdf_path: URDF of the robot.
+            tip_link_names: Name of the tip of each finger.
+        """
         robot = read_robot(Path(finger_urdf_path))
         for link in robot.iter("link"):
             for shape in [*link.findall("collision"), *link.findall("visual")]:
@@ -45,14 +55,23 @@ class Kinematics:
             AttributeError: Always; ``model``, ``data`` and `jacobian` replace it.
         """
         raise MissingAttributeError(
-            "Kinematics.robot_model: there is no pinocchio model; use `model` and `data`, which are MuJoCo's,"
-            " and `jacobian()` instead of pinocchio.computeFrameJacobian()"
+            "Kinematics.robot_model: no pinocchio model available; use MuJoCo's `model` and `data`, and"
+            " `jacobian()` instead of pinocchio.computeFrameJacobian()"
         )
 
     def forward_kinematics(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
     ) -> list[np.ndarray] | tuple[list[np.ndarray], list[np.ndarray]]:
-        """Positions (3,) of the tips [m]; with joint velocities [rad/s] also those of the tips (3,) [m/s]."""
+        """Return positions and velocities of the tips.
+
+        Args:
+            joint_positions: (n_joints,) joint positions [rad].
+            joint_velocities: (n_joints,) joint velocities [rad/s]; optional.
+
+        Returns:
+            Positions (3,) of the tips [m]. With joint velocities, a tuple of these and the velocities (3,) of
+            the tips [m/s].
+        """
         self._pose(joint_positions)
         positions = [self.data.xpos[tip].copy() for tip in self.tip_link_ids]
         if joint_velocities is None:
@@ -61,16 +80,16 @@ class Kinematics:
         return positions, [self._jacobian(tip) @ velocities for tip in self.tip_link_ids]
 
     def jacobian(self, finger_idx: int, joint_positions: ArrayLike) -> np.ndarray:
-        """How a tip moves with the joints.
+        """Return the Jacobian of the position of a tip.
 
-        With it a force f (3,) of the tip [N] is the joint torques ``jacobian(...).T @ f`` [N m].
+        The joint torques of a force f (3,) at the tip [N] are ``jacobian(...).T @ f`` [N m].
 
         Args:
-            finger_idx: which finger.
-            joint_positions: (n_joints,) of the robot [rad].
+            finger_idx: Index of the finger.
+            joint_positions: (n_joints,) joint positions [rad].
 
         Returns:
-            (3, n_joints): ∂ position of the tip / ∂ joint positions [m/rad]; 0 at joints of other fingers.
+            (3, n_joints) Jacobian [m/rad]; 0 for joints of other fingers.
         """
         tip = self._tip(finger_idx)
         self._pose(joint_positions)
@@ -84,32 +103,31 @@ class Kinematics:
         tolerance: float = 0.005,
         max_iterations: int = 1000,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Joint positions that bring one tip to a place.
+        """Compute joint positions for a desired position of one tip.
 
         Args:
-            finger_idx: which finger.
-            tip_target_position: (3,) [m].
-            joint_angles_guess: where to begin; joints of other fingers stay there.
-            tolerance: distance [m] from the target that is good enough.
-            max_iterations: how often to come nearer, at most.
+            finger_idx: Index of the finger.
+            tip_target_position: (3,) desired position [m].
+            joint_angles_guess: (n_joints,) initial joint positions [rad]. Joints of other fingers keep them.
+            tolerance: Distance from the target at which iterations end [m].
+            max_iterations: Maximum number of iterations.
 
         Returns:
-            Joint positions of the robot, and from where the tip was in the last iteration, the way (3,) to
-            the target [m].
+            (n_joints,) joint positions [rad], and the error (3,) of the last iteration, target minus tip [m].
         """
         joints = numbers("joint_angles_guess", joint_angles_guess, self.model.nq)
         target = numbers("tip_target_position", tip_target_position, 3)
         tip = self._tip(finger_idx)
-        way = np.full(3, np.nan)
+        error = np.full(3, np.nan)
         for _ in range(max_iterations):
             self._pose(joints)
-            way = target - self.data.xpos[tip]
+            error = target - self.data.xpos[tip]
             jacobian = self._jacobian(tip)
             own = jacobian.any(axis=0)
-            joints[own] += STEP * np.linalg.pinv(jacobian[:, own]) @ way
-            if np.linalg.norm(way) < tolerance:
+            joints[own] += STEP * np.linalg.pinv(jacobian[:, own]) @ error
+            if np.linalg.norm(error) < tolerance:
                 break
-        return joints, way
+        return joints, error
 
     def inverse_kinematics(
         self,
@@ -118,15 +136,25 @@ class Kinematics:
         tolerance: float = 0.005,
         max_iterations: int = 1000,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The same for all fingers: (3,) a finger; joint positions, and of each tip the way that was left."""
+        """Compute joint positions for desired positions of all tips.
+
+        Args:
+            tip_target_positions: (n_fingers, 3) desired positions [m].
+            joint_angles_guess: (n_joints,) initial joint positions [rad].
+            tolerance: Distance from the target at which iterations end [m].
+            max_iterations: Maximum number of iterations for each finger.
+
+        Returns:
+            (n_joints,) joint positions [rad], and the error (3,) of each tip [m].
+        """
         targets = numbers("tip_target_positions", tip_target_positions, len(self.tip_link_ids), 3)
-        joints, ways = numbers("joint_angles_guess", joint_angles_guess, self.model.nq), []
+        joints, errors = numbers("joint_angles_guess", joint_angles_guess, self.model.nq), []
         for finger, target in enumerate(targets):
-            joints, way = self.inverse_kinematics_one_finger(
+            joints, error = self.inverse_kinematics_one_finger(
                 finger, target, joints, tolerance, max_iterations
             )
-            ways.append(way)
-        return joints, ways
+            errors.append(error)
+        return joints, errors
 
     def _pose(self, joint_positions: ArrayLike) -> None:
         self.data.qpos[:] = numbers("joint_positions", joint_positions, self.model.nq)
@@ -136,12 +164,12 @@ class Kinematics:
     def _tip(self, finger_idx: int) -> int:
         if finger_idx not in range(len(self.tip_link_ids)):
             raise InvalidValueError(
-                f"finger_idx: the robot has the fingers 0 to {len(self.tip_link_ids) - 1}, not {finger_idx!r}"
+                f"finger_idx: must be from 0 to {len(self.tip_link_ids) - 1}, got {finger_idx!r}"
             )
         return self.tip_link_ids[finger_idx]
 
     def _jacobian(self, tip: int) -> np.ndarray:
-        """(3, n_joints) of a tip's position."""
+        """Return the Jacobian (3, n_joints) of the position of a body."""
         out = np.zeros((3, self.model.nv))
         mujoco.mj_jacBody(self.model, self.data, out, None, tip)
         return out

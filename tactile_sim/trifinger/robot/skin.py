@@ -1,4 +1,4 @@
-"""Which links of fingers feel, and how densely."""
+"""Skin of the fingers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,42 @@ from tactile_sim.trifinger.robot.spec import FINGERS, LINKS, TIP
 from tactile_sim.trifinger.values import numbers
 
 SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}
-"""Between the taxels of tips and lower links [m], where nothing else is said."""
+"""Default spacing of the taxels of tips and lower links [m]."""
 
 
 def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
-    """Spacings of taxels [m] by a link's name without the finger's number; ValueError where there is no such
-    link or spacing."""
+    """Check spacings of taxels.
+
+    Args:
+        spacings: Spacing [m] by the link's name without the suffix of the finger.
+
+    Returns:
+        The same mapping.
+
+    Raises:
+        InvalidValueError: A link is unknown, or a spacing is not > 0.
+    """
     for link, spacing in spacings.items():
         if link not in (*LINKS, TIP):
-            raise InvalidValueError(f"spacings: no link {link!r} can feel{suggest(link, (*LINKS, TIP))}")
+            raise InvalidValueError(
+                f"spacings: no link {link!r} can have a skin{suggest(link, (*LINKS, TIP))}"
+            )
         if numbers(f"spacings: {link}", spacing) <= 0:
-            raise InvalidValueError(f"spacings: {link} is {spacing}; give metres above 0")
+            raise InvalidValueError(f"spacings: {link}: must be > 0 m, got {spacing}")
     return spacings
 
 
 def make_skin(model: mujoco.MjModel, number_of_fingers: int, spacings: Mapping[str, float]) -> Skin:
-    """The skin of these links of all fingers, finger by finger."""
+    """Create the skin of links of all fingers.
+
+    Args:
+        model: Compiled scene.
+        number_of_fingers: 1 or 3.
+        spacings: Spacing [m] by the link's name without the suffix of the finger.
+
+    Returns:
+        The skin, finger by finger.
+    """
     ends = FINGERS[number_of_fingers]
     scales = {model.body(link + end).id: spacing for end in ends for link, spacing in spacings.items()}
     return Skin(model, scales)

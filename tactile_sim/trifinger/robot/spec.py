@@ -1,4 +1,4 @@
-"""The finger robots as MuJoCo specs: links, joints and tips under the names of their URDFs."""
+"""The robots as MuJoCo specs. Links, joints and tips have the names of the URDFs."""
 
 from __future__ import annotations
 
@@ -20,36 +20,40 @@ from tactile_sim.trifinger.robot.files import (
 from tactile_sim.trifinger.workspace import arena
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
-"""The ends of the names of links and joints, by the number of fingers."""
+"""Suffixes of the names of links and joints by the number of fingers."""
 JOINTS = ("finger_base_to_upper_joint", "finger_upper_to_middle_joint", "finger_middle_to_lower_joint")
 LINKS = ("finger_upper_link", "finger_middle_link", "finger_lower_link")
 TIP = "finger_tip_link"
 TIP_SENSOR = "_normal_force"
-"""After a tip's name, that of the sensor of the sum of all normal forces on it."""
+"""Suffix of the name of the sensor that sums the normal forces on a tip."""
 TIP_REACH = 0.1
-"""[m] around a tip's centre, more than it is large."""
+"""Radius of the site of that sensor [m], larger than a tip."""
 TIME_STEP = 0.001
-"""[s] for which the robots' gains are made."""
+"""Default time step [s], for which the gains are tuned."""
 STOP = (0.002, 1.0)
-"""Solref of joint stops, the stiffest that steps of 1 ms allow."""
+"""Solref of joint limits, the stiffest at a time step of 1 ms."""
 IMPRATIO = 100.0
-"""How much firmer friction is than contact: a cube that two newtons hold sinks by 10 µm in a second."""
+"""Ratio of frictional to normal impedance. A cube held with 2 N slips down by 10 µm a second."""
 OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
-"""Fixed links that the upper link reaches into; to MuJoCo what belongs to the world is no parent."""
+"""Fixed links that overlap with the upper link. MuJoCo does not treat them as parents."""
 
 
 def joint_names(finger_type: str) -> list[str]:
-    """Names of the joints, finger by finger from the base outwards; ValueError for an unknown type."""
+    """Return the names of the joints, finger by finger from base to tip.
+
+    Raises:
+        InvalidValueError: The type is unknown.
+    """
     return _of_fingers(finger_type, JOINTS)
 
 
 def link_names(finger_type: str) -> list[str]:
-    """Names of the links that the joints move, in the same order."""
+    """Return the names of the moving links in the order of the joints; errors as of `joint_names`."""
     return _of_fingers(finger_type, LINKS)
 
 
 def tip_link_names(finger_type: str) -> list[str]:
-    """Names of the fingers' tips."""
+    """Return the names of the tips; errors as of `joint_names`."""
     return _of_fingers(finger_type, (TIP,))
 
 
@@ -60,17 +64,17 @@ def load_spec(
     base_position: Sequence[float] = (0.0, 0.0, 0.0),
     time_step: float = TIME_STEP,
 ) -> mujoco.MjSpec:
-    """A robot that can still be added to: links are bodies, joints hinges, all under their URDF's names.
+    """Return a robot as an editable spec.
 
     Args:
-        finger_type: ``trifingerpro``, ...; see ``finger_types_data``.
-        stage: whether its table and border are there too.
-        base_position: (3,) of the robot's base in the world [m].
-        time_step: [s].
+        finger_type: Type of the robot, see `finger_types_data`.
+        stage: Whether to add floor, table and border.
+        base_position: (3,) position of the robot's base in the world [m].
+        time_step: Time step [s].
 
     Raises:
-        ValueError: there is no such type.
-        SceneError: the robot's files are not installed.
+        InvalidValueError: The type is unknown.
+        SceneError: The robot's files are not installed.
     """
     robot = read_robot(urdf_file(finger_type))
     x, y, z = base_position

@@ -1,1 +1,1 @@
-"""What goes along with a simulation that runs: its number, its view in the browser, its log."""
+"""State of running simulations: ids, time index, browser view and action log."""

@@ -1,4 +1,4 @@
-"""The log of a platform: each action, and what was observed with it."""
+"""Log of the actions and observations of a platform."""
 
 from __future__ import annotations
 
@@ -29,17 +29,28 @@ _OBSERVATION = ("position", "velocity", "torque", "tip_force")
 
 
 class ActionLog:
-    """The first steps of a run, up to a limit. They lie in a temporary file, so that memory does not grow."""
+    """Log of the first steps, stored in a temporary file so that memory does not grow."""
 
     def __init__(self, limit: int):
-        """limit: how many steps are kept at most; 0: none."""
+        """Create a log.
+
+        Args:
+            limit: Maximum number of steps; 0 disables the log.
+        """
         self._limit = limit
         self._steps = 0
         self._row = np.zeros(1, _STEP)
         self._file = tempfile.TemporaryFile(prefix="tactile_sim_actions_") if limit else None
 
     def append(self, t: int, action: Any, observation: Observation, pose: ObjectPose | None) -> None:
-        """Keeps a step: the action as it was asked for, and what was observed with it."""
+        """Add a step, unless the log is full.
+
+        Args:
+            t: Time index.
+            action: Desired action.
+            observation: Observation at the time index.
+            pose: Observed pose of the object; None without tracking.
+        """
         self._steps += 1
         if self._file is None or self._steps > self._limit:
             return
@@ -54,18 +65,25 @@ class ActionLog:
         self._file.write(self._row.tobytes())
 
     def read(self, with_object: bool) -> list[dict[str, Any]]:
-        """The kept steps: of each ``t``, ``action``, ``robot_observation`` and, if asked, ``object_pose``.
+        """Return the logged steps, with a warning if there were more than the limit.
 
-        Warns where the run was longer than the limit. Raises TactileSimError where no log was kept.
+        Args:
+            with_object: Whether to include ``object_pose``.
+
+        Returns:
+            Mappings with ``t``, ``action``, ``robot_observation`` and optionally ``object_pose``.
+
+        Raises:
+            TactileSimError: The log is disabled.
         """
         if self._file is None:
             raise TactileSimError(
-                "no actions were logged: TriFingerPlatform(action_log=...) says how many shall be"
+                "action log: disabled; set its length with TriFingerPlatform(action_log=...)"
             )
         if self._steps > self._limit:
             warnings.warn(
-                f"the action log has the first {self._limit} of {self._steps} steps;"
-                " TriFingerPlatform(action_log=...) sets how many are kept",
+                f"action log: contains the first {self._limit} of {self._steps} steps; set its length with"
+                " TriFingerPlatform(action_log=...)",
                 stacklevel=3,
             )
         self._file.seek(0)

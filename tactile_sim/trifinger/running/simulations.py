@@ -1,7 +1,6 @@
-"""Numbers of the simulations that run, by which objects, markers and cameras say where they belong.
+"""Ids of running simulations, with which objects, markers and cameras refer to them.
 
-In ``trifinger_simulation`` it is the number of a PyBullet client. Without one, things go to the first
-simulation.
+In ``trifinger_simulation`` this is the id of a PyBullet client. The first simulation has the id 0.
 """
 
 from __future__ import annotations
@@ -22,35 +21,37 @@ _running: weakref.WeakValueDictionary[int, SimFinger] = weakref.WeakValueDiction
 
 
 def register(simulation: SimFinger) -> int:
-    """The smallest free number, which is the simulation's as long as it lives."""
+    """Return the smallest free id and assign it to a simulation until that is garbage collected."""
     number = next(number for number in itertools.count() if number not in _running)
     _running[number] = simulation
     return number
 
 
 def find(number: int) -> SimFinger:
-    """The simulation of a number.
+    """Return the simulation with an id.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is none.
+        InvalidValueError: No simulation has this id.
     """
     simulation = _running.get(number)
     if simulation is None:
-        raise InvalidValueError(f"no simulation has the number {number}: make the robot first")
+        raise InvalidValueError(
+            f"pybullet_client_id: no simulation has the id {number}; create the robot first"
+        )
     return simulation
 
 
 def join(
     simulation: SimFinger, owner: object, names: Sequence[str], add: Callable[[mujoco.MjSpec], object]
 ) -> None:
-    """Adds bodies to a simulation for as long as the object is there that stands for them.
+    """Add bodies to a simulation for the lifetime of an object.
 
     Args:
-        simulation: where they join; the model is compiled anew, the state stays.
-        owner: when it has gone, they are taken away before the next step.
-        names: of the bodies.
-        add: adds them to the simulation's spec.
+        simulation: Simulation. Its model is recompiled and its state is kept.
+        owner: The bodies are removed before the next step after this object is garbage collected.
+        names: Names of the bodies.
+        add: Adds the bodies to the spec.
     """
     simulation.edit_scene(add)
-    # Not at once: garbage is collected at any time, also within a step.
+    # Not immediately: garbage can be collected at any time, also within a step.
     weakref.finalize(owner, simulation._gone.extend, names).atexit = False

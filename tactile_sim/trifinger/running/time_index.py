@@ -1,4 +1,4 @@
-"""Time indices count the actions of a run, from 0."""
+"""Time indices: consecutive numbers of the steps, starting at 0."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 
 def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
-    """Refuses all time indices but the present one.
+    """Check that a time index is that of the last step.
 
     Args:
-        t: what is asked for.
-        present: index of the last action; -1 before the first.
-        upcoming: whether the index after it is valid, too.
+        t: Time index.
+        present: Index of the last step; -1 before the first step.
+        upcoming: Whether ``present + 1`` is valid as well.
 
     Raises:
-        ValueError: another time index, or no number.
+        InvalidValueError: The time index has another value.
     """
     try:
         negative = t < 0
     except TypeError:
-        raise InvalidValueError(f"time index {t!r} is not a whole number") from None
+        raise InvalidValueError(f"time index: must be an integer, got {t!r}") from None
     if negative:
-        raise InvalidValueError(f"time index {t} is less than 0")
+        raise InvalidValueError(f"time index: must be >= 0, got {t}")
     if t != present and not (upcoming and t == present + 1):
-        more = f" or {present + 1}" if upcoming else ""
-        there = f"{present}{more}" if present >= 0 else ("0" if upcoming else "no action yet")
-        raise InvalidValueError(f"time index {t} is not the present one: {there}")
+        valid = [index for index in (present, present + 1)[: 1 + upcoming] if index >= 0]
+        wanted = (
+            f"must be {' or '.join(map(str, valid))}" if valid else "not available before the first action"
+        )
+        raise InvalidValueError(f"time index: {wanted}, got {t}")

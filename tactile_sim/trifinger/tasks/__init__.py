@@ -1,4 +1,4 @@
-"""The tasks of the TriFinger platform: goals to draw, goals to check, and the cost of a state."""
+"""Tasks of the TriFinger platform: drawing and checking goals, and the cost of a state."""
 
 from tactile_sim.trifinger.tasks import move_cube, move_cube_on_trajectory, move_cuboid, rearrange_dice
 

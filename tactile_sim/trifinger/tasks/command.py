@@ -1,4 +1,4 @@
-"""What the tasks' commands have in common, such as ``python -m tactile_sim.trifinger.tasks.move_cube``."""
+"""Shared code of the commands ``python -m tactile_sim.trifinger.tasks.TASK``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ Subparsers = argparse._SubParsersAction
 
 
 def run(task: str, add_commands: Callable[[Subparsers], None]) -> None:
-    """Runs the subcommand that the program's arguments name, and prints what it returns.
+    """Run a subcommand of a task and print the text that it returns.
 
-    Each parser that ``add_commands`` adds sets ``run``, a function of the parsed arguments that returns text.
-    Ends the program with exit code 2 where the arguments, or the files they name, are of no use.
+    Invalid arguments or files end the program with exit code 2.
+
+    Args:
+        task: Name of the task.
+        add_commands: Adds a parser for each subcommand. A parser sets ``run``, a function of the parsed
+            arguments that returns text.
     """
     parser = argparse.ArgumentParser(prog=f"python -m tactile_sim.trifinger.tasks.{task}")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
@@ -28,9 +32,14 @@ def run(task: str, add_commands: Callable[[Subparsers], None]) -> None:
 
 
 def add_goal_from_config(subparsers: Subparsers, read: Callable[[str], str]) -> None:
-    """Adds ``goal_from_config FILE``."""
+    """Add the subcommand ``goal_from_config FILE``.
+
+    Args:
+        subparsers: To add the subcommand to.
+        read: Returns the goal of a file as JSON text.
+    """
     parser = subparsers.add_parser(
-        "goal_from_config", help="print the goal of a file, or draw one as it says"
+        "goal_from_config", help="print the goal of a file, or draw one of its difficulty"
     )
     parser.add_argument("goal_config_file", help="JSON")
     parser.set_defaults(run=lambda arguments: read(arguments.goal_config_file))

@@ -1,4 +1,4 @@
-"""Goals in JSON files: read from them, or drawn as they say."""
+"""Goals from JSON files."""
 
 from __future__ import annotations
 
@@ -15,39 +15,55 @@ Goal = TypeVar("Goal")
 
 
 class NumpyEncoder(json.JSONEncoder):
-    """Writes arrays as lists."""
+    """Encode arrays as lists."""
 
     def default(self, obj: object) -> object:
-        """Called by ``json`` for what it does not know."""
+        """Return a list for an array; called by ``json`` for types that it does not support."""
         return obj.tolist() if isinstance(obj, np.ndarray) else super().default(obj)
 
 
 def to_json(value: object) -> str:
-    """JSON text of what may hold arrays."""
+    """Return the JSON text of a value that may contain arrays."""
     return json.dumps(value, cls=NumpyEncoder)
 
 
 def read_goal(filename: str | PathLike[str], choose: Callable[[dict[str, Any]], Goal]) -> Goal:
-    """What a function makes of the content of a goal file.
+    """Read a goal file.
+
+    Args:
+        filename: JSON file.
+        choose: Converts the content of the file to a goal.
+
+    Returns:
+        The goal.
 
     Raises:
-        GoalFileError: a ``RuntimeError``; the file cannot be read, or the function refuses it.
+        GoalFileError: The file cannot be read or has no valid goal.
     """
     try:
         with open(filename) as file:
             config = json.load(file)
         if not isinstance(config, dict):
-            raise InvalidValueError("this is no JSON object")
+            raise InvalidValueError("it must contain a JSON object")
         return choose(config)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, InvalidGoalError) as error:
-        reason = f"there is no {error}" if type(error) is KeyError else str(error)
-        raise GoalFileError(f"{filename}: no goal can be read from this file: {reason}") from error
+        reason = f"key {error} is missing" if type(error) is KeyError else str(error)
+        raise GoalFileError(f"{filename}: cannot read a goal: {reason}") from error
 
 
 def read_or_draw(
     filename: str | PathLike[str], draw: Callable[[], Goal], validate: Callable[[Goal], None]
 ) -> Goal:
-    """The ``goal`` of a goal file, or a drawn one where it has none; errors as of `read_goal`."""
+    """Return the ``goal`` of a goal file, or draw one if the file has none.
+
+    Args:
+        filename: JSON file.
+        draw: Draws a goal.
+        validate: Raises an error for an invalid goal.
+
+    Raises:
+        GoalFileError: The file cannot be read or its goal is invalid.
+    """
 
     def choose(config: dict[str, Any]) -> Goal:
         goal = config["goal"] if "goal" in config else draw()

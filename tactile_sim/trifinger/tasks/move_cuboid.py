@@ -1,4 +1,7 @@
-"""Task: bring a cuboid of 0.02 m by 0.08 m by 0.02 m to a goal; ``move_cube`` with another cost of turns."""
+"""Task: move a cuboid of 0.02 m x 0.08 m x 0.02 m to a goal.
+
+It differs from ``move_cube`` in the cost of the orientation.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +38,18 @@ __all__ = [
     "validate_goal_file",
 ]
 
-random = np.random.RandomState()  # noqa: NPY002 - equal seeds give the goals that trifinger_simulation gives
-"""Draws the goals; :func:`seed` or another generator here makes them repeat."""
+random = np.random.RandomState()  # noqa: NPY002 - the goals of trifinger_simulation for equal seeds
+"""Generator of the goals. It can be seeded by `seed` or replaced by another one."""
 
 episode_length = 2 * 60 * 1000
-"""Steps in an episode, 120 s."""
+"""Number of steps in an episode of 120 s."""
 
 _CUBOID_SIZE = np.array((0.02, 0.08, 0.02))
 _space = GoalSpace(_CUBOID_SIZE)
 get_cube_corner_positions = _space.corners
 validate_goal = _space.validate
 validate_goal_file = _space.validate_file
-# Written with an underscore, but used by programs for trifinger_simulation:
+# Private names that programs for trifinger_simulation use:
 _CUBOID_HALF_SIZE = _CUBOID_SIZE / 2
 _ARENA_RADIUS = ARENA_RADIUS
 _min_height = _space.min_height
@@ -54,16 +57,22 @@ _max_height = MAX_HEIGHT
 
 
 def seed(seed: int) -> None:
-    """From here on the same goals come again."""
+    """Seed the generator of the goals."""
     global random
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
 def sample_goal(difficulty: int) -> Pose:
-    """Draws a goal; the difficulties are those of ``move_cube``.
+    """Draw a goal.
+
+    Args:
+        difficulty: As of ``move_cube.sample_goal``.
+
+    Returns:
+        The goal in the world.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty.
+        InvalidValueError: The difficulty is unknown.
     """
     return _space.sample(random, difficulty)
 
@@ -71,15 +80,22 @@ def sample_goal(difficulty: int) -> Pose:
 def evaluate_state(
     goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
-    """The cost of a pose, as in ``move_cube``, but only the turn of the long axis counts, no spin about it.
+    """Return the cost of a pose as in ``move_cube``, but with the angle between the long axes.
+
+    Rotation about the long axis does not affect the cost.
+
+    Args:
+        goal_pose: Desired pose.
+        actual_pose: Actual pose.
+        difficulty: 1 to 4.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
+        InvalidValueError: The difficulty is unknown, or an argument is not a pose.
     """
     return pose_cost(goal_pose, actual_pose, difficulty, _between_long_axes)
 
 
 def _between_long_axes(goal: Rotation, actual: Rotation) -> float:
-    """[rad]"""
+    """Return the angle between the long axes of two orientations [rad]."""
     wanted, is_now = goal.apply((0, 1, 0)), actual.apply((0, 1, 0))
     return float(np.arctan2(np.linalg.norm(np.cross(wanted, is_now)), wanted @ is_now))

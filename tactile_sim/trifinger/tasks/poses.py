@@ -1,4 +1,4 @@
-"""Goal poses of one box in the arena: what ``move_cube`` and ``move_cuboid`` have in common."""
+"""Goal poses of a box in the arena, shared by ``move_cube`` and ``move_cuboid``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tactile_sim.trifinger.tasks.goal_files import read_goal, to_json
 from tactile_sim.trifinger.values import numbers, quaternion
 
 ARENA_RADIUS = 0.195
-"""Of the circle on the table that no corner of a goal may leave [m]."""
+"""Radius of the circle on the table that contains all corners of a goal [m]."""
 MAX_HEIGHT = 0.1
-"""Of a goal's centre [m]."""
+"""Maximum height of a goal's centre [m]."""
 DIFFICULTIES = (1, 2, 3, 4)
 
 _UPRIGHT = (0, 0, 0, 1)
@@ -34,11 +34,16 @@ _FACES_UP = Rotation.from_quat(
         (0, _HALF, 0, _HALF),
     ]
 )
-_BELOW_TABLE = 1e-10  # a corner may seem to be this far below it by rounding [m]
+_BELOW_TABLE = 1e-10  # rounding error of the height of a corner [m]
 
 
 class InvalidGoalError(errors.InvalidGoalError):
-    """A goal pose that exceeds the goal space; ``position`` and ``orientation`` say which."""
+    """A goal pose outside the goal space.
+
+    Attributes:
+        position: (3,) position of the goal [m].
+        orientation: Orientation of the goal, quaternion (x, y, z, w).
+    """
 
     def __init__(self, message: str, position: ArrayLike, orientation: ArrayLike):
         super().__init__(message)
@@ -47,26 +52,32 @@ class InvalidGoalError(errors.InvalidGoalError):
 
 
 class Pose:
-    """A position (x, y, z) [m] and an orientation, a quaternion (x, y, z, w), in the world."""
+    """Pose in the world.
+
+    Attributes:
+        position: (3,) position [m].
+        orientation: (4,) quaternion (x, y, z, w).
+    """
 
     def __init__(self, position: ArrayLike = (0, 0, 0), orientation: ArrayLike = _UPRIGHT):
         self.position = np.array(position, float)
         self.orientation = np.array(orientation, float)
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """``position`` and ``orientation`` as they are."""
+        """Return a mapping with ``position`` and ``orientation``."""
         return {"position": self.position, "orientation": self.orientation}
 
     def to_json(self) -> str:
-        """Both as lists of numbers."""
+        """Return the mapping of `to_dict` as JSON text."""
         return goal_to_json(self)
 
     @classmethod
     def from_dict(cls, pose_dict: Mapping[str, Any]) -> Pose:
-        """The pose of a mapping with ``position`` and ``orientation``.
+        """Return the pose of a mapping with ``position`` and ``orientation``.
 
         Raises:
-            InvalidValueError: a ``ValueError``; it is none. A ``KeyError``, too, where one is missing.
+            InvalidValueError: The mapping does not describe a pose. This is a ``ValueError``, and also a
+                ``KeyError`` if a key is missing.
         """
         try:
             return cls(pose_dict["position"], pose_dict["orientation"])
@@ -77,29 +88,37 @@ class Pose:
 
     @classmethod
     def from_json(cls, json_str: str) -> Pose:
-        """The pose of what :meth:`to_json` wrote."""
+        """Return the pose of the text that `to_json` returned."""
         return goal_from_json(json_str)
 
 
 class PoseLike(Protocol):
-    """Anything with the attributes of a pose, such as what the cameras' tracking tells."""
+    """Anything with the attributes of a pose, such as the object pose of a camera observation."""
 
     position: np.ndarray
     orientation: np.ndarray
 
 
 def goal_to_json(goal: Pose) -> str:
-    """A pose as JSON text."""
+    """Return a pose as JSON text."""
     return to_json(goal.to_dict())
 
 
 def goal_from_json(json_string: str) -> Pose:
-    """The pose of a JSON text with ``position`` and ``orientation``; ValueError where it is none."""
+    """Return the pose of a JSON text with ``position`` and ``orientation``.
+
+    Raises:
+        ValueError: The text does not describe a pose.
+    """
     return Pose.from_dict(json.loads(json_string))
 
 
 def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
-    """The pose itself, or that of a mapping; InvalidValueError, a ``ValueError``, where it is neither."""
+    """Return the pose itself, or the pose of a mapping.
+
+    Raises:
+        InvalidValueError: The argument is neither.
+    """
     if isinstance(pose, Mapping):
         return Pose.from_dict(pose)
     if not (hasattr(pose, "position") and hasattr(pose, "orientation")):
@@ -108,13 +127,17 @@ def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
 
 
 class GoalSpace:
-    """The poses that a box may be asked to take: over the arena's circle, on the table or above it.
+    """Poses that a box can have as a goal: within the arena's circle, on the table or above it.
 
-    Drawn numbers follow those of ``trifinger_simulation``: equal seeds give equal goals.
+    Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds give equal goals.
     """
 
     def __init__(self, size: Sequence[float] | np.ndarray):
-        """size (3,): lengths of the box's edges [m]."""
+        """Create the goal space of a box.
+
+        Args:
+            size: (3,) lengths of the box's edges [m].
+        """
         half = np.asarray(size) / 2
         signs = np.stack(np.meshgrid([-1, 1], [-1, 1], [-1, 1], indexing="ij"), axis=-1).reshape(8, 3)
         self._corners = signs * half
@@ -123,14 +146,22 @@ class GoalSpace:
         self.min_height = float(half.min())
 
     def corners(self, pose: PoseLike) -> np.ndarray:
-        """Where the box's corners are in the world (8, 3) [m], x slowest, each from - to +."""
+        """Return the corners (8, 3) of the box at a pose, in the world [m].
+
+        Each coordinate goes from negative to positive; x changes slowest.
+        """
         return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
 
     def sample(self, random: np.random.RandomState, difficulty: int) -> Pose:
-        """A goal of a difficulty, or with -1 a first pose on the table with any side up.
+        """Draw a goal.
+
+        Args:
+            random: Generator to draw from.
+            difficulty: 1 to 4, see `move_cube.sample_goal`; -1 for an initial pose on the table with a
+                random side up.
 
         Raises:
-            InvalidValueError: a ``ValueError``; there is no such difficulty.
+            InvalidValueError: The difficulty is unknown.
         """
         if difficulty == 1:
             return Pose((*self._place(random), self.min_height))
@@ -140,29 +171,30 @@ class GoalSpace:
             return Pose((*self._place(random), random.uniform(self.min_height, MAX_HEIGHT)))
         if difficulty == 4:
             place = self._place(random)
-            height = random.uniform(self.radius, MAX_HEIGHT)  # clear of the table however it is turned
+            height = random.uniform(self.radius, MAX_HEIGHT)  # above the table in any orientation
             quaternion = random.normal(size=4)
             return Pose((*place, height), quaternion / np.linalg.norm(quaternion))
         if difficulty == -1:
             place = self._place(random)
             side = _FACES_UP[random.choice(len(_FACES_UP))]
             turn = Rotation.from_euler("z", random.uniform(0, 2 * np.pi))
-            height = max(self.min_height, -side.apply(self._corners)[:, 2].min())  # a cuboid may stand
+            height = max(self.min_height, -side.apply(self._corners)[:, 2].min())  # a cuboid may be upright
             return Pose((*place, height), (turn * side).as_quat())
         raise _no_difficulty(difficulty)
 
     def _place(self, random: np.random.RandomState) -> tuple[float, float]:
-        """x, y of a centre, even over the circle [m]."""
+        """Return x and y of a centre, uniformly distributed over the circle [m]."""
         radius = self.max_distance * np.sqrt(random.random())
         angle = random.uniform(0, 2 * np.pi)
         return radius * np.cos(angle), radius * np.sin(angle)
 
     def validate(self, goal: PoseLike | Mapping[str, Any]) -> None:
-        """Refuses a goal outside of the space.
+        """Check that a goal is in the space.
 
         Raises:
-            InvalidValueError: a ``ValueError``; it is no pose at all.
-            InvalidGoalError: it is out of the circle, too low, too high, or a corner is below the table.
+            InvalidValueError: The goal is not a pose.
+            InvalidGoalError: The goal is outside the circle, too low or too high, or a corner is below the
+                table.
         """
         goal = as_pose(goal)
         numbers("goal.position", goal.position, 3)
@@ -171,40 +203,49 @@ class GoalSpace:
         problem = ""
         if distance > self.max_distance:
             problem = (
-                f"{distance:.4f} m from the arena's centre, at most {self.max_distance:.4f} m is allowed"
+                f"distance from the arena's centre must be <= {self.max_distance:.4f} m, got {distance:.4f}"
             )
         elif height < self.min_height:
-            problem = f"{height:.4f} m high, at least {self.min_height:.4f} m is allowed"
+            problem = f"height must be >= {self.min_height:.4f} m, got {height:.4f}"
         elif height > MAX_HEIGHT:
-            problem = f"{height:.4f} m high, at most {MAX_HEIGHT} m is allowed"
+            problem = f"height must be <= {MAX_HEIGHT} m, got {height:.4f}"
         else:
             lowest = self.corners(goal)[:, 2].min()
             if lowest < -_BELOW_TABLE:
-                problem = f"turned so that a corner is {-lowest:.4f} m below the table"
+                problem = f"all corners must be above the table, got one at a height of {lowest:.4f} m"
         if problem:
-            raise InvalidGoalError(f"the goal is {problem}", goal.position, goal.orientation)
+            raise InvalidGoalError(f"goal: {problem}", goal.position, goal.orientation)
 
     def validate_file(self, filename: str | PathLike[str]) -> None:
-        """Refuses a JSON file that has no valid ``difficulty``, or a ``goal`` outside of the space.
+        """Check that a JSON file has a valid ``difficulty`` and, if it has a ``goal``, a valid one.
 
         Raises:
-            OSError, ValueError: it cannot be read, is no JSON, or lacks what a goal needs.
-            InvalidGoalError: as in :meth:`validate`.
+            OSError, ValueError: The file cannot be read, is not JSON, or lacks a key.
+            InvalidGoalError: See `validate`.
         """
         with open(filename) as file:
             config = json.load(file)
         if not isinstance(config, dict) or "difficulty" not in config:
-            raise InvalidValueError(f"{filename}: there is no 'difficulty'")
+            raise InvalidValueError(f"{filename}: key 'difficulty' is missing")
         if config["difficulty"] not in DIFFICULTIES:
-            raise InvalidValueError(f"{filename}: difficulty is {config['difficulty']!r}, not 1, 2, 3 or 4")
+            raise InvalidValueError(
+                f"{filename}: difficulty: must be 1, 2, 3 or 4, got {config['difficulty']!r}"
+            )
         if "goal" in config:
             self.validate(config["goal"])
 
     def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
-        """The goal of a JSON file, or a drawn one of its difficulty, as JSON: ``difficulty`` and ``goal``.
+        """Return the goal of a JSON file, or draw one of the file's difficulty.
+
+        Args:
+            filename: JSON file with ``difficulty`` and optionally ``goal``.
+            random: Generator to draw from.
+
+        Returns:
+            JSON text with ``difficulty`` and ``goal``.
 
         Raises:
-            GoalFileError: a ``RuntimeError``; the file cannot be read or its goal is not valid.
+            GoalFileError: The file cannot be read or its goal is invalid.
         """
 
         def choose(config: dict[str, Any]) -> dict[str, Any]:
@@ -225,12 +266,16 @@ def pose_cost(
     difficulty: int,
     turn: Callable[[Rotation, Rotation], float],
 ) -> float:
-    """The position's error; in difficulty 4 its mean with the turn from goal to actual over pi.
+    """Return the cost of a pose.
 
-    turn: the angle that counts between two orientations [rad].
+    Args:
+        goal: Desired pose.
+        actual: Actual pose.
+        difficulty: 1 to 3: the position error. 4: the mean of the position error and the angle over pi.
+        turn: Returns the angle between two orientations [rad].
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
+        InvalidValueError: The difficulty is unknown, or an argument is not a pose.
     """
     if difficulty not in DIFFICULTIES:
         raise _no_difficulty(difficulty)
@@ -246,7 +291,7 @@ def pose_cost(
 
 
 def _position_error(goal: PoseLike, actual: PoseLike) -> float:
-    """Half the horizontal distance over the arena's diameter plus half the vertical one over the height."""
+    """Return the mean of the horizontal error over the diameter and the vertical error over the height."""
     difference = numbers("goal_pose.position", goal.position, 3) - numbers(
         "actual_pose.position", actual.position, 3
     )
@@ -254,8 +299,8 @@ def _position_error(goal: PoseLike, actual: PoseLike) -> float:
 
 
 def _no_difficulty(difficulty: object) -> InvalidValueError:
-    return InvalidValueError(f"no difficulty {difficulty!r}; there are: 1, 2, 3, 4")
+    return InvalidValueError(f"difficulty: must be 1, 2, 3 or 4, got {difficulty!r}")
 
 
 def _no_pose(value: object) -> str:
-    return f"a pose has a position (x, y, z) and an orientation (x, y, z, w), this one is {value!r}"
+    return f"pose: must have a position (x, y, z) and an orientation (x, y, z, w), got {value!r}"

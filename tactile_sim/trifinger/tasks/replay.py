@@ -1,4 +1,4 @@
-"""Runs a platform's log again: it must come out the same, and the reward is counted on the way."""
+"""Replay of action logs: check that the result is the same, and compute the reward."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBSERVED = ("position", "velocity", "torque")
 
 
 class ReplayError(TactileSimError):
-    """A log that cannot be run again, or that comes out otherwise."""
+    """A log that cannot be replayed, or whose replay differs from it."""
 
 
 def replay(
@@ -27,22 +27,25 @@ def replay(
     steps: int,
     cost: Callable[[int, ObjectPose], float],
 ) -> float:
-    """The reward of a log's actions: minus the sum of the costs of all steps.
+    """Replay a log and return its reward, the negative sum of the costs of all steps.
 
     Args:
-        logfile: of ``TriFingerPlatform.store_action_log``. Only open logs that you trust: it is a pickle.
-        start: where the cube has to start.
-        steps: how many the log has to have.
-        cost: of a time index and the cube's pose that is seen then.
+        logfile: File of ``TriFingerPlatform.store_action_log``. It is a pickle, so open only trusted logs.
+        start: Required initial pose of the cube.
+        steps: Required number of steps.
+        cost: Returns the cost of a time index and the observed pose of the cube.
+
+    Returns:
+        The reward.
 
     Raises:
-        OSError: the log cannot be opened.
-        ReplayError: it is none, starts elsewhere, has another length, or comes out otherwise.
+        OSError: The log cannot be opened.
+        ReplayError: The file is not a log, has another initial pose or length, or its replay differs.
     """
     log = _read(logfile)
-    _compare("the cube's first pose", log["initial_object_pose"], start, ("position", "orientation"))
+    _compare("initial pose of the cube", log["initial_object_pose"], start, ("position", "orientation"))
     if len(log["actions"]) != steps:
-        raise ReplayError(f"{logfile}: the log has {len(log['actions'])} steps, the episode {steps}")
+        raise ReplayError(f"{logfile}: must have {steps} steps, got {len(log['actions'])}")
     platform = TriFingerPlatform(False, log["initial_robot_position"], start, action_log=0)
     reward = 0.0
     for entry in log["actions"]:
@@ -50,8 +53,8 @@ def replay(
         robot, seen = platform.get_robot_observation(t), platform.get_camera_observation(t)
         assert isinstance(seen, TriCameraObjectObservation)
         pose = seen.object_pose
-        _compare(f"the robot in step {t}", entry["robot_observation"], robot, _OBSERVED)
-        _compare(f"the cube in step {t}", entry["object_pose"], pose, ("position", "orientation"))
+        _compare(f"robot in step {t}", entry["robot_observation"], robot, _OBSERVED)
+        _compare(f"cube in step {t}", entry["object_pose"], pose, ("position", "orientation"))
         reward -= cost(t, pose)
     return reward
 
@@ -61,11 +64,11 @@ def _read(logfile: str | os.PathLike[str]) -> dict[str, Any]:
         try:
             log = pickle.load(file)
         except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, ValueError) as error:
-            raise ReplayError(f"{logfile}: this is no action log: {error}") from error
+            raise ReplayError(f"{logfile}: not an action log: {error}") from error
     if not isinstance(log, dict) or not {"initial_robot_position", "initial_object_pose", "actions"} <= set(
         log
     ):
-        raise ReplayError(f"{logfile}: this is no action log")
+        raise ReplayError(f"{logfile}: not an action log")
     return log
 
 
@@ -73,4 +76,4 @@ def _compare(what: str, logged: Any, actual: Any, fields: tuple[str, ...]) -> No
     for field in fields:
         difference = np.abs(np.subtract(getattr(logged, field), getattr(actual, field))).max()
         if not difference < 1e-6:
-            raise ReplayError(f"{what} does not come out as in the log: {field} differs by {difference:.3g}")
+            raise ReplayError(f"{what}: {field} differs from the log by {difference:.3g}")

@@ -1,1 +1,1 @@
-"""Where the robots work: table and border, and what lies there."""
+"""Workspace of the robots: table, border and objects."""

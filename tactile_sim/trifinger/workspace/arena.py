@@ -97,7 +97,7 @@ def support(spec: mujoco.MjSpec, name: str) -> None:
     """Make the contact of an object with the table as stiff as the time step allows.
 
     The contact stops an object within one step and hardly rebounds. Friction stays as soft as
-    `RESTING_SOLREF`, for the reason given there.
+    `RESTING_SOLREF`, which also explains why.
 
     Args:
         spec: Scene; without a table nothing changes.

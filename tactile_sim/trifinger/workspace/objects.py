@@ -1,4 +1,4 @@
-"""Things for the fingers to handle: the coloured cube, boxes and dice, put into a robot's spec."""
+"""Objects in a robot's spec: the coloured cube, boxes, dice and meshes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tactile_sim.trifinger.values import numbers, quaternion, sizes
 from tactile_sim.trifinger.workspace import arena
 
 CUBE_MASS = 0.094
-"""[kg]"""
+"""Mass of the cube [kg]."""
 CUBE_INERTIA = 6.619e-5
-"""About each axis through its centre [kg m²]."""
+"""Moment of inertia of the cube about each axis through its centre [kg m²]."""
 DIE_MASS = 0.012
-"""[kg]"""
+"""Mass of a die [kg]."""
 DIE_COLOR = (10 / 255, 125 / 255, 207 / 255, 1.0)
 FRICTION = (1.0, 0.001, 0.0001)
-"""Sliding and, where two things of one contact have it, spinning [m] and rolling [m]."""
+"""Sliding, torsional [m] and rolling [m] friction."""
 GREY = (0.5, 0.5, 0.5, 1.0)
 FACES = {
     (1, 0, 0): (0.76, 0.19, 0.0),
@@ -38,9 +38,9 @@ FACES = {
     (0, 0, 1): (0.0, 0.14, 0.38),
     (0, 0, -1): (0.47, 0.79, 0.76),
 }
-"""The cube's sides: red, magenta, green, yellow, blue and cyan."""
+"""Colours of the cube's faces by their normals: red, magenta, green, yellow, blue and cyan."""
 
-_PLATE = 0.0002  # half the thickness of what is seen of a side [m]
+_PLATE = 0.0002  # half thickness of a coloured face [m]
 
 
 def add_cube(
@@ -49,13 +49,13 @@ def add_cube(
     position: Sequence[float] = (0.0, 0.0, CUBE_WIDTH / 2),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
 ) -> str:
-    """Adds the cube whose sides have six colours, free to move; its name.
+    """Add the cube with six colours, and return its name.
 
     Args:
-        spec: a robot's, not yet compiled or about to be compiled anew.
-        name: of its body and of the geom that collides.
-        position: (3,) of its centre in the world [m].
-        orientation: quaternion (x, y, z, w).
+        spec: Scene, to be compiled afterwards.
+        name: Name of its body, its free joint and its colliding geom.
+        position: (3,) position of its centre in the world [m].
+        orientation: Quaternion (x, y, z, w).
     """
     half = CUBE_WIDTH / 2
     body = _add_body(spec, name, position, orientation)
@@ -63,7 +63,7 @@ def add_cube(
     body.explicitinertial = True
     body.mass = CUBE_MASS
     body.inertia = [CUBE_INERTIA] * 3
-    # Left out, MuJoCo would put the centre of mass as far from the body's origin as that is from the world's.
+    # The default of MuJoCo is not the origin of the body.
     body.ipos, body.iquat = (0, 0, 0), (1, 0, 0, 0)
     geom = _add_box(body, name, (half,) * 3, GREY)
     geom.group = COLLISION_GROUP
@@ -92,16 +92,23 @@ def add_box(
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     color: Sequence[float] | None = None,
 ) -> str:
-    """Adds a box of even density; its name. Arguments as in :func:`add_cube`, further:
+    """Add a box of uniform density, and return its name.
 
     Args:
-        half_extents: (3,) half its edges [m].
-        mass: [kg]; 0 for a box that stands still.
-        color: red, green, blue and alpha, 0 to 1; grey without.
+        spec: Scene, to be compiled afterwards.
+        name: Name of its body, its free joint and its geom.
+        half_extents: (3,) half lengths of the edges [m].
+        mass: Mass [kg]; 0 for a fixed box.
+        position: (3,) position of its centre in the world [m].
+        orientation: Quaternion (x, y, z, w).
+        color: (4,) red, green, blue and alpha, 0 to 1; grey by default.
+
+    Raises:
+        InvalidValueError: An argument is invalid.
     """
     half, weight, rgba = sizes("half_extents", half_extents, 3), numbers("mass", mass), _rgba(color)
     if weight < 0:
-        raise InvalidValueError(f"mass: kg of 0 or more are needed, not {mass!r}")
+        raise InvalidValueError(f"mass: must be >= 0 kg, got {mass!r}")
     body = _add_body(spec, name, position, orientation)
     geom = _add_box(body, name, half, rgba)
     if weight:
@@ -130,7 +137,7 @@ def add_mesh(
         color: (4,) red, green, blue and alpha, 0 to 1; grey by default.
 
     Raises:
-        ValueError: An argument has another shape or is not finite.
+        InvalidValueError: An argument is invalid.
     """
     rgba = _rgba(color)
     spec.add_mesh(name=name, file=file)
@@ -147,7 +154,7 @@ def add_mesh(
 
 
 def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[str]:
-    """Adds a die at each position (3,) [m]; their names ``die_0``, ..."""
+    """Add a die at each position (3,) [m], and return their names ``die_0``, ..."""
     half = (DIE_WIDTH / 2,) * 3
     return [
         add_box(spec, f"die_{index}", half, DIE_MASS, position, color=DIE_COLOR)
@@ -156,13 +163,30 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
 
 
 def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
-    """Red, green, blue and alpha, 0 to 1, of a colour such as ``0xFF8800`` and an alpha of 0 to 255."""
+    """Convert a colour to floats.
+
+    Args:
+        color: 24-bit RGB value, such as ``0xFF8800``.
+        alpha: Alpha from 0 to 255.
+
+    Returns:
+        Red, green, blue and alpha, 0 to 1.
+    """
     red, green, blue = (color >> shift & 0xFF for shift in (16, 8, 0))
     return red / 255, green / 255, blue / 255, (alpha & 0xFF) / 255
 
 
 def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Position (3,) [m] and orientation (x, y, z, w) of an object of this module, as they are now."""
+    """Return the present pose of an object.
+
+    Args:
+        model: Compiled scene.
+        data: State of the scene.
+        name: Name of the object.
+
+    Returns:
+        Position (3,) [m] and orientation (x, y, z, w) in the world.
+    """
     joint = model.body(name).jntadr[0]
     if joint < 0:
         body = model.body(name)
@@ -178,9 +202,14 @@ def set_pose(
     position: Sequence[float],
     orientation: Sequence[float],
 ) -> None:
-    """Puts an object of this module somewhere, at rest; arguments as in :func:`add_cube`.
+    """Set the pose of an object, with zero velocity. `FingerPhysics.restart` must be called afterwards.
 
-    What follows from the state is not computed: ``FingerPhysics.restart`` does that.
+    Args:
+        model: Compiled scene.
+        data: State of the scene.
+        name: Name of the object.
+        position: (3,) position in the world [m].
+        orientation: Quaternion (x, y, z, w).
     """
     joint = model.body(name).jntadr[0]
     place, turn = numbers("position", position, 3), wxyz(orientation)
@@ -216,5 +245,9 @@ def _rgba(color: Sequence[float] | None) -> np.ndarray:
 
 
 def wxyz(orientation: ArrayLike) -> np.ndarray:
-    """MuJoCo's unit quaternion of one whose scalar comes last; ValueError where it is none."""
+    """Return the unit quaternion (w, x, y, z) of a quaternion (x, y, z, w).
+
+    Raises:
+        InvalidValueError: The argument is not a quaternion.
+    """
     return np.roll(quaternion("orientation", orientation), 1)

@@ -1,4 +1,4 @@
-"""The robot, its table and what lies on it, as a configuration asks for them."""
+"""Scene of a configuration: robot, table and object."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from tactile_sim.trifinger.settings import TrifingerSettings
 from tactile_sim.trifinger.workspace.objects import add_cube
 
 EYE, LOOKS_AT = (0.03, -0.42, 0.50), (0.0, 0.0, 0.07)
-"""The camera for who looks on, and what it looks at [m]: over the border, down on the cube."""
+"""Position of the scene's camera and the point that it looks at, in the world [m]."""
 
 
 def workspace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
-    """The scene of ``engine: trifinger``, not compiled.
+    """Return the scene of ``engine: trifinger``.
+
+    Args:
+        settings: Settings below ``trifinger``.
+        where: Beginning of error messages.
 
     Raises:
-        SceneError: the robot's files are not installed.
-        ConfigError: a grasp without three fingers or without a cube; ``where`` begins its text.
+        SceneError: The robot's files are not installed.
+        ConfigError: A grasp is configured without three fingers or without the cube.
     """
     if settings.grasp and (settings.object != "cube" or get_number_of_fingers(settings.type) < 3):
         raise ConfigError(
-            f"{where}.grasp: takes three fingers and a cube, but here are type: {settings.type} and"
-            f" object: {settings.object}; leave it out, or choose type: trifingerpro and object: cube"
+            f"{where}.grasp: requires three fingers and the cube, got type: {settings.type} and"
+            f" object: {settings.object}; remove it, or set type: trifingerpro and object: cube"
         )
     spec = load_spec(settings.type)
     back = np.subtract(EYE, LOOKS_AT)

@@ -10,11 +10,11 @@ from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
 WEIGHT = 0.094 * 9.81
 LIFTED, HELD = 4400, 3000
-"""Steps until the cube is up, and for which it is held."""
+"""Number of steps until the cube is lifted, and for which it is held."""
 
 
 @pytest.mark.parametrize(("turn", "place"), [(0, (0, 0, 0.0325)), (20, (0.02, -0.02, 0.0325))])
-def test_the_lifted_cube_stays_held(turn, place):
+def test_lifted_cube_is_held(turn, place):
     orientation = Rotation.from_euler("z", turn, degrees=True).as_quat()
     platform = TriFingerPlatform(initial_object_pose=Pose(place, orientation))
     finger = platform.simfinger
@@ -32,7 +32,7 @@ def test_the_lifted_cube_stays_held(turn, place):
     assert min(heights) > 0.0325 + 0.05 - 0.002
     assert max(heights) - min(heights) < 0.002
     assert max(tilts) < 0.1
-    # Only the tips hold it: their forces carry the weight, and sideways they balance.
+    # Only the tips hold the cube: their forces sum to its weight.
     forces = -finger.tip_forces()
     np.testing.assert_allclose(forces.sum(axis=0), (0, 0, WEIGHT), atol=0.02 * WEIGHT)
     pressing = np.sort(finger.physics.tip_normal_forces)

@@ -1,4 +1,4 @@
-"""Calibrations: what they hold, their files, and what they make of a point."""
+"""Camera calibrations: content, files and projection."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 from tactile_sim.trifinger import camera
 
 
-def test_calibrations_are_of_the_three_cameras_at_three_sizes():
+def test_shipped_calibrations_cover_three_cameras_and_sizes():
     for kind, size in (
         ("full", (720, 540)),
         ("cropped", (540, 540)),
@@ -22,7 +22,7 @@ def test_calibrations_are_of_the_three_cameras_at_three_sizes():
             np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-4)
 
 
-def test_a_calibration_is_read_as_it_is_written():
+def test_written_calibration_can_be_loaded():
     calibrations = camera.load_camera_parameters(camera.CALIBRATIONS, "camera{id}_full.yml")
     stream = io.StringIO()
     calibrations[0].dump(stream)
@@ -31,7 +31,7 @@ def test_a_calibration_is_read_as_it_is_written():
         np.testing.assert_array_equal(one, other)
 
 
-def test_projecting_a_point_is_the_pinholes_rule_without_a_lens():
+def test_projection_without_distortion_is_pinhole():
     transform = np.eye(4)
     transform[:3, 3] = (0.1, 0, 1.0)
     matrix = np.array([[100.0, 0, 50], [0, 200.0, 40], [0, 0, 1]])
@@ -39,5 +39,5 @@ def test_projecting_a_point_is_the_pinholes_rule_without_a_lens():
     np.testing.assert_allclose(parameters.project(np.array([(0.1, 0.2, 1.0)])), [(60, 60)])
 
 
-def test_the_calibrations_are_where_the_package_has_its_data():
+def test_calibrations_are_in_data_folder():
     assert len(list(Path(camera.CALIBRATIONS).glob("*.yml"))) == 9

@@ -1,4 +1,4 @@
-"""The lens, against its formula."""
+"""Lens distortion compared with its formula."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from tactile_sim.trifinger.camera import CALIBRATIONS, load_camera_parameters
 from tactile_sim.trifinger.images import lens
 
 
-def test_the_lens_bends_as_its_coefficients_say():
+def test_distortion_follows_formula():
     rays = np.array([(0.3, 0.4), (0.0, 0.5)])
-    # r² = 0.25: 1 + 0.25 k1 + 0.0625 k2 + 0.015625 k3, and the tangential parts.
+    # r² = 0.25: 1 + 0.25 k1 + 0.0625 k2 + 0.015625 k3, plus the tangential terms.
     expected = np.array([(0.3, 0.4), (0.0, 0.5)]) * (1 - 0.2 / 4 + 0.1 / 16 - 0.05 / 64)
     expected[0] += (2 * 0.01 * 0.12 + 0.02 * (0.25 + 0.18), 0.01 * (0.25 + 0.32) + 2 * 0.02 * 0.12)
     expected[1] += (0.02 * 0.25, 0.01 * (0.25 + 0.5))
@@ -16,7 +16,7 @@ def test_the_lens_bends_as_its_coefficients_say():
     np.testing.assert_allclose(lens.distort(rays, coefficients), expected)
 
 
-def test_undistorting_is_the_inverse_and_nan_where_no_ray_goes():
+def test_undistortion_is_inverse_or_nan():
     coefficients = load_camera_parameters(CALIBRATIONS, "camera{id}_full.yml")[1].distortion_coefficients
     axis = np.linspace(-0.45, 0.45, 19)
     rays = np.stack(np.meshgrid(axis, axis), axis=-1)

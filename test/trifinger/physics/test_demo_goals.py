@@ -1,4 +1,4 @@
-"""Fingers that touch each other, the table and the border end where they end in PyBullet.
+"""Fingers in contact with each other, table and border reach the same positions as in PyBullet.
 
 demo_goals.npz holds goals and joint positions of trifinger_simulation 2.0.0; see tools/record_trifinger.py.
 """

@@ -1,4 +1,4 @@
-"""Bullet's drag and limit of speed, against the law itself."""
+"""Bullet's drag and speed limit compared with their formulas."""
 
 import mujoco
 import numpy as np
@@ -39,11 +39,11 @@ def drag(velocities):
 
 
 def law(size, velocity, damping=0.5):
-    """Of a mass or a moment of inertia."""
+    """Return the drag on a mass or a moment of inertia."""
     return -damping * size * velocity * (1 + abs(velocity))
 
 
-def test_a_turning_link_is_braked_at_its_centre_and_about_it():
+def test_drag_of_rotating_link():
     w = 3.0
     inner = LENGTH * law(MASS, LENGTH * w) + law(INERTIA, w)
     outer = law(MASS, 2 * LENGTH * w), law(INERTIA, w)
@@ -51,11 +51,11 @@ def test_a_turning_link_is_braked_at_its_centre_and_about_it():
     assert drag([w, 0.0])[:2] == pytest.approx(expected, rel=1e-12)
 
 
-def test_drag_turns_round_with_the_motion():
+def test_drag_opposes_motion():
     np.testing.assert_allclose(drag([-2.0, 5.0]), -drag([2.0, -5.0]), atol=1e-15)
 
 
-def test_what_is_not_the_robot_is_braked_as_bullet_does_by_itself():
+def test_drag_of_other_bodies_is_bullets_default():
     ball, speed, spin = MODEL.body(4), np.linalg.norm([1, 2, 3]), np.linalg.norm([4, 5, 6])
     expected = [law(ball.mass[0], speed, 0.04) / speed * v for v in (1, 2, 3)]
     expected += [law(ball.inertia[0], spin, 0.04) / spin * w for w in (4, 5, 6)]
@@ -64,7 +64,7 @@ def test_what_is_not_the_robot_is_braked_as_bullet_does_by_itself():
     assert not braked[:2].any()
 
 
-def test_a_joint_that_went_too_fast_is_where_the_greatest_speed_had_brought_it():
+def test_joint_speed_is_limited():
     positions, velocities = np.array([0.0125, -0.03, 0.5]), np.array([12.5, -30.0, 9.9])
     limit_speed(positions, velocities, 0.001)
     assert velocities.tolist() == [10.0, -10.0, 9.9]

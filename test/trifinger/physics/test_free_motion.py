@@ -1,6 +1,6 @@
-"""Free motion is PyBullet's, within 1e-6 rad over 1 s.
+"""Free motion equals that of PyBullet within 1e-6 rad over 1 s.
 
-free_motion.npz holds what trifinger_simulation 2.0.0 did; tools/record_trifinger.py says how it was recorded.
+free_motion.npz was recorded from trifinger_simulation 2.0.0 with tools/record_trifinger.py.
 """
 
 from pathlib import Path
@@ -13,13 +13,13 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 from tactile_sim.trifinger.robot.spec import load_spec
 
 HEIGHT, HOLD = 0.5, 50
-"""Of the robot above its stage [m], and steps that each command holds."""
+"""Height of the robot above its stage [m], and duration of each command in steps."""
 WITHIN = 1e-6
-"""[rad] root mean square over all joints."""
+"""Root mean square over all joints [rad]."""
 
 
 def deviation(finger_type, link_drag):
-    """Root mean square of what the joint positions differ by from the recorded ones [rad]."""
+    """Return the root mean square difference from the recorded joint positions [rad]."""
     with np.load(Path(__file__).with_name("free_motion.npz")) as recorded:
         start, velocity, torques, targets, positions = (
             recorded[f"{finger_type}/{name}"]
@@ -40,9 +40,9 @@ def deviation(finger_type, link_drag):
 
 
 @pytest.mark.parametrize("finger_type", finger_types_data.get_valid_finger_types())
-def test_joints_go_where_pybullet_has_them_go(finger_type):
+def test_free_motion_equals_pybullet(finger_type):
     assert deviation(finger_type, link_drag=True) < WITHIN
 
 
-def test_without_the_drag_of_bullet_they_do_not():
+def test_free_motion_differs_without_drag():
     assert deviation("trifingerpro", link_drag=False) > 1e-3

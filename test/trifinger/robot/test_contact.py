@@ -7,8 +7,8 @@ from tactile_sim.trifinger import collision_objects
 from tactile_sim.trifinger.sim_finger import SimFinger
 
 UPRIGHT, AWAY = (0, 0, 0, 1), (0, 0, 0.5)
-ASIDE = [(0.12, 0.1, 0.1), (0.03, -0.15, 0.1), (-0.15, 0.05, 0.1)]  # tips that touch nothing
-TOGETHER = [(0, 0, 0.05)] * 3  # tips that overlap
+ASIDE = [(0.12, 0.1, 0.1), (0.03, -0.15, 0.1), (-0.15, 0.05, 0.1)]  # tips without contact
+TOGETHER = [(0, 0, 0.05)] * 3  # overlapping tips
 IN_THE_TABLE, IN_THE_BORDER = [(0.15, 0.06, 0.005), *ASIDE[1:]], [(0.18, 0.06, 0.025), *ASIDE[1:]]
 
 
@@ -75,7 +75,7 @@ def test_stage_of_one_finger_has_the_friction_of_a_mesh():
 def test_middle_link_of_edu_touches_its_base_where_the_meshes_do():
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
     for angle in np.linspace(-1.57, 1.2, 60):
-        # The meshes are 3.8 mm apart or more.
+        # The meshes are at least 3.8 mm apart.
         finger.reset_finger_positions_and_velocities([0, angle, 0])
         assert finger.physics.data.ncon == 0
     # The meshes overlap.

@@ -17,14 +17,14 @@ def kinematics(finger_type):
     return Kinematics(urdf_file(finger_type), tip_link_names(finger_type))
 
 
-def test_a_straight_finger_hangs_below_its_base():
-    """The URDF of fingerpro: base at 0.29, from there 0.01685 + 0.05015 + 0.019, 0.0505 and -0.16 - 0.16."""
+def test_straight_finger_points_down():
+    """From the URDF of fingerpro: base height 0.29, then 0.01685 + 0.05015 + 0.019, 0.0505, -0.16 - 0.16."""
     [tip] = kinematics("fingerpro").forward_kinematics([0, 0, 0])
     assert tip == pytest.approx([0.086, 0.0505, 0.29 - 0.32], abs=1e-12)
 
 
-def test_a_turn_of_the_lower_link_moves_the_tip_on_its_circle():
-    """About x, the length 0.16 turned by -1 rad, at 2 rad/s."""
+def test_lower_joint_moves_tip_on_circle():
+    """A length of 0.16, rotated about x by -1 rad, at 2 rad/s."""
     [tip], [velocity] = kinematics("fingerpro").forward_kinematics([0, 0, -1.0], [0, 0, 2.0])
     expected = [0.086, 0.0505 + 0.16 * np.sin(-1.0), 0.13 - 0.16 * np.cos(-1.0)]
     assert tip == pytest.approx(expected, abs=1e-12)
@@ -33,7 +33,7 @@ def test_a_turn_of_the_lower_link_moves_the_tip_on_its_circle():
 
 
 @pytest.mark.parametrize("finger_type", get_valid_finger_types())
-def test_tips_come_within_the_tolerance(finger_type):
+def test_inverse_kinematics_reaches_tolerance(finger_type):
     robot, start = kinematics(finger_type), np.array(get_initial_joint_positions(finger_type), float)
     start = start + 0.1
     wanted = robot.forward_kinematics(start + np.tile([0.2, -0.2, 0.3], len(start) // 3))
@@ -43,7 +43,7 @@ def test_tips_come_within_the_tolerance(finger_type):
     assert np.array(reached) == pytest.approx(np.array(wanted), abs=1e-4)
 
 
-def test_other_fingers_stay_where_they_are():
+def test_inverse_kinematics_of_one_finger_keeps_others():
     robot, start = kinematics("trifingeredu"), np.array(get_initial_joint_positions("trifingeredu"), float)
     target = robot.forward_kinematics(start)[1] + [0.01, 0.01, 0.01]
     joints, _ = robot.inverse_kinematics_one_finger(1, target, start)
@@ -51,7 +51,7 @@ def test_other_fingers_stay_where_they_are():
     assert moved.tolist() == [False] * 3 + [True] * 3 + [False] * 3
 
 
-def test_each_iteration_goes_a_tenth_of_the_way():
+def test_iteration_reduces_error_by_a_tenth():
     robot, start = kinematics("fingeredu"), [0.1, 0.9, -1.7]
     [tip] = robot.forward_kinematics(start)
     joints, way = robot.inverse_kinematics_one_finger(0, tip + [1e-4, 0, 0], start, 1e-9, max_iterations=1)
@@ -60,7 +60,7 @@ def test_each_iteration_goes_a_tenth_of_the_way():
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "fingerone"])
-def test_the_jacobian_is_how_tips_move_with_the_joints(finger_type):
+def test_jacobian_equals_finite_differences(finger_type):
     robot, start = kinematics(finger_type), np.array(get_initial_joint_positions(finger_type), float) + 0.1
     step = 1e-6
     for finger in range(len(start) // 3):
@@ -69,34 +69,34 @@ def test_the_jacobian_is_how_tips_move_with_the_joints(finger_type):
             / (2 * step)
             for move in step * np.eye(len(start))
         ]
-        # Central differences err by the order of step².
+        # The error of central differences is of the order of step².
         assert robot.jacobian(finger, start) == pytest.approx(np.transpose(columns), abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda robot: robot.forward_kinematics(None), "joint_positions: 9 finite numbers"),
-        (lambda robot: robot.forward_kinematics([math.nan] * 9), "joint_positions: 9 finite numbers"),
-        (lambda robot: robot.forward_kinematics([0.0] * 9, [0.0] * 3), "joint_velocities: 9 finite"),
-        (lambda robot: robot.inverse_kinematics([[0, 0, 0.1]] * 2, [0.0] * 9), "tip_target_positions: 3 x 3"),
+        (lambda robot: robot.forward_kinematics(None), "joint_positions"),
+        (lambda robot: robot.forward_kinematics([math.nan] * 9), "joint_positions"),
+        (lambda robot: robot.forward_kinematics([0.0] * 9, [0.0] * 3), "joint_velocities"),
+        (lambda robot: robot.inverse_kinematics([[0, 0, 0.1]] * 2, [0.0] * 9), "tip_target_positions.*3 x 3"),
         (lambda robot: robot.inverse_kinematics([[0, 0, math.nan]] * 3, [0.0] * 9), "tip_target_positions"),
         (lambda robot: robot.inverse_kinematics_one_finger(0, [0, 0, 0.1], [1j] * 9), "joint_angles_guess"),
-        (lambda robot: robot.jacobian(3, [0.0] * 9), "finger_idx: the robot has the fingers 0 to 2, not 3"),
+        (lambda robot: robot.jacobian(3, [0.0] * 9), "finger_idx.*2.*3"),
         (lambda robot: robot.jacobian([0], [0.0] * 9), "finger_idx"),
     ],
 )
-def test_values_that_cannot_be_are_value_errors_that_name_them(call, names):
+def test_invalid_argument_is_named(call, names):
     with pytest.raises(ValueError, match=names) as caught:
         call(kinematics("trifingerpro"))
     assert isinstance(caught.value, TactileSimError)
 
 
-def test_programs_find_it_under_the_peers_name():
+def test_kinematics_is_in_pinocchio_utils():
     assert pinocchio_utils.Kinematics is Kinematics
 
 
-def test_the_pinocchio_model_is_an_attribute_error():
+def test_pinocchio_model_is_missing():
     robot = kinematics("fingerpro")
     with pytest.raises(TactileSimError) as raised:
         robot.robot_model  # noqa: B018 - reading it raises

@@ -1,4 +1,4 @@
-"""The finger robots as MuJoCo models: names, tips, what was mended, and the arena."""
+"""Robots as MuJoCo models: names, tips, inertias and border."""
 
 import importlib.util
 import math
@@ -15,7 +15,7 @@ TYPES = tuple(finger_types_data.get_valid_finger_types())
 
 
 @pytest.mark.parametrize("finger_type", TYPES)
-def test_links_joints_and_tips_have_the_names_of_the_urdf(finger_type):
+def test_links_joints_and_tips_have_urdf_names(finger_type):
     model = load_spec(finger_type).compile()
     assert [model.joint(name).id for name in joint_names(finger_type)] == list(range(model.njnt))
     parents = [model.body(name).parentid[0] for name in tip_link_names(finger_type)]
@@ -23,7 +23,7 @@ def test_links_joints_and_tips_have_the_names_of_the_urdf(finger_type):
 
 
 @pytest.mark.parametrize("finger_type", TYPES)
-def test_tips_and_lower_links_have_shapes_that_touch_on_every_type(finger_type):
+def test_tips_and_lower_links_collide(finger_type):
     model = load_spec(finger_type).compile()
     for name in tip_link_names(finger_type) + link_names(finger_type)[2::3]:
         geoms = np.flatnonzero(model.geom_bodyid == model.body(name).id)
@@ -31,7 +31,7 @@ def test_tips_and_lower_links_have_shapes_that_touch_on_every_type(finger_type):
 
 
 @pytest.mark.parametrize("finger_type", TYPES)
-def test_nothing_touches_at_the_start(finger_type):
+def test_no_contacts_at_initial_positions(finger_type):
     model = load_spec(finger_type).compile()
     data = mujoco.MjData(model)
     data.qpos[:] = finger_types_data.get_initial_joint_positions(finger_type)
@@ -39,13 +39,13 @@ def test_nothing_touches_at_the_start(finger_type):
     assert data.ncon == 0
 
 
-def test_a_base_position_moves_the_robot_and_not_its_stage():
+def test_base_position_moves_robot_only():
     model = load_spec("fingeredu", base_position=(0.1, 0.2, 0.3)).compile()
     np.testing.assert_allclose(model.body("base_link").pos, [0.1, 0.2, 0.3])
     assert model.geom("table").pos[2] + model.geom("table").size[2] == 0.0
 
 
-def test_an_inertia_of_zero_is_mended():
+def test_zero_inertia_is_replaced():
     spec = load_spec("fingeredu", stage=False)
     assert min(spec.compile().body("finger_lower_link").inertia) == pytest.approx(1e-10)
 
@@ -53,12 +53,12 @@ def test_an_inertia_of_zero_is_mended():
 @pytest.mark.parametrize(("finger_type", "radius", "height"), [
     ("trifingerpro", 0.1945, 0.01), ("trifingerpro", 0.23635, 0.1), ("trifingeredu", 0.2415, 0.2),
 ])  # fmt: skip
-def test_the_border_stands_where_the_mesh_has_its_inner_side(finger_type, radius, height):
+def test_border_has_inner_radius_of_mesh(finger_type, radius, height):
     model = load_spec(finger_type).compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     hit = np.zeros(1, np.int32)
-    collides = np.array([0, 0, 0, 1, 0, 0], np.uint8)  # the group of what is not drawn
+    collides = np.array([0, 0, 0, 1, 0, 0], np.uint8)  # group 3: not drawn
     for angle in np.radians([0, 10, 90, 350]):
         direction = np.array([math.cos(angle), math.sin(angle), 0.0])
         start = 0.15 * direction + [0, 0, height]
@@ -68,7 +68,7 @@ def test_the_border_stands_where_the_mesh_has_its_inner_side(finger_type, radius
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone"])
-def test_what_is_thrown_at_the_border_stays_within(finger_type):
+def test_border_keeps_thrown_balls_inside(finger_type):
     spec, directions = load_spec(finger_type), np.radians([5, 65, 125, 185, 245, 305])
     for number, angle in enumerate(directions):
         place = 0.1 * np.array([math.cos(angle), math.sin(angle), 0.4])
@@ -83,17 +83,17 @@ def test_what_is_thrown_at_the_border_stays_within(finger_type):
         data.qvel[dof : dof + 2] = 1.5 * np.array([math.cos(angle), math.sin(angle)])
     mujoco.mj_step(model, data, 1000)
     balls = data.xpos[[model.body(f"ball_{number}").id for number in range(len(directions))]]
-    # The border is 0.175 m high or more; at 1.5 m/s a ball rises by 0.115 m, at most.
+    # The border is at least 0.175 m high. A ball at 1.5 m/s rises by at most 0.115 m.
     assert (np.hypot(balls[:, 0], balls[:, 1]) < 0.2782).all()
     assert (balls[:, 2] > 0.0).all()
 
 
-def test_an_unknown_type_is_a_value_error():
+def test_unknown_type_suggests_nearest_name():
     with pytest.raises(ValueError, match="trifingerpro"):
         load_spec("trifingerpo")
 
 
-def test_missing_files_are_told_with_the_line_that_installs_them(monkeypatch):
+def test_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SceneError, match="pip install --no-deps robot-properties-fingers"):
+    with pytest.raises(SceneError, match="robot-properties-fingers"):
         load_spec("trifingerpro")

@@ -1,4 +1,4 @@
-"""Time indices count actions, time stamps follow them."""
+"""Time indices and time stamps."""
 
 import pytest
 
@@ -10,8 +10,8 @@ def finger():
     return SimFinger("fingerpro")
 
 
-def test_time_indices_count_actions(finger):
-    with pytest.raises(ValueError, match="before the first action"):
+def test_time_index_counts_actions(finger):
+    with pytest.raises(ValueError, match="time index"):
         finger.get_current_timeindex()
     for t in range(3):
         assert finger.append_desired_action(finger.Action()) == t
@@ -19,7 +19,7 @@ def test_time_indices_count_actions(finger):
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
-def test_only_the_present_time_index_and_sometimes_the_next_are_valid(finger, steps):
+def test_valid_time_indices(finger, steps):
     for _ in range(steps):
         finger.append_desired_action(finger.Action())
     now = steps - 1
@@ -33,17 +33,17 @@ def test_only_the_present_time_index_and_sometimes_the_next_are_valid(finger, st
             if t in valid and t >= 0:
                 get(t)
             else:
-                with pytest.raises(ValueError, match=f"time index {t} is"):
+                with pytest.raises(ValueError, match=f"time index: .*{t}"):
                     get(t)
 
 
 @pytest.mark.parametrize("t", [None, "0", [0]])
-def test_a_time_index_that_is_no_number_is_a_value_error(finger, t):
-    with pytest.raises(ValueError, match="time index .* is not a whole number"):
+def test_time_index_must_be_a_number(finger, t):
+    with pytest.raises(ValueError, match="time index"):
         finger.get_observation(t)
 
 
-def test_time_stamps_are_milliseconds_of_simulation_time():
+def test_time_stamps_are_in_milliseconds():
     finger = SimFinger("fingeredu", time_step=0.002)
     assert finger.get_timestamp_ms(0) == 0.0
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Goals in JSON files: read, drawn, or refused by an error that names the file."""
+"""Goals from JSON files: read, drawn or rejected."""
 
 import json
 
@@ -14,7 +14,7 @@ def written(tmp_path, content):
     return file
 
 
-def test_a_goal_file_gives_its_goal_or_draws_one(tmp_path):
+def test_goal_is_read_or_drawn(tmp_path):
     goal = {"position": [0, 0, 0.05], "orientation": [0, 0, 0, 1]}
     file = written(tmp_path, {"difficulty": 3, "goal": goal})
     assert json.loads(move_cube.json_goal_from_config(file)) == {"difficulty": 3, "goal": goal}
@@ -27,15 +27,13 @@ def test_a_goal_file_gives_its_goal_or_draws_one(tmp_path):
     ("content", "what"),
     [
         ("{", "Expecting"),
-        ({}, "there is no 'difficulty'"),
-        ({"difficulty": 9}, "no difficulty 9"),
-        ({"difficulty": 1, "goal": {"position": [0, 0, 1], "orientation": [0, 0, 0, 1]}}, "1.0000 m high"),
+        ({}, "'difficulty'"),
+        ({"difficulty": 9}, "difficulty.*9"),
+        ({"difficulty": 1, "goal": {"position": [0, 0, 1], "orientation": [0, 0, 0, 1]}}, "height.*1.0000"),
     ],
 )
-def test_a_bad_goal_file_is_a_runtime_error_that_names_it(tmp_path, content, what):
-    with pytest.raises(
-        RuntimeError, match=f"goal.json: no goal can be read from this file: .*{what}"
-    ) as caught:
+def test_invalid_goal_file_is_named(tmp_path, content, what):
+    with pytest.raises(RuntimeError, match=f"goal.json: .*{what}") as caught:
         move_cube.json_goal_from_config(written(tmp_path, content))
     assert isinstance(caught.value, TactileSimError)
 
@@ -43,26 +41,26 @@ def test_a_bad_goal_file_is_a_runtime_error_that_names_it(tmp_path, content, wha
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ({}, "no 'difficulty'"),
-        ({"difficulty": 0}, "difficulty is 0"),
+        ({}, "'difficulty'"),
+        ({"difficulty": 0}, "difficulty: .*0"),
         (
             {"difficulty": 1, "goal": {"position": [0, 0, 0.05]}},
-            "a pose has a position .* and an orientation",
+            "pose: .*orientation",
         ),
     ],
 )
-def test_a_goal_file_that_lacks_something_is_not_valid(tmp_path, content, what):
+def test_incomplete_goal_file_is_rejected(tmp_path, content, what):
     with pytest.raises(ValueError, match=what):
         move_cube.validate_goal_file(written(tmp_path, content))
 
 
 TASKS = pytest.mark.parametrize("task", [move_cube, move_cube_on_trajectory, rearrange_dice])
-NO_GOALS = (5, None, [[]], ["abc"] * 25, [[0, 0, None]] * 25, {"position": 1})
+INVALID_GOALS = (5, None, [[]], ["abc"] * 25, [[0, 0, None]] * 25, {"position": 1})
 
 
 @TASKS
-@pytest.mark.parametrize("content", [5, [], *({"difficulty": 1, "goal": goal} for goal in NO_GOALS)])
-def test_the_error_names_the_file_whatever_stands_in_it(tmp_path, task, content):
-    with pytest.raises(RuntimeError, match="goal.json: no goal can be read") as caught:
+@pytest.mark.parametrize("content", [5, [], *({"difficulty": 1, "goal": goal} for goal in INVALID_GOALS)])
+def test_error_names_file_for_any_content(tmp_path, task, content):
+    with pytest.raises(RuntimeError, match="goal.json") as caught:
         task.json_goal_from_config(written(tmp_path, content))
     assert isinstance(caught.value, TactileSimError)

@@ -1,6 +1,6 @@
-"""Task: bring the cube of 0.065 m to a goal.
+"""Task: move the cube of 0.065 m to a goal.
 
-There are four difficulties, see :func:`sample_goal`; the cost of a state is :func:`evaluate_state`.
+There are four difficulties, see `sample_goal`. `evaluate_state` returns the cost of a state.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ __all__ = [
     "validate_goal_file",
 ]
 
-random = np.random.RandomState()  # noqa: NPY002 - equal seeds give the goals that trifinger_simulation gives
-"""Draws the goals; :func:`seed` or another generator here makes them repeat."""
+random = np.random.RandomState()  # noqa: NPY002 - the goals of trifinger_simulation for equal seeds
+"""Generator of the goals. It can be seeded by `seed` or replaced by another one."""
 
 EPISODE_LENGTH = 2 * 60 * 1000
-"""Steps in an episode, 120 s."""
+"""Number of steps in an episode of 120 s."""
 episode_length = EPISODE_LENGTH
 
 CUBE_WIDTH = 0.065
@@ -57,7 +57,7 @@ _space = GoalSpace((CUBE_WIDTH,) * 3)
 get_cube_corner_positions = _space.corners
 validate_goal = _space.validate
 validate_goal_file = _space.validate_file
-# Written with an underscore, but used by programs for trifinger_simulation:
+# Private names that programs for trifinger_simulation use:
 _CUBE_WIDTH = CUBE_WIDTH
 _ARENA_RADIUS = ARENA_RADIUS
 _min_height = _space.min_height
@@ -67,30 +67,39 @@ _max_cube_com_distance_to_center = _space.max_distance
 
 
 def seed(seed: int) -> None:
-    """From here on the same goals come again."""
+    """Seed the generator of the goals."""
     global random
     random = np.random.RandomState(seed)  # noqa: NPY002
 
 
 def sample_goal(difficulty: int) -> Pose:
-    """Draws a goal.
+    """Draw a goal.
 
     Args:
-        difficulty: 1: a place on the table; 2: in the middle, 0.05 m above it; 3: a place on or above it;
-            4: a whole pose above it; -1: a first pose on the table, with any side up. In 1 to 3 the
-            orientation is (0, 0, 0, 1) and does not count.
+        difficulty: 1: position on the table. 2: 0.05 m above its centre. 3: position on or above the table.
+            4: position and orientation above the table. -1: initial pose on the table with a random side
+            up. The orientation of 1 to 3 is (0, 0, 0, 1) and does not affect the cost.
+
+    Returns:
+        The goal in the world.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty.
+        InvalidValueError: The difficulty is unknown.
     """
     return _space.sample(random, difficulty)
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
-    """The ``goal`` of a JSON file, or a drawn one of its ``difficulty``, as JSON with both.
+    """Return the ``goal`` of a JSON file, or draw one of its ``difficulty``.
+
+    Args:
+        filename: JSON file with ``difficulty`` and optionally ``goal``.
+
+    Returns:
+        JSON text with ``difficulty`` and ``goal``.
 
     Raises:
-        GoalFileError: a ``RuntimeError``; the file cannot be read or its goal is not valid.
+        GoalFileError: The file cannot be read or its goal is invalid.
     """
     return _space.from_config(filename, random)
 
@@ -98,18 +107,21 @@ def json_goal_from_config(filename: str | PathLike[str]) -> str:
 def evaluate_state(
     goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
-    """The cost of a pose: 0 at the goal, 1 about as far away as can be.
+    """Return the cost of a pose: 0 at the goal, about 1 at the largest possible distance.
 
-    With d the difference of the positions::
+    With the difference d of the positions and the angle a between the orientations [rad]::
 
         position = (|d_xy| / 0.39 m + |d_z| / 0.1 m) / 2
         difficulty 1 to 3:  cost = position
-        difficulty 4:       cost = (position + turn / pi) / 2
+        difficulty 4:       cost = (position + a / pi) / 2
 
-    where the turn is the angle of the rotation between the two orientations [rad].
+    Args:
+        goal_pose: Desired pose.
+        actual_pose: Actual pose.
+        difficulty: 1 to 4.
 
     Raises:
-        InvalidValueError: a ``ValueError``; there is no such difficulty, or one is no pose.
+        InvalidValueError: The difficulty is unknown, or an argument is not a pose.
     """
     return pose_cost(
         goal_pose, actual_pose, difficulty, lambda goal, actual: (goal.inv() * actual).magnitude()

@@ -1,4 +1,4 @@
-"""Draws goals of ``move_cube`` and runs logs again."""
+"""Draw goals of ``move_cube`` and replay logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _add_commands(subparsers: command.Subparsers) -> None:
     sample.add_argument("--difficulty", type=int, choices=DIFFICULTIES, default=4)
     sample.set_defaults(run=lambda arguments: move_cube.sample_goal(arguments.difficulty).to_json())
     command.add_goal_from_config(subparsers, move_cube.json_goal_from_config)
-    again = subparsers.add_parser("replay_one", help="run a log again and print its reward")
+    again = subparsers.add_parser("replay_one", help="replay a log and print its reward")
     add_arguments(again)
     again.set_defaults(run=_replay)
 

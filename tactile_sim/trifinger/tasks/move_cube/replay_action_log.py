@@ -1,4 +1,4 @@
-"""Runs the log of a ``move_cube`` episode again."""
+"""Replay of a ``move_cube`` episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.trifinger.tasks.replay import replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds those of :func:`replay_action_log` to a command."""
+    """Add the arguments of `replay_action_log` to a command."""
     parser.add_argument("--logfile", "-l", required=True)
     parser.add_argument("--difficulty", "-d", type=int, choices=DIFFICULTIES, required=True)
     parser.add_argument("--initial-pose", "-i", required=True, metavar="JSON")
@@ -21,15 +21,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def replay_action_log(
     logfile: str | os.PathLike[str], difficulty: int, initial_pose: str, goal_pose: str
 ) -> float:
-    """The reward of a log; its steps must come out as they are logged.
+    """Replay a log and return its reward.
 
     Args:
-        logfile: of ``TriFingerPlatform.store_action_log``.
-        difficulty: by which costs are counted.
-        initial_pose, goal_pose: of the cube, as JSON.
+        logfile: File of ``TriFingerPlatform.store_action_log``.
+        difficulty: Difficulty of the cost, 1 to 4.
+        initial_pose: Initial pose of the cube, JSON text.
+        goal_pose: Desired pose of the cube, JSON text.
+
+    Returns:
+        The reward.
 
     Raises:
-        OSError, ReplayError: the log cannot be run, or comes out otherwise.
+        OSError, ReplayError: The log cannot be replayed, or its replay differs from it.
     """
     goal = move_cube.goal_from_json(goal_pose)
     return replay(

@@ -1,4 +1,4 @@
-"""Draws trajectories of ``move_cube_on_trajectory`` and runs logs again."""
+"""Draw trajectories of ``move_cube_on_trajectory`` and replay logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _add_commands(subparsers: command.Subparsers) -> None:
     sample = subparsers.add_parser("sample_goal", help="draw a trajectory and print it as JSON")
     sample.set_defaults(run=lambda _: task.trajectory_to_json(task.sample_goal()))
     command.add_goal_from_config(subparsers, task.json_goal_from_config)
-    again = subparsers.add_parser("replay_one", help="run a log again and print its reward")
+    again = subparsers.add_parser("replay_one", help="replay a log and print its reward")
     add_arguments(again)
     again.set_defaults(run=_replay)
 

@@ -1,4 +1,4 @@
-"""Runs the log of a ``move_cube_on_trajectory`` episode again."""
+"""Replay of a ``move_cube_on_trajectory`` episode."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from tactile_sim.trifinger.tasks.replay import replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds those of :func:`replay_action_log` to a command."""
+    """Add the arguments of `replay_action_log` to a command."""
     parser.add_argument("--logfile", "-l", required=True)
     parser.add_argument("--trajectory", "-t", type=json.loads, required=True, metavar="JSON")
 
 
 def replay_action_log(logfile: str | os.PathLike[str], trajectory: task.Trajectory) -> float:
-    """The reward of a log; its steps must come out as they are logged.
+    """Replay a log and return its reward.
+
+    Args:
+        logfile: File of ``TriFingerPlatform.store_action_log``.
+        trajectory: Goals of the episode.
+
+    Returns:
+        The reward.
 
     Raises:
-        OSError, ReplayError: the log cannot be run, or comes out otherwise.
+        OSError, ReplayError: The log cannot be replayed, or its replay differs from it.
     """
     return replay(
         logfile,

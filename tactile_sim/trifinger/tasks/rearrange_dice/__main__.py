@@ -1,4 +1,4 @@
-"""Draws goals of ``rearrange_dice`` and reads patterns."""
+"""Draw goals of ``rearrange_dice`` and parse patterns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _sample(arguments) -> str:
 
 def _add_commands(subparsers: command.Subparsers) -> None:
     sample = subparsers.add_parser("sample_goal", help="draw a goal and print it as JSON")
-    sample.add_argument("--show", action="store_true", help="show it from above")
+    sample.add_argument("--show", action="store_true", help="show it in a window")
     sample.set_defaults(run=_sample)
     command.add_goal_from_config(subparsers, rearrange_dice.json_goal_from_config)
     template = subparsers.add_parser("create_pattern_template", help="print a pattern without dice")
     template.set_defaults(run=lambda _: utils.create_empty_pattern())
     pattern = subparsers.add_parser("parse_goal_pattern", help="print the goal of a pattern as JSON")
     pattern.add_argument(
-        "infile", type=argparse.FileType("r"), nargs="?", default="-", help="by default stdin"
+        "infile", type=argparse.FileType("r"), nargs="?", default="-", help="pattern file; default: stdin"
     )
     pattern.set_defaults(
         run=lambda arguments: rearrange_dice.goal_to_json(utils.parse_pattern_file(arguments.infile))

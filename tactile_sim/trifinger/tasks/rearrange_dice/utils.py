@@ -1,4 +1,4 @@
-"""Goals of ``rearrange_dice`` as text: ``#`` outside of the arena, ``.`` a free cell, ``X`` a die."""
+"""Goals of ``rearrange_dice`` as text: ``#`` outside the arena, ``.`` free cell, ``X`` die."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAR_FILLED = "X"
 
 
 def create_empty_pattern() -> str:
-    """A pattern without dice: a line for each row of cells."""
+    """Return a pattern without dice, with a line for each row of cells."""
     rows = (
         [
             CHAR_EMPTY if _is_cell_inside_arena((row, column)) else CHAR_OUTSIDE
@@ -32,16 +32,22 @@ def create_empty_pattern() -> str:
 
 
 def create_pattern_template_file(filename: str | PathLike[str]) -> None:
-    """Writes a pattern without dice, to be filled in; what stands below an empty line is not read."""
+    """Write a pattern without dice to a file, to be filled in. Text below an empty line is ignored."""
     with open(filename, "w") as file:
-        file.write(f"{create_empty_pattern()}\n\nFrom the empty line on, nothing is read.\n")
+        file.write(f"{create_empty_pattern()}\n\nText from the empty line on is ignored.\n")
 
 
 def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float]]:
-    """The goal [m] of a pattern's lines; an empty line ends it.
+    """Return the goal of a pattern.
+
+    Args:
+        goal_pattern: Lines of the pattern; an empty line ends it.
+
+    Returns:
+        Positions of the dice in the world [m].
 
     Raises:
-        GoalFileError: a ``RuntimeError``; a row is too long or short, a die is outside, or there are not 25.
+        GoalFileError: The number of rows, columns or dice is wrong, or a die is outside the arena.
     """
     goal = []
     for row, text in enumerate(goal_pattern):
@@ -49,20 +55,20 @@ def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float
         if not line:
             break
         if row >= N_CELLS_PER_ROW:
-            raise GoalFileError(f"the pattern has more than {N_CELLS_PER_ROW} rows")
+            raise GoalFileError(f"pattern: must have at most {N_CELLS_PER_ROW} rows")
         if len(line) != N_CELLS_PER_ROW:
-            raise GoalFileError(f"row {row} of the pattern has {len(line)} characters, not {N_CELLS_PER_ROW}")
+            raise GoalFileError(
+                f"row {row} of the pattern: must have {N_CELLS_PER_ROW} characters, got {len(line)}"
+            )
         for column in (index for index, character in enumerate(line) if character == CHAR_FILLED):
             if not _is_cell_inside_arena((row, column)):
-                raise GoalFileError(
-                    f"a die in row {row}, column {column} of the pattern is outside of the arena"
-                )
+                raise GoalFileError(f"pattern: die in row {row}, column {column} is outside the arena")
             goal.append(_cell_center_position((row, column)))
     if len(goal) != NUM_DICE:
-        raise GoalFileError(f"the pattern has {len(goal)} dice, not {NUM_DICE}")
+        raise GoalFileError(f"pattern: must have {NUM_DICE} dice, got {len(goal)}")
     return goal
 
 
 def parse_pattern_file(f: TextIO) -> list[tuple[float, float, float]]:
-    """The goal [m] of an open file with a pattern; errors as in :func:`parse_pattern`."""
+    """Return the goal of an open pattern file; result and errors as of `parse_pattern`."""
     return parse_pattern(f)
