@@ -12,7 +12,7 @@ from importlib import import_module
 from types import ModuleType
 
 from tactile_sim import CommandError, TactileSimError, __version__, signals
-from tactile_sim.child import end_quickly
+from tactile_sim.child import prepare
 from tactile_sim.commands import Parser
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
     """
     if argv is None:
-        end_quickly()
+        prepare()
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Ctrl-C ends the process at once: an exception is swallowed or turned into another one by libraries
         # that are being imported. A command that has something to clean up makes a StopRequest for it.

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from tactile_sim.child import end_quickly
+from tactile_sim.child import prepare
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.channel import Channel
 from tactile_sim.view.line import Line
@@ -101,5 +101,5 @@ def main(
 
 
 if __name__ == "__main__":
-    end_quickly()
+    prepare()
     sys.exit(main(*sys.argv[1:]))
