@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from tactile_sim import CommandError, TactileSimError, __version__, signals
-from tactile_sim.child import end_quickly
+from tactile_sim.child import prepare
 from tactile_sim.commands import Parser, require_mujoco
 from tactile_sim.errors import readable, suggest
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
     """
     if argv is None:
-        end_quickly()
+        prepare()
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Ctrl-C ends the process at once: an exception is swallowed or turned into another one by libraries
         # that are being imported. A command that has something to clean up makes a StopRequest for it.

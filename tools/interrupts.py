@@ -114,7 +114,10 @@ class Start:
     def interrupt(self, case: Case, limit: float) -> None:
         """Send the signal and note what is wrong with the end."""
         begin = time.monotonic()
-        self.process.send_signal(case.signal)
+        if case.signal == signal.SIGTERM:
+            self.process.terminate()
+        else:  # from a terminal, to all that run in it
+            os.killpg(self.process.pid, case.signal)
         try:
             code = self.process.wait(limit)
             case.exit_time = time.monotonic() - begin

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.child import end_quickly
+from tactile_sim.child import prepare
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.frame_builder import FrameBuilder
@@ -80,5 +80,5 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
 
 
 if __name__ == "__main__":
-    end_quickly()
+    prepare()
     sys.exit(main(*sys.argv[1:]))
