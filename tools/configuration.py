@@ -14,8 +14,8 @@ HEAD = """# Every key of a configuration
 
 An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` tells what is wrong with one. Keys marked
-*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a file it means
-one message per step, with a line in the log.
+*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a
+file it means one message per step, with a line in the log.
 
 | key | default | meaning |
 |---|---|---|

@@ -74,7 +74,7 @@ def run(
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
-        read_sections(file, str(file))
+        read_sections(file, parameters.source_of(file))
     try:
         with roomy():
             rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
