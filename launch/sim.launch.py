@@ -1,6 +1,5 @@
 """The simulation, RViz, a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true."""
 
-import json
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -92,56 +91,52 @@ def existing(name: str, given: dict[str, str]) -> Path:
 
 
 def simulation(given: dict[str, str], recorded: bool) -> Node:
-    """Return the node, whose end shuts everything down.
-
-    Arguments are passed as single parameters: errors then name a parameter and not a temporary file.
-    """
-    overrides = {name: given[name] for name in ("engine",) if given[name]}
+    """Return the node, whose end shuts everything down."""
+    overrides: dict[str, str | float] = {}
     if given["scene"]:
         overrides["scene"] = scene(given["scene"])
+    if given["engine"]:
+        overrides["engine"] = given["engine"]
     if given["real_time_factor"]:
         overrides["real_time_factor"] = number("real_time_factor", given["real_time_factor"])
-    ros_arguments = ["--log-level", given["log_level"]]
-    for file in parameter_files(given):
-        ros_arguments += ["--params-file", str(file)]
-    for name, value in overrides.items():
-        ros_arguments += ["-p", f"{name}:={value}"]
+    files = map(str, parameter_files(given))
     return Node(
         package="tactile_sim",
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
         arguments=["--web"] * (given["web"] == "true") + ["--recorded"] * recorded,
-        ros_arguments=ros_arguments,
+        parameters=[*files, *[overrides] * bool(overrides)],  # rcl refuses an empty mapping
+        ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         on_exit=Shutdown(reason="the simulation has ended"),
     )
 
 
 def scene(name: str) -> str:
-    """Return a scene as the node takes it: an absolute path in quotes for YAML, or a shipped name.
+    """Return a scene as the node takes it: an absolute path or a shipped name.
 
     Raises:
         SceneError: there is no such file.
     """
     path = of_address(name, "scene:=")
     if path.is_file():
-        return json.dumps(str(path.resolve()))
+        return str(path.resolve())
     try:
         share.find("scenes", name)
     except SceneError as error:
         raise SceneError(f"scene:={name}: no such file {path.absolute()}, and {error}") from None
-    return json.dumps(name)
+    return name
 
 
-def number(name: str, text: str) -> str:
-    """Return the text of an argument that must be a number, as YAML reads it.
+def number(name: str, text: str) -> float:
+    """Return the value of an argument that must be a number.
 
     Raises:
         ConfigError: it is not a number.
     """
     try:
-        return repr(float(text))
+        return float(text)
     except ValueError:
         raise ConfigError(f"{name}:={text}: must be a number") from None
 

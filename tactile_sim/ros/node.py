@@ -82,7 +82,7 @@ def run(
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
     for file in parameters.parameter_files(arguments):
         # rcl says less of what is wrong with a file, and takes some wrong ones.
-        read_sections(file, str(file))
+        read_sections(file, parameters.source_of(file))
     recording = start_clock or recorder is not None
     with ExitStack() as stack:
         node = _ros_node(arguments, stack)

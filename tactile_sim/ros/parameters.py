@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -19,12 +20,21 @@ from tactile_sim.config.parameter_file import applies, read_sections
 from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
 
+LAUNCH = "launch arguments"
+"""What errors call parameters that a launch file gives."""
+
 
 def parameter_files(arguments: list[str]) -> list[Path]:
     """The parameter files that ROS arguments name, in order: rcl does not tell where a value came from."""
     return [
         Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
     ]
+
+
+def source_of(file: Path) -> str:
+    """Return what errors call a parameter file; launch files' own values are in a temporary one."""
+    temporary = file.parent == Path(tempfile.gettempdir()) and file.name.startswith("launch_params_")
+    return LAUNCH if temporary else str(file)
 
 
 def read_settings(node: Node, arguments: list[str]) -> Settings:
@@ -36,9 +46,12 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
     values = {name: parameter.value for name, parameter in given.items()}
     base, source, scene = None, "parameters", None
     for file in parameter_files(arguments):
-        for name, keys in read_sections(file, str(file)).items():
+        for name, keys in read_sections(file, source_of(file)).items():
             if applies(name, node.get_fully_qualified_name()) and "scene" in keys:
-                base, source, scene = file.absolute().parent, str(file), keys["scene"]
+                source, scene = source_of(file), keys["scene"]
+                base = None if source == LAUNCH else file.absolute().parent
+    if source != LAUNCH and LAUNCH in map(source_of, parameter_files(arguments)):
+        source += f" and the {LAUNCH}"
     if any(flag in ("-p", "--param") for flag in arguments):
         source += " and the command line"
     # A scene from elsewhere, such as -p scene:=..., has no file to count from.

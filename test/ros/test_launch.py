@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
+
+from tactile_sim.ros.parameters import LAUNCH, source_of  # noqa: E402
+
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = ["config", "params_file", "scene", "engine", "namespace", "real_time_factor"]
 ARGUMENTS += ["rviz", "rviz_config", "web", "record", "bag_path", "log_level"]
@@ -60,18 +64,21 @@ class TestWithLaunch:
 
     def test_arguments_override_params_file_which_overrides_config(self, tmp_path):
         (tmp_path / "mine.yaml").touch()
-        _, (node,) = self.started(
-            config="infant", params_file=str(tmp_path / "mine.yaml"), scene="hand", real_time_factor="1e-1"
-        )
-        words = self.words(node)
-        files = [Path(words[i + 1]).resolve() for i, word in enumerate(words) if word == "--params-file"]
-        assert files == [ROOT / "config/infant.yaml", tmp_path / "mine.yaml"]
-        given = [words[i + 1].split(":=") for i, word in enumerate(words) if word == "-p"]
-        assert {name: yaml.safe_load(value) for name, value in given} == {
-            "scene": "hand",
-            "real_time_factor": 0.1,
-        }
-        assert words.index("-p") > words.index(str(tmp_path / "mine.yaml"))
+        context, (node,) = self.started(
+            config="infant", params_file=str(tmp_path / "mine.yaml"), scene="hand", real_time_factor="1e-1",
+            namespace="left",
+        )  # fmt: skip
+        node._perform_substitutions(context)
+        files = [Path(value) for value, is_file in node._Node__expanded_parameter_arguments if is_file]
+        assert [file.resolve() for file in files[:2]] == [
+            ROOT / "config/infant.yaml",
+            tmp_path / "mine.yaml",
+        ]
+        # Named by the node: rcl prefers such a section to one for all nodes, wherever it stands.
+        [(section, given)] = yaml.safe_load(files[2].read_text()).items()
+        assert section == "/left/tactile_sim"
+        assert given == {"ros__parameters": {"scene": "hand", "real_time_factor": 0.1}}
+        assert source_of(files[2]) == LAUNCH and source_of(files[1]) == str(files[1])
 
     @pytest.mark.parametrize(
         "argument",
