@@ -324,7 +324,7 @@ def attacked(serve, capfd, recwarn):
     assert np.isfinite(bar.time)
     recorder.requests.clear()
     user.set("Reset", True)
-    wait_until(lambda: recorder.requests == [("reset", (None,))])
+    wait_until(lambda: recorder.requests == [("reset", ("",))])
     viewer.notify("still there")
     user.receive_until(lambda: user.shows("still there"))
     attacker.close()

@@ -83,7 +83,7 @@ class Output:
         return set()
 
     newcomers = commanded = lambda self: False
-    publish = greet = report = lambda self, *_: None
+    publish = greet = report = stand = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)
