@@ -19,9 +19,7 @@ from tactile_sim.simulation import Simulation
 
 settings = config.from_mapping({"engine": "press", "press": {"mass": 0.5}})
 simulation = Simulation(settings)
-for _ in range(3000):
-    simulation.prepare()
-    simulation.skip(1)
+simulation.step(3000)
 force = simulation.observe().wrenches[0, :3].tolist()
 
 def error(function, *arguments):

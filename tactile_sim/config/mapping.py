@@ -56,7 +56,8 @@ def from_mapping(
             errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
         elif scene is not None:
             values["scene"] = scene
-    if "scene" not in values and not wrong & {"scene", "engine", engine}:
+    keys_of_engines = any(has_engine(name) for name in wrong)
+    if "scene" not in values and not (keys_of_engines or wrong & {"scene", "engine"}):
         remedy = "name an MJCF or URDF file: 'scene: touch_cube.xml'"
         errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
     _raise(errors)

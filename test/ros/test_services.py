@@ -23,7 +23,7 @@ from tactile_sim.loop.runner import Runner  # noqa: E402
 from tactile_sim.ros.deferred import DeferredService  # noqa: E402
 from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
-from tactile_sim.view import live_world  # noqa: E402
+from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]
 
@@ -55,7 +55,7 @@ def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
         runner.stop()
         thread.join()
     assert [(a.success, a.message) for a in answers] == [(True, "table waved"), (True, "")]
-    assert "wave" in live_world.of_simulation(simulation).actions
+    assert "wave" in scene_of_simulation(simulation).actions
 
 
 @pytest.mark.parametrize(

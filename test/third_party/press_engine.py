@@ -74,7 +74,7 @@ class PressPlugin(EnginePlugin):
 
     def make_commander(self, engine, names, gains, where):
         """Return the commander."""
-        return PressCommander(engine.model, names, gains, where)
+        return PressCommander(engine.model, names)
 
     def make_motion(self, engine, options):
         """Return the motion."""

@@ -9,6 +9,7 @@ from touching import CLASSES, pile, touching
 
 from tactile_sim import TactileSimError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, TouchFunction
+from tactile_sim.skin.responses import PER_LOAD
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
 SCALES = {"*": 0.02}
@@ -21,7 +22,7 @@ def piled():
 
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("touch", TOUCH_FUNCTIONS)
-@pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
+@pytest.mark.parametrize("response", PER_LOAD)
 def test_overridable_methods_agree_with_kernels(piled, cls, touch, response):
     class Plain(cls):
         def get_contacts(self):
