@@ -17,6 +17,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 from tactile_sim.srv import Reset, SetBodyState, Step
 
@@ -85,7 +86,7 @@ class Subscriber:
 
     def __init__(self, process: Child):
         self._process = process
-        rclpy.init()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)  # a signal ends the run with its report
         self._node = Node("soak", start_parameter_services=False, enable_rosout=False)
         self._clients: dict[str, Client] = {}
         self.topics: dict[str, Topic] = {}
