@@ -179,7 +179,7 @@ def _file_of(element: str, *folders: Path) -> Path | None:
     """The file that an element names, in the first of the folders that has it."""
     named = _FILE.search(element)
     files = [Path(os.path.normpath(folder / named[1])) for folder in folders] if named else []
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _written(path: Path, text: str, begin: int, end: int) -> list[_Line]:
