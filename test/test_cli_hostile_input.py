@@ -173,6 +173,15 @@ def test_a_number_that_asks_for_hours_of_work_is_refused(folder, refused, assets
     assert ".xml: <" in refused(parameters())
 
 
+def test_a_file_name_that_is_too_long_is_refused(folder, refused):
+    bodies = f'<include file="{"y" * 10_000}.xml"/>'
+    (folder / "scene.xml").write_text(SCENE.format(assets="", bodies=bodies))
+    assert "scene.xml" in refused(parameters())
+    model = f'<model name="m" file="{"- " * 30_000}.xml"/>'
+    (folder / "scene.xml").write_text(SCENE.format(assets=model, bodies=""))
+    assert "scene.xml" in refused(parameters())
+
+
 def test_files_that_include_each_other_twice_cost_linear_time(folder, refused):
     for number in range(40):
         include = f'<include file="part{number + 1}.xml"/>'

@@ -29,6 +29,8 @@ HEAD = struct.Struct("<BQ")
 """Of a record: what it is and how long."""
 MESSAGE = struct.Struct("<BQHIQQ")
 """The same, and channel, sequence, log time, publish time."""
+SEARCHED = 256 << 20
+"""Bytes that are searched for a first chunk if a file does not begin like an MCAP file."""
 LAST_TIME = (1 << 63) - 1
 """Last log time [ns]: rosbag2 and numpy count it in signed integers."""
 MESSAGE_FIELDS = MESSAGE.size - HEAD.size
@@ -102,7 +104,8 @@ class McapScan:
         with open(self.path, "rb") as file:
             self.size = os.fstat(file.fileno()).st_size
             if file.read(len(MAGIC)) != MAGIC:
-                if self.size < len(MAGIC) or next_chunk(file, len(MAGIC), self.size) == self.size:
+                end = min(self.size, SEARCHED)
+                if self.size < len(MAGIC) or next_chunk(file, len(MAGIC), end) == end:
                     raise BagError(f"{self.path} is not an MCAP file, or an empty one")
                 self._fault(0, "its first bytes are not those of an MCAP file", 0)
             yield from self._records(file, len(MAGIC))

@@ -13,7 +13,7 @@ from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
 from tactile_sim.bag.optional_deps import require
 from tactile_sim.errors import BagError
-from tactile_sim.wire.decode import decoder
+from tactile_sim.wire.decode import Record, decoder, is_row
 from tactile_sim.wire.sources import of_definition
 from tactile_sim.wire.stamps import stamp_of
 from tactile_sim.wire.types import Struct, WireError
@@ -129,9 +129,13 @@ class TopicDecoder:
             BagError: The bytes are not a message of the topic's type.
         """
         try:
-            return self._decoder.decode(data)
+            value = self._decoder.decode(data)
         except WireError as error:
             raise _invalid(message.channel.topic, message.log_time, error) from None
+        if is_row(self.kind):  # of equal numbers, such as a Point, which decodes to an array
+            names = (name for name, _, _ in self.kind.fields)
+            return Record(**dict(zip(names, value.tolist(), strict=True)))
+        return value
 
 
 def require_rows(message: Message) -> None:

@@ -181,7 +181,7 @@ def file_of(element: str, *folders: Path) -> Path | None:
     named = _FILE.search(element)
     name = unescape(named[1]).replace("\\", "/") if named else ""
     files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _written(path: Path, text: str, begin: int, end: int) -> list[_Line]:

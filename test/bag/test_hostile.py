@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import time
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +160,30 @@ def test_any_topic_is_exported_into_the_folder(tmp_path, capsys, topic):
     [made] = (tmp_path / "out").iterdir()
     assert len(made.name) < 128
     assert {path.name for path in tmp_path.iterdir()} == {"b.mcap", "out.npz", "out"}
+
+
+def test_messages_of_numbers_alone_have_fields(tmp_path):
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    data = b"\0\1\0\0" + struct.pack("<3d", 1, 2, 3)
+    text = "float64 x\nfloat64 y\nfloat64 z"
+    file = write(tmp_path / "b.mcap", "/point", "geometry_msgs/msg/Point", text, data)
+    point = bag.read(file)["point"]
+    assert (point.x.tolist(), point.y.tolist(), point.z.tolist()) == ([1], [2], [3])
+    for kind, out in (("npz", "out.npz"), ("parquet", "out")):
+        assert main(["bag", "export", str(file), "--format", kind, "-o", str(tmp_path / out)]) == 0
+    [row] = parquet.read_table(tmp_path / "out/point.parquet").to_pylist()
+    assert (row["x"], row["y"], row["z"]) == (1, 2, 3)
+
+
+def test_a_large_file_of_another_kind_is_not_searched_to_its_end(tmp_path, capsys):
+    file = tmp_path / "zeros.mcap"
+    file.touch()
+    os.truncate(file, 1 << 42)
+    begin = time.monotonic()
+    refused(capsys, "bag", "info", file)
+    assert time.monotonic() - begin < 20
 
 
 def test_fields_with_the_names_of_our_columns_are_kept(tmp_path):
