@@ -34,7 +34,7 @@ from tactile_sim.scenes.urdf import urdf_for_mujoco
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
 
-_MODEL = re.compile(r"<model\b[^>]*>")
+_MODEL = re.compile(r"<model\b[^<>]*>")
 
 
 def load_model(
