@@ -23,6 +23,9 @@ class EngineName(Text):
             raise ValueError(f"cannot be {name!r}{suggest(name, engine_names())}")
         return name
 
+    def __str__(self) -> str:
+        return f"one of {', '.join(engine_names())}"
+
 
 def engine_keys(engine: str) -> dict[str, Key]:
     """Return the plain keys below an engine's name, by full name.

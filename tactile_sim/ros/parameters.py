@@ -16,6 +16,7 @@ from rclpy.parameter import Parameter
 
 from tactile_sim import config
 from tactile_sim.config import Key, Settings
+from tactile_sim.config.engine_keys import EngineName
 from tactile_sim.config.parameter_file import applies, read_sections
 from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
@@ -140,12 +141,12 @@ def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)
-    if isinstance(check, Number | Integer | Choice):
+    if isinstance(check, Number | Integer | Choice | EngineName):
         descriptor.additional_constraints = str(check)
     if isinstance(check, Integer):
         descriptor.integer_range = [IntegerRange(from_value=check.least, to_value=check.most, step=1)]
     elif isinstance(check, Number):
         lower = next(bound for bound in (check.least, check.above, -sys.float_info.max) if bound is not None)
-        upper = next(bound for bound in (check.most, most, sys.float_info.max) if bound is not None)
+        upper = min(bound for bound in (check.most, most, sys.float_info.max) if bound is not None)
         descriptor.floating_point_range = [FloatingPointRange(from_value=float(lower), to_value=float(upper))]
     return descriptor
