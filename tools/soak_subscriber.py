@@ -56,6 +56,8 @@ class Topic:
 
     def __post_init__(self) -> None:
         self.kind = of_class(self.message_type)
+        # Diagnostics go on in wall time while the simulation stands, with the stamp of the state.
+        self.in_wall_time = self.kind.name.startswith("diagnostic_msgs/")
         self.stamped = counts_before_stamp(self.kind) == 0 and not self.latched
 
     def take(self) -> None:
@@ -74,7 +76,7 @@ class Topic:
             self.contents.add(data[12:] if counts_before_stamp(self.kind) == 0 else data)
             return
         if (stamp := stamp_of(self.kind, data)) is not None:
-            self.backwards += stamp <= self.stamp
+            self.backwards += stamp < self.stamp or (stamp == self.stamp and not self.in_wall_time)
             self.stamp = stamp
         if self.has_layout_id:
             frame_id = 16 + struct.unpack_from("<I", data, 12)[0]  # the end of the header's frame_id
