@@ -321,6 +321,7 @@ class Skin(Taxels):
             loads.point[:], loads.normal[:], loads.force[:] = self.positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
             self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
+            self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
 

@@ -217,6 +217,16 @@ def test_loads_of_taxels_have_the_wrench_of_the_engine(case):
     np.testing.assert_allclose(wrench.sum(axis=0)[3:], expected[3:], rtol=0, atol=1e-6 * G * 0.02)
 
 
+EXTREME = [{"thickness": 1e-300}, {"thickness": 1.0}, {"stiffness": 1e15}, {"stiffness": 1e-300}]
+
+
+@pytest.mark.parametrize("layer", EXTREME, ids=str)
+def test_extreme_layers_lose_nothing(layer):
+    readings = on_plate(block(euler="0 0 30"), steps=300, **layer).observe().taxels
+    assert np.isfinite(readings).all()
+    assert readings.sum() == pytest.approx(G, rel=1e-3)
+
+
 def test_lone_needle_between_taxels_loses_nothing():
     needle = """<body pos="0.0017 0.0011 .02"><joint type="slide" axis="0 0 1"/>
         <geom type="capsule" size=".0002 .0198" mass="1"/></body>"""
