@@ -25,7 +25,7 @@ bench: setup
 	@source tools/env.bash && tactile_sim bench
 
 lint: setup
-	@source tools/env.bash && ruff check . && mypy
+	@source tools/env.bash && ruff check . && ruff format --check . && mypy
 
 pictures: setup
 	@tools/pictures.bash

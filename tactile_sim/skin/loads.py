@@ -108,7 +108,6 @@ class Loads:
         """(m,) how many of the two surfaces have a skin, 1 or 2."""
         return self.table["skins"]
 
-
     @property
     def torque(self) -> np.ndarray:
         """(m, 3) on the body about the point, without that of the force, body frame [N m]."""

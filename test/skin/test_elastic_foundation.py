@@ -107,8 +107,10 @@ TRUTHS = {
     "lying cylinder": (
         '<body pos="0 0 .01" euler="90 0 0"><joint type="slide" axis="0 1 0"/>'
         '<geom type="cylinder" size=".01 .02" mass="1"/></body>',
-        lambda x, y: (abs(y) < 0.02)
-        * np.clip((1.5 * 0.01 * G / 0.04 * THICKNESS / STIFFNESS) ** (2 / 3) - x**2, 0, None),
+        lambda x, y: (
+            (abs(y) < 0.02)
+            * np.clip((1.5 * 0.01 * G / 0.04 * THICKNESS / STIFFNESS) ** (2 / 3) - x**2, 0, None)
+        ),
     ),
     # Paraboloid: p = K (a^2 - r^2) / 2R with F = pi K a^4 / 4R.
     "sphere": (
