@@ -27,9 +27,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.drawing.shapes import geom_mesh
 from tactile_sim.feelers import Feelers, Placed, place
 from tactile_sim.feelers.obstacles import covering
+from tactile_sim.geometry.shapes import geom_mesh
 from tactile_sim.simulation import Simulation
 
 try:

@@ -16,8 +16,7 @@ from rich.table import Table
 from tactile_sim import config
 from tactile_sim.ros.markers import Markers
 from tactile_sim.ros.messages import Messages
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 STEPS = 2000
 WARM_UP = 200

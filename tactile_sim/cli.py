@@ -16,6 +16,7 @@ from typing import Any
 from tactile_sim import CommandError, TactileSimError, __version__, signals
 from tactile_sim.child import prepare
 from tactile_sim.commands import Parser, require_mujoco
+from tactile_sim.environment import split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
@@ -111,25 +112,6 @@ def _output_fails() -> bool:
     except OSError:
         return True
     return False
-
-
-def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Separate our arguments from ROS's, which run from ``--ros-args`` to ``--`` or the end.
-
-    Returns:
-        Ours, and what stands between those two.
-    """
-    ours: list[str] = []
-    theirs: list[str] = []
-    inside = False
-    for argument in argv:
-        if argument == "--ros-args":
-            inside = True
-        elif inside and argument == "--":
-            inside = False
-        else:
-            (theirs if inside else ours).append(argument)
-    return ours, theirs
 
 
 def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ class Names:
     What the scene leaves unnamed is named here: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
     ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
     ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``. Body 0 is ``world``. For sensors see
-    `tactile_sim.engines.sensor_layout`.
+    `tactile_sim.scenes.sensor_layout`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.cli import main, split_ros_arguments
-from tactile_sim.commands import require_ros
+from tactile_sim.cli import main
+from tactile_sim.environment import require_ros, split_ros_arguments
 
 ROOT = Path(__file__).parent.parent
 

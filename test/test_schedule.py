@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tactile_sim.schedule import Schedule
+from tactile_sim.simulation.schedule import Schedule
 
 
 @pytest.mark.parametrize("timestep", [0.001, 0.002, 0.003, 1 / 300, 0.0005])

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from tactile_sim import config
-from tactile_sim.body_states import BodyStates
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation import Simulation
-from tactile_sim.taxel_forces import TaxelForces, pad_axes
-from tactile_sim.touched import centres_of_touch
+from tactile_sim.simulation.body_states import BodyStates
+from tactile_sim.simulation.taxel_forces import TaxelForces, pad_axes
+from tactile_sim.simulation.touched import centres_of_touch
 
 SCENE = """
 <mujoco><option timestep="0.002" cone="elliptic"/><worldbody>

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
-from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
 from tactile_sim.registry import ENGINES
+from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.actions import ACTIONS
+from tactile_sim.simulation.actions import ACTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
 HEAD = """# Messages and services
 
 Generated from the files in `msg/` and `srv/`, which are the specification, and from the table of actions in
-`tactile_sim/actions.py`.
+`tactile_sim/simulation/actions.py`.
 """
 FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
 

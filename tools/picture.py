@@ -19,8 +19,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from tactile_sim import config
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 NO_OPENGL = """picture.py: MuJoCo cannot initialise OpenGL. Without a display:
   sudo apt install libegl1 libgl1-mesa-dri    then  MUJOCO_GL=egl python tools/picture.py

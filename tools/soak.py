@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 from soak_subscriber import Disturbances, Fault, Subscriber
 
-from tactile_sim import config, scenes
+from tactile_sim import config
 from tactile_sim.child import Child
 from tactile_sim.commands.demo import free_domain
 from tactile_sim.errors import TactileSimError
@@ -118,7 +118,7 @@ def main() -> int:
     args = parser.parse_args()
     try:
         settings = config.load(args.config)
-        _, model = scenes.configured_scene(settings)
+        _, model = config.configured_scene(settings)
     except TactileSimError as error:
         print(f"soak: error: {error}", file=sys.stderr)
         return 2

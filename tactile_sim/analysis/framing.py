@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.view.bag.markers import TRIANGLES
+from tactile_sim.bag.marker_types import TRIANGLES
 
 NEAR = 2.0
 """Shapes within this many radii of the skin's path are included."""

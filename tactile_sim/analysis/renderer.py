@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.bag.marker_types import CUBE, CYLINDER, SPHERE, TRIANGLES
 from tactile_sim.errors import BagError
 from tactile_sim.frames import to_wxyz
-from tactile_sim.view.bag.markers import CUBE, CYLINDER, SPHERE, TRIANGLES
 
 NO_OPENGL = (
     "--video: requires OpenGL, but MuJoCo cannot initialise it; without a display: "

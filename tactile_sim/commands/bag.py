@@ -8,7 +8,8 @@ import textwrap
 from pathlib import Path
 
 from tactile_sim import signals
-from tactile_sim.commands import counted, new_parser
+from tactile_sim.commands import new_parser
+from tactile_sim.text import counted
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -51,7 +52,7 @@ def _info(args: argparse.Namespace) -> int:
 
     from tactile_sim.analysis.robots import robots
     from tactile_sim.bag.contents import contents
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     with progress("looking through") as told:
         found = contents(args.bag, told)
@@ -107,7 +108,7 @@ def _told(what: str, counts: dict[str, int]) -> str:
 
 def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     with progress("reading") as told, signals.raising():
         done = repair(args.bag, told)
@@ -141,7 +142,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.export import export
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     with progress("exporting") as told:
         done = export(args.bag, out, args.topics or None, told)
@@ -151,7 +152,7 @@ def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
 
 def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.parquet import export, require_pyarrow
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     require_pyarrow()
     with progress("exporting") as told:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, counted, new_parser, shortened
+from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.text import counted, shortened
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

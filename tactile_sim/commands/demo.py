@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live
 
-from tactile_sim import config, scenes
-from tactile_sim.actions import KEYS
+from tactile_sim import config
 from tactile_sim.child import Child
-from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
+from tactile_sim.commands import CONFIG_HELP, new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
+from tactile_sim.environment import require_ros
 from tactile_sim.live_table import Keys, View
 from tactile_sim.signals import StopRequest
+from tactile_sim.simulation.actions import KEYS
 
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
@@ -54,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run until the duration is over, the user quits (0), or the node ends (its exit code, never 0)."""
     settings = config.load(args.config)
-    _, model = scenes.configured_scene(settings)
+    _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getuid())))

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, new_parser
 from tactile_sim.names import topic_token
+from tactile_sim.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation

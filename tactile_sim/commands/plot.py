@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim import signals
-from tactile_sim.commands import counted, new_parser, require_mujoco
+from tactile_sim.commands import new_parser, require_mujoco
 from tactile_sim.errors import BagError
+from tactile_sim.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.analysis.recording import Recording
@@ -89,7 +90,7 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_existing
     from tactile_sim.bag.contents import contents
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     unknown = [name for name in args.figures if name not in FIGURES]
     if unknown:
@@ -119,7 +120,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import MissingTopics
     from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
     files = {name: folder / f"{name}.{args.format}" for name in args.figures or FIGURES}
@@ -149,7 +150,7 @@ def _film(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.recording import Recording
     from tactile_sim.analysis.video import HEIGHT, WIDTH, Video
     from tactile_sim.bag.atomic_write import fresh
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     with progress("reading") as told:
         recording = Recording(args.bag, robot, span, told)

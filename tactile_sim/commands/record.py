@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tactile_sim.commands import new_parser, require_ros
+from tactile_sim.commands import new_parser
+from tactile_sim.environment import require_ros
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from tactile_sim.commands import CONFIG_HELP, new_parser, require_ros, seconds
+from tactile_sim.commands import CONFIG_HELP, new_parser, seconds
+from tactile_sim.environment import require_ros
 from tactile_sim.signals import StopRequest
 
 

@@ -10,8 +10,9 @@ from tactile_sim.config import parameter_file
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
-from tactile_sim.config.mapping import from_mapping, records
+from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
+from tactile_sim.config.scene import configured_scene
 from tactile_sim.config.settings import (
     KEYS,
     MarkerSettings,
@@ -35,6 +36,7 @@ __all__ = [
     "SkinSettings",
     "WebSettings",
     "check_count",
+    "configured_scene",
     "engine_keys",
     "find",
     "from_mapping",
@@ -42,7 +44,6 @@ __all__ = [
     "load",
     "match",
     "match_scales",
-    "records",
     "resolve_feelers",
     "resolve_scales",
 ]

@@ -64,16 +64,6 @@ def from_mapping(
     return _build(Settings, "", values, base=base, source=source, engine_settings=options)
 
 
-def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
-    """Return the validated values of one table of groups, ``gains`` or ``skin.sensor``.
-
-    Arguments and errors as in :func:`from_mapping`.
-    """
-    values, errors = _checked(_flatten({name: mapping}, source), source)
-    _raise(errors)
-    return _records(name, values)
-
-
 def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
     if errors:
         raise errors[0][1] if len(errors) == 1 else ConfigErrors([error for _, error in errors])

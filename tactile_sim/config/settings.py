@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.config.contact_sensors import CONTACT_SENSOR
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
 from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.signal_chain.chain import PARAMETERS
 

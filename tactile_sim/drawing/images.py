@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.drawing.skin_image import SkinImage, mappable
 from tactile_sim.feelers.image import image
-from tactile_sim.feelers.skin_image import SkinImage, mappable
 from tactile_sim.names import topic_token
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 
 class TactileImage(NamedTuple):

@@ -13,12 +13,14 @@ import numpy as np
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mujoco import MujocoEngine
-from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.mujoco.batch import MujocoBatch
+from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import Engine
 from tactile_sim.errors import EngineError
 from tactile_sim.registry import engine_plugin
+from tactile_sim.scenes import compiled, load_scene
+from tactile_sim.scenes.sensor_schema import check_sensors
 
 __all__ = [
     "ContactSensor",
@@ -66,16 +68,10 @@ def load(
         ConfigError: A contact sensor is invalid.
         EngineError: The engine is not installed or rejects the scene.
     """
-    from tactile_sim.config import records
-    from tactile_sim.scenes import compiled, load_scene
-
     if not (isinstance(num_envs, int | np.integer) and 1 <= num_envs <= _MOST_ENVIRONMENTS):
         raise EngineError(f"num_envs: must be an integer from 1 to {_MOST_ENVIRONMENTS}, got {num_envs!r}")
     plugin = engine_plugin(engine)
-    declared = contact_sensors or {}
-    checked = records("contact_sensors", declared, "engines.load")
-    # Sensors without keys are kept, so that the scene rejects them by name.
-    sensors = {name: {} for name in declared} | checked
+    sensors = check_sensors(contact_sensors or {}, "engines.load")
     own = plugin.make_scene(str(scene), None, "engines.load")
     if own is not None:
         spec, model = compiled(own, Path(scene), contact_sensors=sensors)

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from tactile_sim.engines.mjdata_engine import MjDataEngine
-from tactile_sim.engines.mujoco_sensors import MujocoSensors
+from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts, read_contacts
-from tactile_sim.engines.mujoco_sensors import MujocoSensors
+from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
 LARGEST = 1e10

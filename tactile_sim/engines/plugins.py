@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 
 from tactile_sim.engines.batch import Environments
-from tactile_sim.engines.mujoco import MujocoEngine
-from tactile_sim.engines.mujoco_batch import MujocoBatch
+from tactile_sim.engines.mujoco.batch import MujocoBatch
+from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin
 from tactile_sim.engines.protocol import Engine
 
@@ -37,7 +37,7 @@ class MotrixPlugin(EnginePlugin):
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:
         """Return one environment."""
-        from tactile_sim.engines.motrix import MotrixEngine
+        from tactile_sim.engines.motrix.engine import MotrixEngine
 
         return MotrixEngine(spec, model, bodies)
 
@@ -45,6 +45,6 @@ class MotrixPlugin(EnginePlugin):
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
         """Return several environments."""
-        from tactile_sim.engines.motrix_batch import MotrixBatch
+        from tactile_sim.engines.motrix.batch import MotrixBatch
 
         return MotrixBatch(spec, model, num_envs, threads)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.sensor_layout import ContactLayout
+from tactile_sim.scenes.sensor_layout import ContactLayout
 
 
 class Engine(Protocol):

@@ -20,6 +20,5 @@ from tactile_sim.feelers.feelers import FeelerBody, Feelers
 from tactile_sim.feelers.image import image
 from tactile_sim.feelers.placed import Part, Placed
 from tactile_sim.feelers.placement import place
-from tactile_sim.feelers.skin_image import SkinImage, mappable
 
-__all__ = ["FeelerBody", "Feelers", "Part", "Placed", "SkinImage", "image", "mappable", "place"]
+__all__ = ["FeelerBody", "Feelers", "Part", "Placed", "image", "place"]

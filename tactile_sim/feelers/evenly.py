@@ -10,12 +10,12 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.feelers.geom_feelers import GeomFeelers, feeler_geoms, format_remaining, in_body
-from tactile_sim.feelers.maps import own_map
 from tactile_sim.feelers.painted import MOST_PIXELS
-from tactile_sim.feelers.uv_map import SurfacePoints, UvMap, pixels_of
 from tactile_sim.names import Names
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.uv.maps import own_map
+from tactile_sim.uv.uv_map import SurfacePoints, UvMap, pixels_of
 
 AHEAD = 1e-3
 """Distance in front of the surface at which a feeler must be outside the body's other geoms [spacings]."""

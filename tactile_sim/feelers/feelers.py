@@ -13,7 +13,7 @@ from tactile_sim.feelers import reading
 from tactile_sim.feelers.obstacles import covering, tables
 from tactile_sim.feelers.placed import Placed
 from tactile_sim.feelers.thickness import thickness
-from tactile_sim.feelers.tree import Tree, build, join
+from tactile_sim.geometry.rays.tree import Tree, build, join
 from tactile_sim.names import Names
 
 LEAF = 12

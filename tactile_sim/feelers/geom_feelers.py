@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
-from tactile_sim.feelers.uv_map import SurfacePoints
 from tactile_sim.names import Names
 from tactile_sim.skin.placement.merge import colliding_geoms
+from tactile_sim.uv.uv_map import SurfacePoints
 
 MOST_FEELERS = 1_000_000
 """Largest allowed number of feelers of all bodies together."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.drawing.shapes import geom_mesh
-from tactile_sim.feelers.tree import PAD, Tree, build, join
+from tactile_sim.geometry.rays.tree import PAD, Tree, build, join
+from tactile_sim.geometry.shapes import geom_mesh
 
 LEAF = 2
 """Triangles in a leaf of a mesh's tree."""

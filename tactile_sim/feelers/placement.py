@@ -20,11 +20,11 @@ from tactile_sim.feelers.geom_feelers import (
     format_remaining,
     in_body,
 )
-from tactile_sim.feelers.maps import painted_map
 from tactile_sim.feelers.painted import brightness
 from tactile_sim.feelers.placed import Part, Placed
-from tactile_sim.feelers.uv_map import SurfacePoints, UvMap, mesh_uv
 from tactile_sim.names import Names
+from tactile_sim.uv.maps import painted_map
+from tactile_sim.uv.uv_map import SurfacePoints, UvMap, mesh_uv
 
 LENGTH = 0.1
 """Default length of a white feeler [m]."""

@@ -6,7 +6,9 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.feelers.obstacles import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
-from tactile_sim.feelers.rays import (
+from tactile_sim.geometry.rays.hfield import hit_hfield
+from tactile_sim.geometry.rays.mesh import hit_mesh, misses_box
+from tactile_sim.geometry.rays.primitives import (
     intersect_box,
     intersect_capsule,
     intersect_cylinder,
@@ -14,9 +16,7 @@ from tactile_sim.feelers.rays import (
     intersect_plane,
     intersect_sphere,
 )
-from tactile_sim.feelers.rays_hfield import hit_hfield
-from tactile_sim.feelers.rays_mesh import hit_mesh, misses_box
-from tactile_sim.feelers.tree import BEGIN, END, SKIP
+from tactile_sim.geometry.rays.tree import BEGIN, END, SKIP
 
 BODY = np.dtype(
     [

@@ -7,9 +7,9 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.feelers.obstacles import BOX, HFIELD, Meshes
-from tactile_sim.feelers.rays import intersect_box
-from tactile_sim.feelers.rays_mesh import cross_mesh
 from tactile_sim.feelers.reading import intersect
+from tactile_sim.geometry.rays.mesh import cross_mesh
+from tactile_sim.geometry.rays.primitives import intersect_box
 
 JUST = 1e-4
 """Depth below the surface at which the body must have begun, as a fraction of the depth of interest; on the

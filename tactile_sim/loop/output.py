@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Protocol
 
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Snapshot
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from tactile_sim.engines import EngineTopic
 from tactile_sim.registry import engine_plugin
 from tactile_sim.ros import cdr
 from tactile_sim.ros.sensor_messages import Topic
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 
 def engine_topics(simulation: Simulation) -> Iterator[tuple[str, Topic]]:

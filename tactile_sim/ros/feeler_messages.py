@@ -9,8 +9,7 @@ import numpy as np
 from tactile_sim.msg import TactileArray, TactileLayout
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 
 class FeelerMessages:

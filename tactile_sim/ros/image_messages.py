@@ -12,8 +12,7 @@ from tactile_sim.drawing.images import TactileImage, tactile_images
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.sensor_messages import Topic
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 
 def image_topics(simulation: Simulation) -> Iterator[Topic]:

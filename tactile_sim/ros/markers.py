@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.ros import cdr
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 _LEVELS = 9
 """Feelers are coloured in so many steps: those of one colour are one marker."""
@@ -49,7 +49,15 @@ class Markers:
             self._radius = settings.contact_radius
             self._template = self._make_template()
         positions = snapshot.contacts.position
-        ends, parts = snapshot.force_arrows(settings.force_scale)
+        engine = self._simulation.engine
+        ends, parts = force_arrows(
+            snapshot.contacts.values,
+            engine.body_positions,
+            engine.body_rotations,
+            self._simulation.skin_bodies,
+            snapshot.wrenches,
+            settings.force_scale,
+        )
         # What was drawn before goes away as the new comes, so that nothing outlives its contact.
         first = 2 if len(positions) else 1
         keys = np.empty((first + len(ends), 4), np.int32)

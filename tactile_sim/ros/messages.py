@@ -18,9 +18,8 @@ from tactile_sim.frames import relative_poses, to_xyzw
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
-from tactile_sim.simulation import Simulation
+from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS
-from tactile_sim.snapshot import Snapshot
 
 _POINT_FIELDS = [
     *((name, 4 * k, "<f4", PointField.FLOAT32) for k, name in enumerate("x y z intensity fx fy fz".split())),

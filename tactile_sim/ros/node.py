@@ -18,10 +18,9 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import compilation, config
-from tactile_sim.cli import split_ros_arguments
-from tactile_sim.commands import counted, require_ros
 from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
+from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import BagError, ConfigError, TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
@@ -35,6 +34,7 @@ from tactile_sim.ros.transport import roomy
 from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
+from tactile_sim.text import counted
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
 

@@ -30,8 +30,7 @@ from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
 """Sent before the others at every instant, so that nobody gets data of a time or frame not yet heard of."""

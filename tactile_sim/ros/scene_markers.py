@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.frames import to_xyzw
+from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.ros import cdr
 
 PLANE_EXTENT = 10.0

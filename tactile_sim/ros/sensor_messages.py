@@ -15,8 +15,7 @@ from tactile_sim.frames import to_xyzw
 from tactile_sim.msg import ContactSensor, TactileArray
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 _ROWS: dict[mjtSensor, tuple[type, str, str]] = {
     mjtSensor.mjSENS_VELOCIMETER: (Vector3Stamped, "vector", "here"),

@@ -10,11 +10,11 @@ from typing import Any
 from geometry_msgs.msg import Pose, Twist
 from rclpy.node import Node
 
-from tactile_sim.actions import ACTIONS
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.ros.deferred import DeferredService
 from tactile_sim.ros.rows import as_time, pose_row, twist_row
+from tactile_sim.simulation.actions import ACTIONS
 
 ROWS = {Pose: pose_row, Twist: twist_row}
 

@@ -1,12 +1,5 @@
-"""Scenes, MJCF or URDF, with what a configuration adds to them; what is wrong with one is told in a line."""
+"""Scenes from MJCF or URDF, with additions such as contact sensors; each error of a scene takes one line."""
 
-from tactile_sim.scenes.loading import (
-    compiled,
-    configured_scene,
-    find_scene,
-    load_model,
-    load_scene,
-    load_spec,
-)
+from tactile_sim.scenes.loading import compiled, find_scene, load_model, load_scene, load_spec
 
-__all__ = ["compiled", "configured_scene", "find_scene", "load_model", "load_scene", "load_spec"]
+__all__ = ["compiled", "find_scene", "load_model", "load_scene", "load_spec"]

@@ -10,7 +10,10 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.config.contact_sensors import (
+from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.names import Names, topic_token
+from tactile_sim.scenes.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, unnamed_sensor
+from tactile_sim.scenes.sensor_schema import (
     CONTACT_SENSOR,
     FIELDS,
     FIRST,
@@ -19,9 +22,6 @@ from tactile_sim.config.contact_sensors import (
     SECOND,
     sides,
 )
-from tactile_sim.engines.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, unnamed_sensor
-from tactile_sim.errors import ConfigError, SceneError, suggest
-from tactile_sim.names import Names, topic_token
 from tactile_sim.schema import Check, Ordered
 
 _CONTACT = mujoco.mjtSensor.mjSENS_CONTACT
@@ -44,7 +44,7 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
     Args:
         spec: the scene.
-        table: checked keys of each sensor by name, see `tactile_sim.config.contact_sensors`.
+        table: checked keys of each sensor by name, see `tactile_sim.scenes.sensor_schema`.
         where: how errors call the table: file and key.
 
     Raises:

@@ -7,17 +7,14 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
-import numpy as np
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.engines.sensor_layout import ALL_BITS
-from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
+from tactile_sim.errors import SceneError, suggest
 from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import (
     NOT_CONTENT,
@@ -30,9 +27,6 @@ from tactile_sim.scenes.faults import (
 from tactile_sim.scenes.references import check_references
 from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
 from tactile_sim.scenes.urdf import urdf_for_mujoco
-
-if TYPE_CHECKING:
-    from tactile_sim.config import Settings
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
 
@@ -99,55 +93,6 @@ def compiled(
     if gains:
         hold_keyframes(model)
     return spec, model
-
-
-def configured_scene(
-    settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
-) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    """Return the scene of a configuration, as written (None: unknown) and as compiled.
-
-    Args:
-        settings: the configuration.
-        made: a scene made in Python, in place of the file; a spec is copied.
-
-    Raises:
-        SceneError: the scene cannot be loaded or compiled.
-        ConfigError: a contact sensor of the configuration does not fit the scene.
-    """
-    if isinstance(made, mujoco.MjModel):
-        return None, _check_compiled(made, settings)
-    if made is not None:
-        return compiled(
-            made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
-        )
-    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
-    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
-    if spec is None:
-        return load_scene(
-            settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
-        )
-    return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
-
-
-def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
-    """Return a compiled model if it can be used as it is: nothing can be added to it."""
-    if settings.engine != "mujoco":
-        raise EngineError(
-            f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
-        )
-    for key in ("contact_sensors", "gains"):
-        if getattr(settings, key):
-            raise ConfigError(
-                f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
-            )
-    contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
-    partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
-    if len(partial):
-        raise SceneError(
-            f"{settings.scene}: contact sensor {model.sensor(partial[0]).name!r} does not record all data "
-            "fields, and none can be added to a compiled model; pass its MjSpec"
-        )
-    return model
 
 
 def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import mujoco
 import numpy as np
 
-from tactile_sim.config import match
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
 from tactile_sim.scenes.drives import EFFORT, POSITION, SCALAR, VELOCITY, Drive, leaders, read_drives
 
 PREFIX = "gains/"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.solids import MESH, PLANE, entry
-from tactile_sim.skin.triangle_bins import highest_below
+from tactile_sim.geometry.solids import MESH, PLANE, entry
+from tactile_sim.geometry.triangle_bins import highest_below
 
 FACING = 0.2
 """Least cosine of the outward normal of a point with the direction to the other surface."""

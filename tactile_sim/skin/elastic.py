@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.geometry.solids import MESH, Solids
+from tactile_sim.geometry.triangle_bins import bin_triangles
+from tactile_sim.geometry.vectors import cross, dot
 from tactile_sim.skin.contact_area import Others, contact_points, taxels_around
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 from tactile_sim.skin.patches import TaxelIndex, find_nearest
 from tactile_sim.skin.quadrature import Quadrature
-from tactile_sim.skin.solids import MESH, Solids
-from tactile_sim.skin.triangle_bins import bin_triangles
-from tactile_sim.skin.vectors import cross, dot
 from tactile_sim.skin.winkler import balance
 
 APART = 0.7

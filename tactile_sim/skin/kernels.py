@@ -6,7 +6,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
-from tactile_sim.skin.curvature import effective_radius
+from tactile_sim.geometry.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
 from tactile_sim.skin.responses import spread
 from tactile_sim.skin.shares import gather

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.grid import cell_size, sort_into_cells
+from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 FACING = 0.3
 """A taxel whose outward normal has this cosine or more with the load's direction is on the other side."""

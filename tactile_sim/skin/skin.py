@@ -9,6 +9,7 @@ import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.geometry.solids import solids
 from tactile_sim.skin import kernels
 from tactile_sim.skin.elastic import Layer, add_readings
 from tactile_sim.skin.hertz import STIFFNESS
@@ -18,7 +19,6 @@ from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.quadrature import quadrature
 from tactile_sim.skin.responses import DISTANCES, ELASTIC, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
 from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
-from tactile_sim.skin.solids import solids
 from tactile_sim.skin.taxels import Taxels, choose
 
 THICKNESS = 2e-3

@@ -11,9 +11,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.skin import kernels
-from tactile_sim.skin.curvature import geom_table
 from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.placement import even, mimo
 from tactile_sim.skin.placement.merge import Placement, merge, separate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.mujoco import MujocoEngine
+from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.observation import push_sensors
 from tactile_sim.trifinger.physics.fingers import FingerPhysics

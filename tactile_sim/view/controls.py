@@ -9,7 +9,7 @@ class Controls(Protocol):
     """Receives requests."""
 
     def ask(self, action: str, *arguments: Any) -> None:
-        """Request one of `tactile_sim.actions.ACTIONS` and return at once.
+        """Request one of `tactile_sim.simulation.actions.ACTIONS` and return at once.
 
         The result appears in later frames or as a notice.
         """

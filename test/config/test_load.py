@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tactile_sim import ConfigError, config, scenes, share
+from tactile_sim import ConfigError, config, share
 from tactile_sim.names import Names
 
 
@@ -14,7 +14,7 @@ def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.
 @pytest.mark.parametrize("name", share.names("config"))
 def test_every_shipped_configuration_fits_its_scene(name):
     settings = config.load(name)
-    _, model = scenes.configured_scene(settings)
+    _, model = config.configured_scene(settings)
     assert config.resolve_scales(settings, model, Names(model))
 
 

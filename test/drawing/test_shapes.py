@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from tactile_sim.drawing.shapes import geom_colors
+from tactile_sim.geometry.shapes import geom_colors
 
 SCENE = """
 <mujoco>

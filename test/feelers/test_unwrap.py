@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from tactile_sim.feelers.raster import fill
-from tactile_sim.feelers.unwrap import unwrap
+from tactile_sim.uv.raster import fill
+from tactile_sim.uv.unwrap import unwrap
 
 
 def staircase() -> np.ndarray:

@@ -15,7 +15,6 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.actions import ACTIONS, Action  # noqa: E402
 from tactile_sim.errors import TactileSimError  # noqa: E402
 from tactile_sim.loop.output import Terminal  # noqa: E402
 from tactile_sim.loop.requests import Requests  # noqa: E402
@@ -23,6 +22,7 @@ from tactile_sim.loop.runner import Runner  # noqa: E402
 from tactile_sim.ros.deferred import DeferredService  # noqa: E402
 from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
+from tactile_sim.simulation.actions import ACTIONS, Action  # noqa: E402
 from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]

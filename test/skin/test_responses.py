@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 from tactile_sim import ConfigError
 from tactile_sim.config import KEYS
 from tactile_sim.engines import MujocoEngine
+from tactile_sim.geometry.curvature import effective_radius, geom_table
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
-from tactile_sim.skin.curvature import effective_radius, geom_table
 from tactile_sim.skin.hertz import STIFFNESS
 
 PLATE = '<geom type="box" size=".02 .02 .005"/>'

@@ -12,8 +12,7 @@ from tactile_sim.engines import Contacts
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges.topic import BridgeTopic
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Simulation, Snapshot
 
 POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
 """First columns of what the form is filled with."""

@@ -9,10 +9,9 @@ from tactile_msgs.msg import TactileContacts, TactileState
 
 from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges.topic import BridgeTopic
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
-from tactile_sim.taxel_forces import TaxelForces
-from tactile_sim.touched import centres_of_touch
+from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.simulation.touched import centres_of_touch
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:

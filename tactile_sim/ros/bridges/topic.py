@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tactile_sim.snapshot import Snapshot
+from tactile_sim.simulation import Snapshot
 
 
 class BridgeTopic(NamedTuple):

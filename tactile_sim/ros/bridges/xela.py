@@ -10,9 +10,8 @@ from xela_server_ros2.msg import SensStream
 from tactile_sim.errors import ConfigError
 from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges.topic import BridgeTopic
-from tactile_sim.simulation import Simulation
-from tactile_sim.snapshot import Snapshot
-from tactile_sim.taxel_forces import TaxelForces
+from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation.taxel_forces import TaxelForces
 
 RESOLUTION = 0.001
 """One step of a raw value [N]."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.grid import cell_size, sort_into_cells
+from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 ROUNDS = 80
 REACH = 2.0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim.compilation import kernel
-from tactile_sim.engines.mujoco import first_bad
+from tactile_sim.engines.mujoco.engine import first_bad
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.trifinger.physics.drag import Drag, add_drag, limit_speed
 from tactile_sim.trifinger.physics.rules import Rules, apply_rules

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from tactile_sim.bag.marker_types import ADD, CUBE, CYLINDER, SPHERE, TRIANGLES
 from tactile_sim.view.content import Shape
 from tactile_sim.view.scene import primitives
 
-ADD = 0
-CUBE, SPHERE, CYLINDER, TRIANGLES = 1, 2, 3, 11
-"""Actions and types of visualization_msgs/Marker."""
 _PRIMITIVES = {CUBE: primitives.box, SPHERE: primitives.ellipsoid, CYLINDER: primitives.cylinder}
 
 

@@ -108,7 +108,7 @@ def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) ->
     Raises:
         Stopped: A signal came while the bag was read.
     """
-    from tactile_sim.commands.progress import progress
+    from tactile_sim.progress import progress
 
     with StopRequest() as stop:
         with progress(f"reading {path}") as show:

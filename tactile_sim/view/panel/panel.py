@@ -11,7 +11,7 @@ from threading import Lock, Timer
 import numpy as np
 from viser import GuiApi, GuiImageHandle
 
-from tactile_sim.actions import ACTIONS
+from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs

@@ -25,7 +25,7 @@ COUNT_INTERVAL = 0.05
 
 
 class RequestSender:
-    """Sends the requests of browsers to the simulation, see `tactile_sim.actions`."""
+    """Sends the requests of browsers to the simulation, see `tactile_sim.simulation.actions`."""
 
     def __init__(self, connection: Connection):
         self._connection = connection

@@ -8,9 +8,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config import Settings
-from tactile_sim.simulation import Simulation
+from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS
-from tactile_sim.snapshot import Snapshot
 from tactile_sim.view.process.shared_frame import update_record
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION

@@ -10,11 +10,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.actions import ACTIONS
 from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
+from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.skin import Skin
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 from tactile_sim.view.scene import primitives

@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 
 from tactile_sim.errors import SceneError
-from tactile_sim.feelers.primitive_uv import BoxMap, RoundMap
-from tactile_sim.feelers.unwrap import unwrap
-from tactile_sim.feelers.uv_map import Triangles, UvMap, mesh_corners, mesh_uv
 from tactile_sim.names import Names
 from tactile_sim.skin.placement.shapes import GEOM, KINDS, UNFIT
+from tactile_sim.uv.primitive_uv import BoxMap, RoundMap
+from tactile_sim.uv.unwrap import unwrap
+from tactile_sim.uv.uv_map import Triangles, UvMap, mesh_corners, mesh_uv
 
 TRIAL = 512
 """Side of the image that is used to detect overlapping parts of a map [pixels]."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
-from tactile_sim.engines.sensor_layout import (
+from tactile_sim.errors import EngineError, suggest
+from tactile_sim.scenes.sensor_layout import (
     MujocoLayout,
     complete_layout,
     contact_layout,
     is_contact,
     sensor_names,
 )
-from tactile_sim.errors import EngineError, suggest
 
 
 class MujocoSensors:

@@ -7,10 +7,10 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.mujoco_sensors import MujocoSensors
-from tactile_sim.engines.sensor_layout import sensor_names
+from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
+from tactile_sim.scenes.sensor_layout import sensor_names
 
 _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tactile_sim.compilation import kernel
-from tactile_sim.feelers.primitive_uv import SIDES
+from tactile_sim.uv.primitive_uv import SIDES
 
 ROW = 1.15
 """Width of the map relative to the side of a square with the area of all charts."""

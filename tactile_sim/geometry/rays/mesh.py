@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.feelers.tree import BEGIN, END, SKIP
+from tactile_sim.geometry.rays.tree import BEGIN, END, SKIP
 
 HUGE = 1e200
 """Replaces 1 / 0, so that its product with 0 is 0."""
@@ -22,7 +22,7 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
         u, v, w: Unit direction.
         first, last: The mesh's nodes are [first, last) of boxes and links.
         closed: Whether the mesh has an inside.
-        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        boxes, links: Trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
 
@@ -63,7 +63,7 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
         x, y, z: Origin of the ray in the frame of the mesh [m].
         u, v, w: Unit direction.
         first, last: The mesh's nodes are [first, last) of boxes and links.
-        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        boxes, links: Trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
         count: Whether the crossing number is needed; if False, the search ends at the nearest crossing.

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import mujoco
 
-from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 
 COMPLETE = "tactile_sim/complete/"
 """Name prefix of added sensors that measure all fields; the id of the scene's own sensor follows."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.feelers.spread import over_cylinder
-from tactile_sim.feelers.uv_map import SurfacePoints, Triangles, UvMap, centres
 from tactile_sim.skin.placement import even
 from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.uv.spread import over_cylinder
+from tactile_sim.uv.uv_map import SurfacePoints, Triangles, UvMap, centres
 
 SIDES = np.array(
     [

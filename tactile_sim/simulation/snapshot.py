@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
 
 if TYPE_CHECKING:
@@ -97,18 +96,6 @@ class Snapshot:
         engine = self.simulation.engine
         return self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
-        )
-
-    def force_arrows(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
-        engine, contacts = self.simulation.engine, self.contacts
-        return force_arrows(
-            contacts.values,
-            engine.body_positions,
-            engine.body_rotations,
-            self.simulation.skin_bodies,
-            self.wrenches,
-            scale,
         )
 
     @property

@@ -10,7 +10,7 @@ from tactile_sim.skin import TOUCH_FUNCTIONS
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
-    from tactile_sim.snapshot import Snapshot
+    from tactile_sim.simulation.snapshot import Snapshot
 
 
 class TaxelForces:

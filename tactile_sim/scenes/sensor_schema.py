@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tactile_sim.schema import Check, Choice, Integer, Ordered, Text
+from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.schema import Check, Choice, Integer, Ordered, Text, check_characters, shown
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
 """Fields of a contact, in their order."""
@@ -25,6 +26,33 @@ CONTACT_SENSOR: dict[str, Check] = {
     "reduce": Choice(REDUCTIONS),
 }
 """Check of each key."""
+
+
+def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
+    """Return the checked keys of contact sensors by name.
+
+    Args:
+        sensors: Keys of each sensor by its name, as below ``contact_sensors`` in a configuration.
+        where: Beginning of errors.
+
+    Raises:
+        ConfigError: A key is unknown or its value invalid.
+    """
+    checked: dict[str, dict[str, Any]] = {}
+    for name, keys in sensors.items():
+        place = f"{where}: contact_sensors.{name}"
+        if not isinstance(name, str) or not isinstance(keys, Mapping):
+            raise ConfigError(f"{place}: needs a name and keys below it, got {shown(keys)}")
+        checked[name] = {}
+        for key, value in keys.items():
+            if key not in CONTACT_SENSOR:
+                raise ConfigError(f"{place}: unknown key {key!r}{suggest(str(key), CONTACT_SENSOR)}")
+            try:
+                check_characters(name)
+                checked[name][key] = CONTACT_SENSOR[key](value)
+            except ValueError as error:
+                raise ConfigError(f"{place}.{key}: {error}") from None
+    return checked
 
 
 def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mjdata_engine import LARGEST, keyframe_id
-from tactile_sim.engines.motrix_boundary import engine_errors, motrixsim
-from tactile_sim.engines.motrix_contacts import WIDTH, read_raw
-from tactile_sim.engines.motrix_limits import PartialSensors, unsupported_features, unsupported_sensors
-from tactile_sim.engines.motrix_model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix_reduce import find, lengths, matches, slot_columns
-from tactile_sim.engines.motrix_scene import has_net_force, pairs_that_may_touch
-from tactile_sim.engines.sensor_layout import ALL_BITS, contact_layout, is_contact
+from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
+from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
+from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
+from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
+from tactile_sim.engines.motrix.reduce import find, lengths, matches, slot_columns
+from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
+from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 

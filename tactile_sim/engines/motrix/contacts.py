@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.engines.motrix_scene import SLOTS
+from tactile_sim.engines.motrix.scene import SLOTS
 
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
 """First columns of the fields in a slot, and the number of values in it."""

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import config, engines
-from tactile_sim.config import Settings, resolve_feelers, resolve_scales
+from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_scales
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
@@ -20,13 +20,12 @@ from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located,
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
-from tactile_sim.scenes import configured_scene
-from tactile_sim.schedule import Schedule
-from tactile_sim.sensor_frames import SensorFrames
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.schedule import Schedule
+from tactile_sim.simulation.sensor_frames import SensorFrames
+from tactile_sim.simulation.snapshot import Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
-from tactile_sim.snapshot import Snapshot
 
 PUSH_DURATION = 0.1
 """Time over which the force of a push acts [s]."""

@@ -8,9 +8,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.motrix_boundary import captured_output, engine_errors, ignored_features, motrixsim
-from tactile_sim.engines.motrix_contacts import WIDTH
-from tactile_sim.engines.motrix_scene import (
+from tactile_sim.engines.motrix.boundary import captured_output, engine_errors, ignored_features, motrixsim
+from tactile_sim.engines.motrix.contacts import WIDTH
+from tactile_sim.engines.motrix.scene import (
     MOTOR,
     NET,
     PAIR,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.grid import cell_size, sort_into_cells
+from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 APART = 0.8
 """Least distance between points [spacings]. Random points that keep a distance d to all earlier ones have a
@@ -90,7 +90,7 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         face: (n,) the triangle of each candidate.
         order: (n,) order in which candidates are considered.
         distance: Least distance [m].
-        cell, corner, shape, first, sorted_points: Grid of `tactile_sim.skin.grid`.
+        cell, corner, shape, first, sorted_points: Grid of `tactile_sim.geometry.grid`.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

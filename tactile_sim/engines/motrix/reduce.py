@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.config.contact_sensors import REDUCTIONS
-from tactile_sim.engines.motrix_contacts import RawContacts
-from tactile_sim.engines.sensor_layout import WIDTHS, MujocoLayout
+from tactile_sim.engines.motrix.contacts import RawContacts
+from tactile_sim.scenes.sensor_layout import WIDTHS, MujocoLayout
+from tactile_sim.scenes.sensor_schema import REDUCTIONS
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
 """First columns of the fields in a slot in MuJoCo's order, and the number of columns."""

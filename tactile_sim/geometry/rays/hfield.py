@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.feelers.rays import intersect_box
+from tactile_sim.geometry.rays.primitives import intersect_box
 
 
 @kernel(error_model="numpy")

@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from tactile_sim.drawing import colors
 from tactile_sim.feelers.geom_feelers import in_body
-from tactile_sim.feelers.maps import can_have_map, own_map
 from tactile_sim.skin import Skin
+from tactile_sim.uv.maps import can_have_map, own_map
 
 BACKGROUND = 56
 """Grey level outside the map; the colours of readings start at black."""

@@ -17,8 +17,8 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import SceneError
-from tactile_sim.feelers.raster import fill
-from tactile_sim.feelers.spread import over_triangles
+from tactile_sim.uv.raster import fill
+from tactile_sim.uv.spread import over_triangles
 
 MOST_REPEATS = 2**20
 """Largest number of repeats of the image that all triangles of a mesh may span, beyond one for each."""

@@ -1,0 +1,1 @@
+"""MotrixSim behind the engine protocol."""

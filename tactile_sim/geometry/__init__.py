@@ -1,0 +1,1 @@
+"""Shapes, surfaces and rays: geometry without skins or feelers."""

@@ -1,0 +1,1 @@
+"""UV maps: where the points of a surface lie in an image."""
