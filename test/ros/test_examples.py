@@ -76,3 +76,16 @@ def test_the_cpp_listener_is_a_package_that_builds_and_hears_the_skin(ros, tmp_p
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE)
+
+
+def test_lock_step_and_reading_its_bag_give_the_weight(ros):
+    node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "lockstep:=true")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "lock_step.py"],
+        env=ros.environment, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert "at 1.00 s the skin feels 9.81 N" in done.stdout, done.stderr
+    ros.output(node)
+    read = [sys.executable, EXAMPLES / "read_bag.py", ros.folder / "bag"]
+    done = subprocess.run(read, env=ros.environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert "602 taxels" in done.stdout and "cube: " in done.stdout, done.stderr

@@ -1,0 +1,21 @@
+"""A touch function of one's own: the power that friction turns into heat at each taxel."""
+
+from tactile_sim import Simulation
+from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
+from tactile_sim.skin.loads import friction, slip
+
+
+def heat(loads):
+    """Return the heat of m loads (m, 1) [W]: force of friction times speed of slip."""
+    return abs((friction(loads) * slip(loads)).sum(axis=1, keepdims=True))
+
+
+TOUCH_FUNCTIONS["heat"] = TouchFunction(channels=1, unit="W", evaluate=heat)
+
+skin = {"scales": {"cube": 0.01}, "touch_function": "heat"}
+simulation = Simulation({"scene": "touch_cube.xml", "skin": skin})
+most = 0.0
+for _ in range(100):
+    simulation.step(5)
+    most = max(most, simulation.observe().taxels.sum())
+print(f"at most {most:.2f} W while the cube lands")

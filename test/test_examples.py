@@ -1,0 +1,48 @@
+"""The programs in examples/ that need no ROS print what physics says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+WITH_ROS = {"reflex", "lock_step", "read_bag"}
+"""Run by test/ros/test_examples.py."""
+PRINTED = {
+    "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
+    "own_robot": {r"left: (\S+) N": (5.0, 0.05), r"right: (\S+) N": (5.0, 0.05)},
+    "own_touch_function": {r"at most (\S+) W": (2.5, 2.4)},
+    "sensor_stages": {r"delay (\S+) ms": (50.0, 0.0), r"true (\S+) N": (9.81, 0.01)},
+    "contact_sensors": {r"net force (\S+) N": (9.81, 0.01)},
+    "feelers": {r"after (\S+) s": (0.14, 0.01), r"(\d+) feelers": (50, 49)},
+    "reflex_without_ros": {r"feel (\S+),": (0.35, 0.3)},
+    "trifinger": {r"of a joint (\S+) rad": (0.0, 0.05)},
+    "mimo": {r"feel (\S+) N": (4.905, 0.01)},
+}
+"""Patterns of what each program prints, with the number that is expected and its tolerance."""
+
+
+def test_every_program_is_run_by_a_test():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == WITH_ROS | set(PRINTED)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_every_program_is_shorter_than_60_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 60
+
+
+@pytest.mark.parametrize("name", sorted(PRINTED))
+def test_a_program_prints_the_expected_number(name, tmp_path):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    for pattern, (expected, tolerance) in PRINTED[name].items():
+        found = re.search(pattern, done.stdout)
+        assert found, done.stdout
+        np.testing.assert_allclose(float(found[1]), expected, atol=tolerance)
