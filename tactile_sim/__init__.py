@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
     from tactile_sim.skin import Skin
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "BagError",
