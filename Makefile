@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 export PYTHON SCENE DURATION
 
-.PHONY: help setup demo test bench lint pictures
+.PHONY: help setup demo test bench lint docs pictures
 
 help:
 	@echo "make demo    watch a cube feel a table (SCENE=infant for another scene, DURATION=5 to stop after 5 s)"
 	@echo "make test    the whole test suite (TESTS='test/skin -k box' for a part)"
 	@echo "make bench   what a step and its messages cost"
 	@echo "make lint    ruff and mypy"
+	@echo "make docs    the documentation as a site: build/docs/index.html"
 	@echo "make pictures  every picture of the README and the documentation, drawn anew"
 	@echo "make setup   the environment alone: .venv; then: source tools/env.bash"
 
@@ -26,6 +27,9 @@ bench: setup
 
 lint: setup
 	@source tools/env.bash && ruff check . && ruff format --check . && mypy
+
+docs: setup
+	@tools/docs.bash
 
 pictures: setup
 	@tools/pictures.bash

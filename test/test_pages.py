@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -52,6 +53,14 @@ def test_links_lead_somewhere(page):
 def test_the_index_names_every_page():
     named = set(re.findall(r"\]\(([\w]+\.md)\)", text("index.md")))
     assert named == {page.name for page in PAGES} - {"index.md"}
+
+
+def test_every_name_of_the_python_reference_exists():
+    names = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", text("api.rst"), re.MULTILINE)
+    assert len(names) > 10
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), attribute)), name
 
 
 def test_the_map_of_the_house_names_every_folder():

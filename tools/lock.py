@@ -19,6 +19,7 @@ ROS = "# Only where no ROS is sourced:\n"
 LISTS = ("core", "analysis", "motrix", "dev")
 ALONE = ("trifinger",)
 """Lists of packages that are installed without their dependencies."""
+DOCS = Path(__file__).parents[1] / "docs"
 PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 
@@ -75,8 +76,17 @@ def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield f"{name}=={package['version']}{marker}{digests}\n"
 
 
+def lock_docs() -> None:
+    """Pin what builds the documentation, which `make docs` installs beside the rest."""
+    command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0]]
+    command += ["--generate-hashes", "--no-annotate", "--custom-compile-command", "python tools/lock.py"]
+    command += ["requirements.in", "--output-file", "requirements.txt"]
+    subprocess.run(command, check=True, cwd=DOCS)
+
+
 def main() -> None:
-    """Write the lock."""
+    """Write the locks."""
+    lock_docs()
     everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
     common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()
     without_ros = {name: package for name, package in everything.items() if name in common}
