@@ -14,7 +14,7 @@ from tactile_sim.snapshot import Snapshot
 
 
 class FeelerMessages:
-    """Makes the messages of one simulation's feelers; ``index``: of a body in ``feelers.bodies``."""
+    """Encodes the messages of a simulation's feelers; ``index`` refers to ``feelers.bodies``."""
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
@@ -40,13 +40,13 @@ class FeelerMessages:
         ]
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/feelers``: the free length of each [m]."""
+        """Return ``tactile/<body>/feelers``: the free length of each feeler [m]."""
         body = self._simulation.feelers.bodies[index]
         free = snapshot.feelers[body.start : body.stop].astype(np.float32)
         return self._arrays[index].fill(snapshot.stamp, data=free)
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """``tactile/<body>/feelers_layout``"""
+        """Return ``tactile/<body>/feelers_layout``, stamped with a time [ns]."""
         simulation = self._simulation
         body = simulation.feelers.bodies[index]
         placed = body.placed

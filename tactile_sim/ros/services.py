@@ -1,4 +1,4 @@
-"""The services of the node, one for each action that declares a service type."""
+"""The services of the node: one for each action that declares a service type."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rclpy.node import Node
 from tactile_sim.actions import ACTIONS
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
+from tactile_sim.ros.conversions import as_time, pose_row, twist_row
 from tactile_sim.ros.deferred import DeferredService
-from tactile_sim.ros.rows import as_time, pose_row, twist_row
 
 ROWS = {Pose: pose_row, Twist: twist_row}
 

@@ -9,14 +9,14 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from tactile_sim.ros import transport  # noqa: E402
-from tactile_sim.ros.transport import SEGMENT_BYTES, roomy  # noqa: E402
+from tactile_sim.ros.transport import SEGMENT_BYTES, large_fastdds_buffers  # noqa: E402
 
 NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
 SEGMENTS = """
 import re, rclpy
 from contextlib import nullcontext
-from tactile_sim.ros.transport import roomy
-with roomy() if {roomy} else nullcontext():
+from tactile_sim.ros.transport import large_fastdds_buffers
+with large_fastdds_buffers() if {large_fastdds_buffers} else nullcontext():
     rclpy.init()
     node = rclpy.create_node("n")
 sizes = re.findall(r"^([0-9a-f]+)-([0-9a-f]+).*/fastrtps_[0-9a-f]+$", open("/proc/self/maps").read(), re.M)
@@ -40,7 +40,7 @@ def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
     sizes = []
     for wanted in (True, False):
         done = subprocess.run(
-            [sys.executable, "-c", SEGMENTS.format(roomy=wanted)],
+            [sys.executable, "-c", SEGMENTS.format(large_fastdds_buffers=wanted)],
             env=environment, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0 and not done.stderr, done.stderr
@@ -50,7 +50,7 @@ def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
 
 def test_the_environment_is_as_before_and_the_file_gone():
     before = dict(os.environ)
-    with roomy():
+    with large_fastdds_buffers():
         file = os.environ[NAMES[0]]
         assert os.path.isfile(file)
     assert dict(os.environ) == before and not os.path.exists(file)
@@ -60,13 +60,13 @@ def test_the_environment_is_as_before_and_the_file_gone():
 def test_what_a_user_configures_is_left_alone(monkeypatch, name):
     monkeypatch.setenv(name, "mine")
     before = dict(os.environ)
-    with roomy():
+    with large_fastdds_buffers():
         assert dict(os.environ) == before
 
 
 def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
     (tmp_path / "DEFAULT_FASTRTPS_PROFILES.xml").touch()
-    with roomy():
+    with large_fastdds_buffers():
         assert NAMES[0] not in os.environ
 
 

@@ -1,4 +1,4 @@
-"""Poses, twists and times of messages from and to plain numbers."""
+"""Convert poses, twists and times of messages to and from arrays."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from tactile_sim.frames import to_wxyz, to_xyzw
 
 
 def pose_row(pose: Pose) -> np.ndarray:
-    """(7,) position [m] and quaternion wxyz."""
-    position, turn = pose.position, pose.orientation
-    quaternion = to_wxyz(np.array([turn.x, turn.y, turn.z, turn.w]))
+    """Return (7,): position [m] and quaternion wxyz."""
+    position, q = pose.position, pose.orientation
+    quaternion = to_wxyz(np.array([q.x, q.y, q.z, q.w]))
     return np.array([position.x, position.y, position.z, *quaternion])
 
 
 def twist_row(twist: Twist) -> np.ndarray:
-    """(6,) linear [m/s] and angular [rad/s] velocity."""
+    """Return (6,): linear [m/s] and angular [rad/s] velocity."""
     return np.array([getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"])
 
 
 def as_pose(row: np.ndarray) -> Pose:
-    """Of position and quaternion wxyz (7,)."""
+    """Return the pose of (7,): position [m] and quaternion wxyz."""
     x, y, z, w = to_xyzw(row[3:]).tolist()
     return Pose(position=Point(**_axes(row[:3])), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
 def as_twist(row: np.ndarray) -> Twist:
-    """Of linear and angular velocity (6,)."""
+    """Return the twist of (6,): linear [m/s] and angular [rad/s] velocity."""
     return Twist(linear=Vector3(**_axes(row[:3])), angular=Vector3(**_axes(row[3:])))
 
 
 def as_time(stamp: int) -> Time:
-    """Of nanoseconds."""
+    """Return the time of a stamp [ns]."""
     seconds, nanoseconds = divmod(stamp, 10**9)
     return Time(sec=seconds, nanosec=nanoseconds)
 
