@@ -18,11 +18,17 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
     An open mesh has no inside, so only its triangles are hit.
 
     Args:
-        x, y, z: Origin of the ray in the frame of the mesh [m].
-        u, v, w: Unit direction.
-        first, last: The mesh's nodes are [first, last) of boxes and links.
+        x: Origin of the ray in the frame of the mesh, x component [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        first: First node of the mesh in boxes and links.
+        last: End of the mesh's nodes.
         closed: Whether the mesh has an inside.
-        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        boxes: Boxes of the trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        links: Links of these trees.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
 
@@ -60,10 +66,16 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     inside, also where parts of the mesh overlap and if all triangles face inwards.
 
     Args:
-        x, y, z: Origin of the ray in the frame of the mesh [m].
-        u, v, w: Unit direction.
-        first, last: The mesh's nodes are [first, last) of boxes and links.
-        boxes, links: Trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        x: Origin of the ray in the frame of the mesh, x component [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        first: First node of the mesh in boxes and links.
+        last: End of the mesh's nodes.
+        boxes: Boxes of the trees of all meshes, see `tactile_sim.feelers.tree.Tree`.
+        links: Links of these trees.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
         count: Whether the crossing number is needed; if False, the search ends at the nearest crossing.

@@ -47,12 +47,18 @@ def read(
     """Shorten the lengths of all feelers to their free lengths.
 
     Args:
-        geom_positions, geom_rotations, body_positions, body_rotations: Poses as in mujoco.MjData.
+        geom_positions: (ngeom, 3) positions of geoms in the world, as in mujoco.MjData [m].
+        geom_rotations: (ngeom, 9) rotations from geom frames to the world.
+        body_positions: (nbody, 3) positions of bodies in the world [m].
+        body_rotations: (nbody, 9) rotations from body frames to the world.
         bodies: (b,) rows of `BODY`.
         covering: Ids of the obstacles of each body, body by body.
-        boxes, links, order: Trees of the feelers, see `tree.Tree`.
+        boxes: Boxes of the trees of the feelers, see `tree.Tree`.
+        links: Links of these trees.
         feelers: (n, 7) rays of the feelers in the order of the trees, see `INSIDE`.
-        geoms, meshes: Result of `obstacles.tables`.
+        order: Items of the trees, see `tree.Tree`.
+        geoms: Table of geoms from `obstacles.tables`.
+        meshes: Table of meshes from `obstacles.tables`.
         heights: Elevations of all height fields.
         out: (n,) full lengths [m]; overwritten with free lengths.
     """

@@ -90,7 +90,11 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         face: (n,) the triangle of each candidate.
         order: (n,) order in which candidates are considered.
         distance: Least distance [m].
-        cell, corner, shape, first, sorted_points: Grid of `tactile_sim.skin.grid`.
+        cell: Size of the cells of the grid, see `tactile_sim.skin.grid`.
+        corner: Corner of the grid.
+        shape: Numbers of cells.
+        first: First point of each cell.
+        sorted_points: Points in the order of the cells.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

@@ -34,11 +34,11 @@ class FingerCommander(Commander):
         """Let gains of the configuration replace those of the rules.
 
         Args:
-            model: the compiled scene, whose only hinges are the robot's joints.
-            names: of that model.
+            model: The compiled scene, whose only hinges are the robot's joints.
+            names: Names of that model.
             gains: ``kp`` and ``kd`` by joint name or shell pattern.
-            rules: of the robot.
-            where: what errors call the table of gains.
+            rules: Action rules of the robot.
+            where: Name of the table of gains in error messages.
 
         Raises:
             ConfigError: ``gains`` do not fit the joints.
