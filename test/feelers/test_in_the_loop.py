@@ -8,9 +8,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 from PIL import Image
 from support.errors import raises
+from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 
 from tactile_sim import config
 from tactile_sim.drawing.images import tactile_images

@@ -10,7 +10,7 @@ import trimesh
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from motrixtest import of  # noqa: E402
+from support.motrix import of  # noqa: E402
 
 from tactile_sim.engines import load  # noqa: E402
 from tactile_sim.engines.motrix_contacts import WIDTH  # noqa: E402

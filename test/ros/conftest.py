@@ -9,7 +9,7 @@ import pytest
 def ros(tmp_path):
     """A domain of its own, with ears and hands."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
-    from rostest import Ros
+    from support.ros import Ros
 
     made = Ros(tmp_path)
     yield made

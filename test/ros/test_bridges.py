@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")

@@ -18,10 +18,10 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import stamp, wait_for  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactSensor, ContactWrenchArray  # noqa: E402
 
 SCENE = """

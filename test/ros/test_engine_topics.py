@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.parameter_client import AsyncParameterClient  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
 
 
 def test_topic_and_parameters_of_an_engine_of_another_package(ros: Ros, third_party):

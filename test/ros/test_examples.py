@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import PATIENCE, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
+from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 

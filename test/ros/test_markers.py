@@ -10,9 +10,9 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
-from rvizrules import each, marker_complaints  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.rviz_checks import each, marker_complaints  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import wait_for  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 from tactile_sim.msg import ContactSensor, ContactWrenchArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset  # noqa: E402
 

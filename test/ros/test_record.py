@@ -17,8 +17,8 @@ from rcl_interfaces.msg import ParameterEvent  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, arrived, kept, wait_for  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
+from support.ros import PATIENCE, arrived, kept, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402

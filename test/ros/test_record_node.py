@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from rostest import PATIENCE, stamp, wait_for  # noqa: E402
+from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402

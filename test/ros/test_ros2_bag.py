@@ -13,7 +13,7 @@ pytest.importorskip("ros2bag", reason="ros2 bag is not installed")
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
 
 from rosbag2_interfaces.srv import Resume  # noqa: E402
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402

@@ -71,7 +71,7 @@ def test_the_executable_sim_has_options_of_its_own(argument, code):
 
 def test_sim_shows_a_started_clock_while_it_waits_for_a_recorder(ros):
     from rosgraph_msgs.msg import Clock
-    from rostest import PATIENCE, stamp, wait_for
+    from support.ros import PATIENCE, stamp, wait_for
 
     clocks = ros.listen(Clock, "/clock")
     files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]

@@ -13,16 +13,16 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
-from rvizrules import (  # noqa: E402
+from sensor_msgs.msg import PointCloud2  # noqa: E402
+from std_msgs.msg import ColorRGBA  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.rviz_checks import (  # noqa: E402
     cloud_complaints,
     each,
     frames,
     marker_complaints,
     transform_complaints,
 )
-from sensor_msgs.msg import PointCloud2  # noqa: E402
-from std_msgs.msg import ColorRGBA  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import QoSProfile  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import PointCloud2  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset  # noqa: E402
 

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, WrenchStamped  # noqa: E402
-from rostest import wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 

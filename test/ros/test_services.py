@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import qos_profile_parameters  # noqa: E402
-from rostest import wait_for  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 
 from tactile_sim import config  # noqa: E402

@@ -12,7 +12,6 @@ pytest.importorskip(
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, Ros, wait_for  # noqa: E402
 from simulation_interfaces import srv  # noqa: E402
 from simulation_interfaces.msg import (  # noqa: E402
     Bounds,
@@ -25,6 +24,7 @@ from simulation_interfaces.msg import (  # noqa: E402
     TagsFilter,
 )
 from std_msgs.msg import Header  # noqa: E402
+from support.ros import PATIENCE, Ros, wait_for  # noqa: E402
 
 from tactile_sim.ros import cdr  # noqa: E402
 

@@ -11,9 +11,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402

@@ -13,10 +13,10 @@ from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, WrenchStamped  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, Ros, kept, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2, PointField  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.ros import PATIENCE, Ros, kept, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402

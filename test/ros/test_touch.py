@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3, WrenchStamped  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import QoSProfile  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 

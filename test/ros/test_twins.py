@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.node import Node  # noqa: E402
-from rostest import wait_for  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 
 from tactile_sim.ros.twins import TwinWatch  # noqa: E402
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, WEIGHT, env_of, free, pile, sum_in_world, touching
+from support.touch import BALL, WEIGHT, env_of, free, pile, sum_in_world, touching
 
 from tactile_sim import ConfigError, SceneError, sensorpoints
 from tactile_sim.touch import DiscreteTouch, scale_linear

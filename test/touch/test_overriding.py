@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import CLASSES, pile, touching
+from support.touch import CLASSES, pile, touching
 
 from tactile_sim import TactileSimError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, TouchFunction

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, BOX, CLASSES, WEIGHT, env_of, free, pile, touching
+from support.touch import BALL, BOX, CLASSES, WEIGHT, env_of, free, pile, touching
 
 from tactile_sim import SceneError, sensormeshes
 from tactile_sim.skin import Skin
