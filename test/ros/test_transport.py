@@ -1,4 +1,4 @@
-"""Fast DDS with room for a whole skin."""
+"""Fast DDS settings for large skins."""
 
 import os
 import subprocess
@@ -33,9 +33,9 @@ def unset(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(
     "fastrtps" not in os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp"),
-    reason="another middleware is chosen",
+    reason="another middleware is used",
 )
-def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
+def test_shared_memory_has_configured_size():
     environment = os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": "76"}
     sizes = []
     for wanted in (True, False):
@@ -48,7 +48,7 @@ def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
     assert sizes[0] >= SEGMENT_BYTES > sizes[1]
 
 
-def test_the_environment_is_as_before_and_the_file_gone():
+def test_environment_is_restored_and_file_removed():
     before = dict(os.environ)
     with large_fastdds_buffers():
         file = os.environ[NAMES[0]]
@@ -57,20 +57,20 @@ def test_the_environment_is_as_before_and_the_file_gone():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_user_configures_is_left_alone(monkeypatch, name):
+def test_user_configuration_is_kept(monkeypatch, name):
     monkeypatch.setenv(name, "mine")
     before = dict(os.environ)
     with large_fastdds_buffers():
         assert dict(os.environ) == before
 
 
-def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
+def test_profile_in_working_folder_is_kept(tmp_path):
     (tmp_path / "DEFAULT_FASTRTPS_PROFILES.xml").touch()
     with large_fastdds_buffers():
         assert NAMES[0] not in os.environ
 
 
-def test_a_port_that_nobody_will_ever_fill_is_cleared(tmp_path, monkeypatch):
+def test_dead_ports_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "SHARED_MEMORY", tmp_path)
     empty, begun, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
     empty.touch()
