@@ -1,4 +1,4 @@
-"""A humanoid of skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
+"""An infant with skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
 
 from pathlib import Path
 

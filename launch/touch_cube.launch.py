@@ -1,4 +1,4 @@
-"""A cube of skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
+"""A cube with skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Test the launched node with launch_testing: ``launch_test test/launch/touch_cube.py`` or ``colcon test``."""
+"""Test the launched node with launch_testing.
+
+Run ``launch_test test/launch/touch_cube.py`` or ``colcon test``.
+"""
 
 import time
 import unittest
