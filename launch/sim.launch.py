@@ -84,6 +84,13 @@ def parameter_files(given: dict[str, str]) -> list[Path]:
 def existing(name: str, given: dict[str, str]) -> Path:
     """Return the absolute path of an argument that names a file.
 
+    Args:
+        name: Name of the argument.
+        given: Values of all launch arguments.
+
+    Returns:
+        The path.
+
     Raises:
         ConfigError: The file does not exist.
     """
@@ -94,7 +101,12 @@ def existing(name: str, given: dict[str, str]) -> Path:
 
 
 def simulation(given: dict[str, str], recorded: bool) -> Node:
-    """Return the node; when it ends, launch shuts down."""
+    """Return the node; when it ends, launch shuts down.
+
+    Args:
+        given: Values of all launch arguments.
+        recorded: Whether the node waits for the recorder.
+    """
     overrides: dict[str, str | float] = {}
     if given["scene"]:
         overrides["scene"] = scene(given["scene"])

@@ -107,6 +107,17 @@ def misses_box(boxes, node, x, y, z, u, v, w, reach):
     """Return whether a ray misses the box of a node, by the separating axis theorem.
 
     It needs no division, which pays off because most rays that come near a mesh miss it.
+
+    Args:
+        boxes: Boxes of the trees.
+        node: Index of the node.
+        x: x component of the ray's origin [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        reach: Length of the ray [m].
     """
     half = 0.5 * reach
     x, y, z = (x + half * u - boxes[node, 0], y + half * v - boxes[node, 1], z + half * w - boxes[node, 2])
@@ -129,7 +140,10 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return where a ray enters and leaves a node's box before `far` [m]; entry > exit: miss."""
+    """Return where a ray enters and leaves a node's box, up to `far` [m].
+
+    If the ray misses the box, the entry is larger than the exit.
+    """
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
     enter, leave = max(middle - half, 0.0), min(middle + half, far)
     middle, half = (boxes[node, 1] - y) * iv, boxes[node, 4] * abs(iv)

@@ -196,6 +196,16 @@ def to_world(positions, normals, offsets, body_ids, body_positions, body_rotatio
     """Transform roots and normals of feelers to the world.
 
     The results are written to starts and directions (n, 3).
+
+    Args:
+        positions: (n, 3) roots in body frames [m].
+        normals: (n, 3) normals in body frames.
+        offsets: (b + 1,) first feeler of each body.
+        body_ids: (b,) ids of the bodies.
+        body_positions: (nbody, 3) positions of bodies in the world [m].
+        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+        starts: (n, 3) roots in the world [m]; overwritten.
+        directions: (n, 3) unit directions in the world; overwritten.
     """
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]

@@ -87,5 +87,13 @@ def decode(message_type: Any, data: bytes) -> Any:
 
 
 def stamp(message_type: Any, data: bytes) -> int | None:
-    """Return the stamp [ns] at the beginning of a message or of its first element, or a clock's time."""
+    """Return the stamp [ns] at the beginning of a message or of its first element, or a clock's time.
+
+    Args:
+        message_type: A ROS message class.
+        data: The encoded message.
+
+    Returns:
+        The stamp, or None if the message has none.
+    """
     return stamp_of(of_class(message_type), data)

@@ -26,7 +26,11 @@ class Refusal(CommandError):
 
 
 def unsupported(text: str) -> Refusal:
-    """Return the error for a feature of the standard that this simulator does not support."""
+    """Return the error for a feature of the standard that this simulator does not support.
+
+    Args:
+        text: The error message.
+    """
     return Refusal(Result.RESULT_FEATURE_UNSUPPORTED, text)
 
 

@@ -40,13 +40,29 @@ class FeelerMessages:
         ]
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """Return ``tactile/<body>/feelers``: the free length of each feeler [m]."""
+        """Return ``tactile/<body>/feelers``: the free length of each feeler [m].
+
+        Args:
+            index: Index of the body in ``feelers.bodies``.
+            snapshot: The snapshot.
+
+        Returns:
+            The encoded message.
+        """
         body = self._simulation.feelers.bodies[index]
         free = snapshot.feelers[body.start : body.stop].astype(np.float32)
         return self._arrays[index].fill(snapshot.stamp, data=free)
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """Return ``tactile/<body>/feelers_layout``, stamped with a time [ns]."""
+        """Return ``tactile/<body>/feelers_layout``, stamped with a time [ns].
+
+        Args:
+            index: Index of the body in ``feelers.bodies``.
+            stamp: Time [ns].
+
+        Returns:
+            The encoded message.
+        """
         simulation = self._simulation
         body = simulation.feelers.bodies[index]
         placed = body.placed

@@ -17,7 +17,11 @@ from tactile_sim.snapshot import Snapshot
 
 
 def image_topics(simulation: Simulation) -> Iterator[Topic]:
-    """Iterate over the topics of all tactile images of a simulation."""
+    """Iterate over the topics of all tactile images of a simulation.
+
+    Args:
+        simulation: The simulation.
+    """
     for image in tactile_images(simulation):
         token = topic_token(simulation.names.bodies[image.body])
         frame = simulation.frames[image.body]

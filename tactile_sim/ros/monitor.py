@@ -64,7 +64,11 @@ class Monitor:
         return self.state.heard and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Process messages for a duration [s of wall time]."""
+        """Process messages for a duration [s of wall time].
+
+        Args:
+            duration: Duration [s of wall time].
+        """
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
@@ -75,6 +79,9 @@ class Monitor:
         """Call the service of a key in `KEYS` with its default arguments.
 
         ``pause`` alternates between pause and resume.
+
+        Args:
+            key: A key of `KEYS`.
         """
         name = KEYS[key].name
         self.call(name, *([not self.state.paused] if name == "pause" else KEYS[key].values([])))

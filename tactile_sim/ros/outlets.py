@@ -46,7 +46,11 @@ class LazyPublisher:
         """Whether a subscriber has not been sent any message yet."""
 
     def send(self, message: bytes) -> None:
-        """Publish an encoded message, and call ``welcome`` for new subscribers."""
+        """Publish an encoded message, and call ``welcome`` for new subscribers.
+
+        Args:
+            message: The message as bytes.
+        """
         self.publisher.publish(message)
         if self.has_newcomers:
             self.has_newcomers = False
@@ -170,7 +174,11 @@ class Outlets:
             outlet.send(message)
 
     def flush(self, patience: float) -> None:
-        """Wait until subscribers have acknowledged all messages, or a time [s of wall time] is over."""
+        """Wait until subscribers have acknowledged all messages, or a time [s of wall time] is over.
+
+        Args:
+            patience: Maximum time to wait [s of wall time].
+        """
         end = time.monotonic() + patience
         for outlets in self._outlets.values():
             for outlet in outlets:

@@ -34,8 +34,7 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.snapshot import Snapshot
 
 FIRST = ("clock", "tf")
-"""Streams that are published first, so that subscribers know the time and the frames of the other messages.
-"""
+"""Streams that are published first, so that subscribers have time and frames before the other messages."""
 WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
 

@@ -19,6 +19,9 @@ from tactile_sim.touch.base import Touch
 class ContactTouch(Touch, ABC):
     """A touch system whose parts with sensors, bodies or geoms, are the patches of a `Skin`.
 
+    In all methods ``contact_id`` is an index into ``m_data.contact`` and ``part_id`` the id of a body or geom
+    with sensors.
+
     A subclass sets ``skin``; ``_slots``, the patch index by part id; ``_slices``, the slice of the sensors by
     part id, in the order of all dictionaries; and ``_touch``, the skin's touch function of this type.
     """

@@ -189,13 +189,25 @@ def _checked(key: str, value: Any) -> Any:
 
 
 def spacing_of(scale: Any, where: str) -> float:
-    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid."""
+    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid.
+
+    Args:
+        scale: Distance between sensors [m]; infinite for one sensor per geom.
+        where: Name of the argument for errors.
+    """
     check_scale(scale, where)
     return min(float(scale), COARSEST)
 
 
 def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
-    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many."""
+    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many.
+
+    Args:
+        model: The model.
+        geoms: Ids of the geoms.
+        scale: Distance between sensors [m].
+        where: Name of the argument for errors.
+    """
     spacing = spacing_of(scale, where)
     check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})
     return spacing

@@ -25,6 +25,9 @@ class TrimeshTouch(SkinTouch):
 
     Vectors are in the frame of the sensing body, except those of ``force_vector_global``. Changes to
     ``sensor_positions`` have no effect.
+
+    In all methods ``contact_id`` is an index into ``m_data.contact``, ``body_id`` the id of a sensing body,
+    and ``force`` the output (channels,) of the touch function.
     """
 
     def add_body(

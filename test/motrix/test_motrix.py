@@ -1,4 +1,4 @@
-"""The MotrixSim engine against statics and MuJoCo."""
+"""The MotrixSim engine, compared with statics and MuJoCo."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_messages_waiting_for_stamp_survive_kill(ros, tmp_path):
 
 
 def test_full_disk_ends_with_exit_code_2_and_readable_bag(ros, tmp_path):
-    """A limit on file sizes of 120 kB (about 20 frames), set at run time, replaces the full disk."""
+    """A file size limit of 120 kB (about 20 frames), set at run time, emulates a full disk."""
     folder = tmp_path / "b"
     process = recording(ros, folder)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (120_000, 120_000))

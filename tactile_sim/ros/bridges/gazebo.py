@@ -20,7 +20,11 @@ POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, as Gazebo's topics end."""
+    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, as Gazebo's topics end.
+
+    Args:
+        simulation: The simulation.
+    """
     template = _template(simulation)
     for body in simulation.skin_bodies.tolist():
         token = topic_token(simulation.names.bodies[body])

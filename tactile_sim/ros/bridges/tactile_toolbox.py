@@ -20,6 +20,9 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
 
     ``tactile_states`` has one channel for each body with the pressing force on each taxel.
     ``tactile_contact_states`` has one contact for each touched body.
+
+    Args:
+        simulation: The simulation.
     """
     yield BridgeTopic("tactile", TactileState, "tactile_states", _states(simulation))
     yield BridgeTopic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))

@@ -25,6 +25,9 @@ MOST = 255
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     """Yield ``xServTopic``: one sensor for each body, with the forces on its taxels in taxel frames.
 
+    Args:
+        simulation: The simulation.
+
     Raises:
         ConfigError: More than `MOST` bodies have a skin.
     """

@@ -64,7 +64,14 @@ def meet(
 
 
 def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:
-    """Remove taxels that are too close to one of another geom across a groove."""
+    """Remove taxels that are too close to one of another geom across a groove.
+
+    Args:
+        mesh: The mesh, modified in place.
+        normals: Normals (n, 3).
+        geom: Geom (n,) of each vertex.
+        spacing: Distance between taxels [m].
+    """
     there = np.flatnonzero(mesh.at >= 0)
     pairs = there[cKDTree(mesh.positions[there]).query_pairs(CROWDED * spacing, output_type="ndarray")]
     pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]

@@ -70,7 +70,12 @@ class FingerCommander(Commander):
         return super().check(command)
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
-        """Set the targets that `check` returned."""
+        """Set the targets that `check` returned.
+
+        Args:
+            targets: Result of `check`.
+            data: State of the scene.
+        """
         position, effort = targets["position"], targets["effort"]
         commanded = ~np.isnan(position) | ~np.isnan(effort)
         self._rules.desired[0, commanded] = np.nan_to_num(effort[commanded])

@@ -41,6 +41,9 @@ OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
 def joint_names(finger_type: str) -> list[str]:
     """Return the names of the joints, finger by finger from base to tip.
 
+    Args:
+        finger_type: Type of the robot, see `finger_types_data`.
+
     Raises:
         InvalidValueError: The type is unknown.
     """
