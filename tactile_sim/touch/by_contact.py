@@ -167,8 +167,8 @@ class ContactTouch(Touch, ABC):
             shares *= TOUCH_FUNCTIONS["normal"].evaluate(loads)[row]
             weights = self._weights[part_id]
             weights += shares
-            felt = shares[:, 0] > 0
-            output[felt] += (value - output[felt]) * (shares[felt] / weights[felt])
+            loaded = shares[:, 0] > 0
+            output[loaded] += (value - output[loaded]) * (shares[loaded] / weights[loaded])
 
     def _loads_of(self, contact_id: int, part_id: int) -> tuple[Loads, int]:
         """Return the loads of a contact, computed with the overridable methods, and the part's row."""

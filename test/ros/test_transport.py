@@ -72,12 +72,12 @@ def test_profile_in_working_folder_is_kept(tmp_path):
 
 def test_dead_ports_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "SHARED_MEMORY", tmp_path)
-    empty, begun, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
+    empty, incomplete, recent, ready = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
     empty.touch()
-    young.touch()
-    begun.write_bytes(bytes(64))
-    alive.write_bytes(transport.READY + bytes(60))
-    for port in (empty, begun, alive):
+    recent.touch()
+    incomplete.write_bytes(bytes(64))
+    ready.write_bytes(transport.READY + bytes(60))
+    for port in (empty, incomplete, ready):
         os.utime(port, (0, 0))
     transport.clear_dead_ports()
-    assert sorted(tmp_path.iterdir()) == [young, alive]
+    assert sorted(tmp_path.iterdir()) == [recent, ready]

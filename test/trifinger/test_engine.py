@@ -108,9 +108,9 @@ def test_grasp_lifts_cube_and_skin_carries_its_weight():
     for _ in range(2000):
         node.step()
     assert node.engine.body_positions[cube, 2] == pytest.approx(high, abs=2e-3)  # it does not slip
-    felt = node.observe().forces_world.sum(axis=0)
+    total = node.observe().forces_world.sum(axis=0)
     # The forces of the cube on the fingers sum to its weight.
-    assert felt == pytest.approx([0, 0, -CUBE_MASS * GRAVITY], abs=0.02)
+    assert total == pytest.approx([0, 0, -CUBE_MASS * GRAVITY], abs=0.02)
 
 
 def test_reset_restarts_grasp_bit_for_bit():

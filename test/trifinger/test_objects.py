@@ -172,23 +172,23 @@ def test_deleted_simulation_is_rejected():
 
 def test_deleted_objects_and_markers_are_removed(finger):
     number = finger._pybullet_client_id
-    stays = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
-    goes = [
+    kept = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
+    removed = [
         collision_objects.ColoredCubeV2((-0.05, 0, 0.5), UPRIGHT, number),
         visual_objects.Marker(3, physicsClientId=number),
         visual_objects.CubeMarker(0.01, (0, 0, 0.5), UPRIGHT, pybullet_client_id=number),
     ]
     bodies = finger.physics.model.nbody
     step(finger, 1)
-    goes.clear()
+    removed.clear()
     gc.collect()
-    before, pose = finger.get_observation(1), stays.get_state()
+    before, pose = finger.get_observation(1), kept.get_state()
     step(finger, 1)
     assert finger.physics.model.nbody == bodies - 5
     seen = finger.get_observation(1)
     assert seen.position.tolist() == before.position.tolist()
     assert seen.velocity.tolist() == before.velocity.tolist()
-    assert stays.get_state()[0][2] == pytest.approx(pose[0][2] - 2 * 9.81e-6, abs=1e-8)  # its second step
+    assert kept.get_state()[0][2] == pytest.approx(pose[0][2] - 2 * 9.81e-6, abs=1e-8)  # its second step
 
 
 @pytest.mark.parametrize(

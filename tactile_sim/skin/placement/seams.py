@@ -44,8 +44,8 @@ def meet(
     members, vertex = _members(mesh, geom, len(shapes))
     start = mesh.positions[vertex]
     place = _crossing(start, members, shapes, 0.3 * spacing)
-    astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
-    place[astray] = start[astray]
+    too_far = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
+    place[too_far] = start[too_far]
     settled = np.zeros(len(place), bool)
     # Vertices that fit no geom are marked for removal and put on the first geom, in case they must stay.
     for k, role in ((0, SEAM), (1, SEAM), (2, SEAM), (0, LOST)):
@@ -132,9 +132,9 @@ def _turn_to_visible(
     seen = seen[vertex]
     length = np.linalg.norm(seen, axis=1)
     seen /= np.maximum(length, 1e-300)[:, None]
-    aslant = (length > 0) & (np.einsum("ij,ij->i", seen, normals[vertex]) < 0.9)
-    for g in np.unique(geom[vertex[aslant]]).tolist():
-        row = np.flatnonzero(aslant & (geom[vertex] == g))
+    partly_hidden = (length > 0) & (np.einsum("ij,ij->i", seen, normals[vertex]) < 0.9)
+    for g in np.unique(geom[vertex[partly_hidden]]).tolist():
+        row = np.flatnonzero(partly_hidden & (geom[vertex] == g))
         row = row[shapes[g].depth(mesh.positions[vertex[row]] + ahead * seen[row]) < 0]
         normals[vertex[row]] = seen[row]
 
