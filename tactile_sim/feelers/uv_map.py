@@ -130,9 +130,9 @@ class Triangles(UvMap):
         )
 
     def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return copies of the triangles so that every part of them lies in the image once.
+        """Return copies of the triangles so that every part of them is in the image once.
 
-        Triangles without an area on the surface are left out: they have no normal.
+        Triangles without an area on the surface are left out, because they have no normal.
 
         Returns:
             The triangle (c,) of each copy, and its u and v (c, 3, 2).

@@ -34,7 +34,7 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_faul
     if status.fault:
         level, message = DiagnosticStatus.ERROR, f"the physics broke: {status.fault}; call ~/reset"
     elif status.refused:
-        level, message = DiagnosticStatus.WARN, f"refused a command: {status.last_refusal}"
+        level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
     elif status.late:
         level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
     else:

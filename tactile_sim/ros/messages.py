@@ -146,7 +146,7 @@ class Messages:
     # -- time and frames -------------------------------------------------------------------------------------
 
     def clock(self, snapshot: Snapshot) -> bytes:
-        """Return ``/clock``."""
+        """Return the message of the topic ``/clock``."""
         return self._clock.fill(max(snapshot.stamp, self.first_clock))
 
     def transforms(self, snapshot: Snapshot) -> bytes:
@@ -261,12 +261,12 @@ class Messages:
     # -- contacts and joints ---------------------------------------------------------------------------------
 
     def contacts(self, snapshot: Snapshot) -> bytes:
-        """Return ``contacts``."""
+        """Return the message of the topic ``contacts``."""
         contacts = snapshot.contacts
         return self._contacts.fill(snapshot.stamp, contacts.ids, contacts.values)
 
     def joint_states(self, snapshot: Snapshot) -> bytes:
-        """Return ``joint_states``."""
+        """Return the message of the topic ``joint_states``."""
         told = np.concatenate(snapshot.joint_states).reshape(-1, 1)
         return self._joints.fill(snapshot.stamp, self._joint_parts, points=told)
 

@@ -133,7 +133,7 @@ def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
             stack.callback(rclpy.shutdown)
             node = Node(NAME, automatically_declare_parameters_from_overrides=True)
     except (RuntimeError, ParameterException, ValueError) as error:
-        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
+        raise ConfigError(f"--ros-args: rejected by ROS: {_one_line(error)}") from None
     stack.callback(node.destroy_node)
     return node
 

@@ -255,7 +255,7 @@ class Recorder:
         missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
         if missed:
             worst = max(missed, key=missed.__getitem__)
-            text += f"\nwarning: {sum(missed.values())} messages never came, most of them of {worst}"
+            text += f"\nwarning: {sum(missed.values())} messages were lost, most of them of {worst}"
         absent = sorted(self._wanted - self._topics.keys())
         if absent:
             text += f"\nwarning: never published: {', '.join(absent)}"

@@ -71,13 +71,13 @@ class RecorderProcess:
         Thread(target=wait, daemon=True).start()
 
     def _exit_fault(self) -> str:
-        """Return what was wrong with the end of the process; empty if nothing."""
+        """Return why the process ended with an error; empty if it ended normally."""
         code = self._child.returncode
         if not code:
             return ""
         reason = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
         return (
-            f"the recorder ended ({reason}); what it wrote before is in {self._bag}:"
+            f"the recorder ended ({reason}); earlier messages are in {self._bag}:"
             f" tactile_sim bag repair {self._bag}"
         )
 

@@ -236,7 +236,7 @@ class TrimeshTouch(SkinTouch):
         focus: str = "world",
         show_contact_points: bool = True,
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of several bodies; ``focus``: the frame, "world" or "first" (body)."""
+        """Plot the readings of several bodies in the frame ``focus``, "world" or "first" (body)."""
         from tactile_sim import plots
 
         return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)

@@ -1,4 +1,4 @@
-"""The ROS programs in examples/ do what docs/controllers.md describes."""
+"""The ROS programs in examples/ behave as described in docs/controllers.md."""
 
 from __future__ import annotations
 

@@ -150,7 +150,10 @@ def test_state_set_while_paused_has_new_stamp(ros):
 
 
 def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
-    """Return the frames of 200 steps under a controller in this process; ``crowd``: with more subscribers."""
+    """Return the frames of 200 steps under a controller in this process.
+
+    ``crowd`` adds subscribers to other topics.
+    """
     process = ros.run(scene=scene, skin=SKIN, lockstep=True)
     frames: list[bytes] = []
     joints: list[JointState] = []
@@ -219,7 +222,7 @@ def test_new_subscriber_gets_present_state_in_lockstep(ros, arm):
 
 
 def motion(ros, crowd: bool) -> list[bytes]:
-    """Return the frames of 2 s of the infant's built-in motion; ``crowd``: with more subscribers."""
+    """Return the frames of 2 s of the infant's built-in motion; ``crowd`` adds other subscribers."""
     frames: list[bytes] = []
     qos = QoSProfile(depth=1000)
     subscription = ros.node.create_subscription(TactileFrame, "tactile/frame", frames.append, qos, raw=True)

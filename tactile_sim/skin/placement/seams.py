@@ -100,7 +100,17 @@ def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.n
 
 
 def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], stride: float) -> np.ndarray:
-    """Return positions (m, 3) near ``start`` where geoms' surfaces cross; ``stride``: largest step [m]."""
+    """Return positions near ``start`` where the surfaces of geoms intersect.
+
+    Args:
+        start: Positions (m, 3) [m].
+        members: Up to three geoms (m, 3) of each position, -1 for none.
+        shapes: Shapes of the geoms.
+        stride: Maximum step of an iteration [m].
+
+    Returns:
+        Positions (m, 3) [m].
+    """
     place = start.copy()
     for _ in range(10):
         slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))

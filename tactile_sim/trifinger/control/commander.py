@@ -31,7 +31,7 @@ class FingerCommander(Commander):
         rules: Rules,
         where: str = "gains",
     ):
-        """Let gains of the configuration replace those of the rules.
+        """Override the default gains with those of the configuration.
 
         Args:
             model: The compiled scene, whose only hinges are the robot's joints.

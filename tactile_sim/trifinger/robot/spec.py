@@ -106,7 +106,7 @@ def _of_fingers(finger_type: str, names: Sequence[str]) -> list[str]:
 
 
 def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
-    """Set options with which fingers hold what they lift, and stop at the limits of their joints."""
+    """Set solver options with which fingers hold lifted objects and stop at joint limits."""
     option = spec.option
     option.timestep = time_step
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER
