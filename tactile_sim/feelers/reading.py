@@ -104,7 +104,7 @@ def _relative_pose(turn, origin, rotation, position, pose):
 
 @kernel(error_model="numpy")
 def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
-    """Cover the feelers of one body with one geom."""
+    """Shorten the free lengths of one body's feelers to the obstacle formed by one geom."""
     ball = shape.radius * shape.radius
     # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])

@@ -12,9 +12,11 @@ from tactile_sim.compilation import kernel
 from tactile_sim.skin.grid import cell_size, sort_into_cells
 
 APART = 0.8
-"""Least distance between points [spacings]. Random points that keep a distance d to all earlier ones have a
-density of 0.70 per d² when no more fit (Feder 1980), slightly less with `DRAWN` candidates: about one per
-spacing²."""
+"""Minimum distance between points [spacings].
+
+Random points that keep a distance d to all earlier ones have a density of 0.70 per d² when no more fit
+(Feder 1980). With a limited number of candidates (`DRAWN`) it is slightly less: about one per spacing².
+"""
 DRAWN = 40
 """Candidates for each point; with many, few gaps remain."""
 
@@ -89,7 +91,7 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         normals: (t, 3) unit normals of the triangles.
         face: (n,) the triangle of each candidate.
         order: (n,) order in which candidates are considered.
-        distance: Least distance [m].
+        distance: Minimum distance [m].
         cell: Size of the cells of the grid, see `tactile_sim.skin.grid`.
         corner: Corner of the grid.
         shape: Numbers of cells.

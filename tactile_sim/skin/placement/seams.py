@@ -13,11 +13,11 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.thin import drop
 
 COINCIDENT = 1e-3
-"""Surfaces closer to each other than this coincide, in spacings."""
+"""Surfaces closer to each other than this coincide [spacings]."""
 TINY = 1e-6
-"""A step from an edge that is too short to cross the geom, however acute the edge, in spacings."""
+"""A step from an edge that is too short to cross the geom, however acute the edge [spacings]."""
 CROWDED = 0.5
-"""Minimum distance of taxels of two geoms that face each other across a groove, in spacings."""
+"""Minimum distance of taxels of two geoms that face each other across a groove [spacings]."""
 
 
 def meet(
