@@ -1,4 +1,4 @@
-"""A humanoid of skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
+"""An infant with skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What `ros2 launch` calls."""
+    """Return the launch description, for ``ros2 launch``."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
     arguments = {"config": "infant"}
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

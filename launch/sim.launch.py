@@ -1,4 +1,7 @@
-"""The simulation, RViz, a recorder: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true."""
+"""Start the simulation, RViz and a recorder.
+
+For example: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true
+"""
 
 from pathlib import Path
 
@@ -19,19 +22,19 @@ RECORDING = (
     "--use-sim-time",
     "--disable-keyboard-controls",
 )
-RECORDER_PATIENCE = "30"  # s that the recorder may take to write its cache before launch kills it
+RECORDER_PATIENCE = "30"  # s for the recorder to write its cache before launch kills it
 
 
 def argument(
     name: str, default: str, description: str, choices: tuple[str, ...] | None = None
 ) -> DeclareLaunchArgument:
-    """Return a launch argument; an empty default stands for what is configured."""
+    """Return a launch argument; an empty default means the configured value."""
     return DeclareLaunchArgument(name, default_value=default, description=description, choices=choices)
 
 
 ARGUMENTS = (
     argument("config", "touch_cube", "Shipped configuration by name, or the path of a parameter file"),
-    argument("params_file", "", "Another parameter file, whose values override those of config"),
+    argument("params_file", "", "Another parameter file; its values override those of config"),
     argument(
         "scene", "", "Scene (MJCF, URDF): a shipped name, a path, package:// or file://; empty: as configured"
     ),
@@ -40,14 +43,14 @@ ARGUMENTS = (
     argument(
         "real_time_factor",
         "",
-        "Simulated s per s of wall time, 0: as fast as possible; empty: as configured",
+        "Simulation time per wall time, 0: as fast as possible; empty: as configured",
     ),
     argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
-    argument("rviz_config", "", "Display configuration of RViz; empty: the shipped tactile_sim.rviz"),
+    argument("rviz_config", "", "RViz configuration; empty: the shipped tactile_sim.rviz"),
     argument("web", "false", "Show the scene in a browser, at the address that the node logs", BOOL),
     argument("record", "false", "Record all topics into a bag (MCAP) on simulation time", BOOL),
-    argument("bag_path", "", "Folder of the bag, which must not exist yet; empty: here, named by the time"),
-    argument("log_level", "info", "Least severity of what the node logs", LEVELS),
+    argument("bag_path", "", "Folder of the bag, must not exist; empty: a folder here, named after the time"),
+    argument("log_level", "info", "Lowest severity that the node logs", LEVELS),
 )
 
 
@@ -57,7 +60,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the processes that the arguments ask for."""
+    """Return the processes that the arguments select."""
     given = {each.name: context.launch_configurations[each.name] for each in ARGUMENTS}
     recorders = [recorder(given)] if given["record"] == "true" else []
     recorded = any(isinstance(action, ExecuteProcess) for action in recorders)
@@ -69,7 +72,7 @@ def parameter_files(given: dict[str, str]) -> list[Path]:
     """Return the parameter files in the order in which they apply.
 
     Raises:
-        ConfigError: one of them does not exist.
+        ConfigError: A file does not exist.
     """
     config = Path(given["config"]).expanduser()
     files = [config.resolve() if config.is_file() else share.find("config", given["config"])]
@@ -81,8 +84,15 @@ def parameter_files(given: dict[str, str]) -> list[Path]:
 def existing(name: str, given: dict[str, str]) -> Path:
     """Return the absolute path of an argument that names a file.
 
+    Args:
+        name: Name of the argument.
+        given: Values of all launch arguments.
+
+    Returns:
+        The path.
+
     Raises:
-        ConfigError: there is no such file.
+        ConfigError: The file does not exist.
     """
     path = Path(given[name]).expanduser()
     if not path.is_file():
@@ -91,7 +101,12 @@ def existing(name: str, given: dict[str, str]) -> Path:
 
 
 def simulation(given: dict[str, str], recorded: bool) -> Node:
-    """Return the node, whose end shuts everything down."""
+    """Return the node; when it ends, launch shuts down.
+
+    Args:
+        given: Values of all launch arguments.
+        recorded: Whether the node waits for the recorder.
+    """
     overrides: dict[str, str | float] = {}
     if given["scene"]:
         overrides["scene"] = scene(given["scene"])
@@ -106,7 +121,7 @@ def simulation(given: dict[str, str], recorded: bool) -> Node:
         name="tactile_sim",
         namespace=given["namespace"],
         arguments=["--web"] * (given["web"] == "true") + ["--recorded"] * recorded,
-        parameters=[*files, *[overrides] * bool(overrides)],  # rcl refuses an empty mapping
+        parameters=[*files, *[overrides] * bool(overrides)],  # rcl rejects an empty mapping
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         on_exit=Shutdown(reason="the simulation has ended"),
@@ -114,10 +129,10 @@ def simulation(given: dict[str, str], recorded: bool) -> Node:
 
 
 def scene(name: str) -> str:
-    """Return a scene as the node takes it: an absolute path or a shipped name.
+    """Return the value of the parameter ``scene``: an absolute path or a shipped name.
 
     Raises:
-        SceneError: there is no such file.
+        SceneError: The scene does not exist.
     """
     path = of_address(name, "scene:=")
     if path.is_file():
@@ -133,7 +148,7 @@ def number(name: str, text: str) -> float:
     """Return the value of an argument that must be a number.
 
     Raises:
-        ConfigError: it is not a number.
+        ConfigError: The value is not a number.
     """
     try:
         return float(text)
@@ -142,7 +157,7 @@ def number(name: str, text: str) -> float:
 
 
 def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """Return RViz with its topics in the namespace and with the configured world as its fixed frame."""
+    """Return RViz, with topics in the namespace and the configured world as fixed frame."""
     if not installed("rviz2"):
         return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
     prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
@@ -163,9 +178,9 @@ def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
 
 
 def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """Return ``ros2 bag record`` of everything, whose end shuts everything down.
+    """Return ``ros2 bag record`` of all topics; when it ends, launch shuts down.
 
-    It runs on simulation time and subscribes only once the clock runs; the node waits for it.
+    It uses simulation time and therefore subscribes only when the clock runs. The node waits for it.
     """
     for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
         if not installed(package):

@@ -1,4 +1,4 @@
-"""A cube of skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
+"""A cube with skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What `ros2 launch` calls."""
+    """Return the launch description, for ``ros2 launch``."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
     arguments = {"config": "touch_cube"}
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -194,7 +194,13 @@ class Feelers:
 
 
 def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:
-    """Return a value for each body; what: name of the parameter, for errors."""
+    """Return one value for each body.
+
+    Args:
+        what: Name of the parameter for errors.
+        given: One value for all bodies, or one for each.
+        number: Number of bodies.
+    """
     if isinstance(given, Sequence | np.ndarray):
         if len(given) != number:
             raise ConfigError(

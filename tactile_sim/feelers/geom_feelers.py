@@ -70,7 +70,11 @@ def in_body(model: mujoco.MjModel, geom: int, points: SurfacePoints) -> SurfaceP
 
 
 def format_remaining(most: int) -> str:
-    """Return the allowed number of feelers as text for an error message."""
+    """Return the allowed number of feelers as text for an error message.
+
+    Args:
+        most: Allowed number of feelers.
+    """
     if most == MOST_FEELERS:
         return f"{most:,}"
     return f"the {most:,} that remain of {MOST_FEELERS:,} for all bodies"

@@ -72,7 +72,13 @@ def _read(path: Path, name: str) -> np.ndarray:
 
 
 def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.ndarray:
-    """Return the brightness of an array; name: of the image, for error messages."""
+    """Return the brightness of each pixel of an array.
+
+    Args:
+        image: As in `brightness`.
+        name: Name of the image for errors.
+        white_only: As in `brightness`.
+    """
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)) or image.size == 0:
         raise ConfigError(
             f"{name} is not an image, got shape {image.shape}; give (height, width), or that with 3 or 4 "

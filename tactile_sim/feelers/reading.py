@@ -47,12 +47,18 @@ def read(
     """Shorten the lengths of all feelers to their free lengths.
 
     Args:
-        geom_positions, geom_rotations, body_positions, body_rotations: Poses as in mujoco.MjData.
+        geom_positions: (ngeom, 3) positions of geoms in the world, as in mujoco.MjData [m].
+        geom_rotations: (ngeom, 9) rotations from geom frames to the world.
+        body_positions: (nbody, 3) positions of bodies in the world [m].
+        body_rotations: (nbody, 9) rotations from body frames to the world.
         bodies: (b,) rows of `BODY`.
         covering: Ids of the obstacles of each body, body by body.
-        boxes, links, order: Trees of the feelers, see `tree.Tree`.
+        boxes: Boxes of the trees of the feelers, see `tree.Tree`.
+        links: Links of these trees.
         feelers: (n, 7) rays of the feelers in the order of the trees, see `INSIDE`.
-        geoms, meshes: Result of `obstacles.tables`.
+        order: Items of the trees, see `tree.Tree`.
+        geoms: Table of geoms from `obstacles.tables`.
+        meshes: Table of meshes from `obstacles.tables`.
         heights: Elevations of all height fields.
         out: (n,) full lengths [m]; overwritten with free lengths.
     """
@@ -98,7 +104,7 @@ def _relative_pose(turn, origin, rotation, position, pose):
 
 @kernel(error_model="numpy")
 def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
-    """Cover the feelers of one body with one geom."""
+    """Shorten the free lengths of one body's feelers to the obstacle formed by one geom."""
     ball = shape.radius * shape.radius
     # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
@@ -190,6 +196,16 @@ def to_world(positions, normals, offsets, body_ids, body_positions, body_rotatio
     """Transform roots and normals of feelers to the world.
 
     The results are written to starts and directions (n, 3).
+
+    Args:
+        positions: (n, 3) roots in body frames [m].
+        normals: (n, 3) normals in body frames.
+        offsets: (b + 1,) first feeler of each body.
+        body_ids: (b,) ids of the bodies.
+        body_positions: (nbody, 3) positions of bodies in the world [m].
+        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+        starts: (n, 3) roots in the world [m]; overwritten.
+        directions: (n, 3) unit directions in the world; overwritten.
     """
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]

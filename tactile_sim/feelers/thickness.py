@@ -35,7 +35,8 @@ def thickness(
         body: Id of the body; all its geoms count, including visual ones.
         positions: (n, 3) points in the body's frame [m].
         normals: (n, 3) outward unit normals in the body's frame.
-        geoms, meshes: Result of `obstacles.tables`.
+        geoms: Table of geoms from `obstacles.tables`.
+        meshes: Table of meshes from `obstacles.tables`.
         depths: (n,) depth of interest [m]. Where the body is thicker, the result is only known to be larger.
 
     Returns:

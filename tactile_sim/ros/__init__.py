@@ -1,4 +1,4 @@
-"""The ROS 2 side: arrays to messages and back, the node, the recorder. rclpy is needed where ROS is met."""
+"""ROS 2 interface: message conversion, the node and the recorder. Only modules that need rclpy import it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ from tactile_sim.ros import cdr
 def subscribe(
     node: Any, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
 ) -> Any:
-    """Subscribe so that ``callback`` gets what :func:`cdr.decode` makes: numpy arrays, no element objects.
+    """Subscribe to a topic with numpy arrays instead of message objects.
 
-    ``node`` is an ``rclpy.node.Node``, ``qos`` a depth or a ``QoSProfile``: for latched topics, such as
-    layouts, ``tactile_sim.ros.outlets.LATCHED``, without which they stay silent.
-    Returns the rclpy subscription.
+    The callback receives the result of :func:`cdr.decode`.
+
+    Args:
+        node: An ``rclpy.node.Node``.
+        message_type: A ROS message class.
+        topic: Name of the topic.
+        callback: Called with each decoded message.
+        qos: Queue depth or ``QoSProfile``. Latched topics, such as layouts, need
+            ``tactile_sim.ros.outlets.LATCHED``.
+
+    Returns:
+        The rclpy subscription.
     """
     return node.create_subscription(
         message_type, topic, lambda data: callback(cdr.decode(message_type, data)), qos, raw=True

@@ -34,15 +34,18 @@ __all__ = [
 def encode(message_type: Any, value: Any) -> bytes:
     """Return the CDR bytes of a message, ready for ``Publisher.publish``.
 
-    Padding is zero, while rclpy leaves uninitialised bytes. Nothing follows the last field, while rclpy
-    appends a few such bytes to messages of fixed size or with an empty ``float64[]``.
+    Padding bytes are zero; rclpy leaves them uninitialised. Nothing follows the last field; rclpy appends a
+    few bytes to messages of fixed size or with an empty ``float64[]``.
 
     Args:
         message_type: A ROS message class.
         value: The message; see the module docstring for its forms.
 
+    Returns:
+        The message with its encapsulation header.
+
     Raises:
-        WireError: If a field does not exist or its value does not fit; names the field.
+        WireError: A field does not exist or its value does not fit. The error names the field.
     """
     try:
         return encoder(of_class(message_type)).encode(value)
@@ -58,8 +61,11 @@ def template(message_type: Any, fields: Mapping[str, Any]) -> MessageTemplate:
         message_type: A ROS message class.
         fields: Constant values and placeholders by field name.
 
+    Returns:
+        The template.
+
     Raises:
-        WireError: If a value or placeholder does not fit its field; names the field.
+        WireError: A value or placeholder does not fit its field. The error names the field.
     """
     return MessageTemplate(of_class(message_type), fields)
 
@@ -71,12 +77,23 @@ def decode(message_type: Any, data: bytes) -> Any:
         message_type: A ROS message class.
         data: The message with its encapsulation header.
 
+    Returns:
+        An object with the fields of the message as attributes.
+
     Raises:
-        WireError: If ``data`` is not a message of this type.
+        WireError: ``data`` is not a message of this type.
     """
     return decoder(of_class(message_type)).decode(data)
 
 
 def stamp(message_type: Any, data: bytes) -> int | None:
-    """Return the stamp [ns] at the beginning of a message or of its first element, or a clock's time."""
+    """Return the stamp [ns] at the beginning of a message or of its first element, or a clock's time.
+
+    Args:
+        message_type: A ROS message class.
+        data: The encoded message.
+
+    Returns:
+        The stamp, or None if the message has none.
+    """
     return stamp_of(of_class(message_type), data)

@@ -1,4 +1,4 @@
-"""Command topics: ``joint_commands`` and ``ctrl``."""
+"""Subscriptions to the command topics ``joint_commands`` and ``ctrl``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import subscribe
 
 REFRESH = 0.05
-"""The middleware is asked for senders of commands this often [s of wall time]."""
+"""Interval between two queries for command publishers [s of wall time]."""
 
 
 class Commands:
-    """Puts commands into the mailbox of the loop."""
+    """Passes commands from topics to the simulation loop."""
 
     def __init__(self, node: Node, runner: Runner):
         self._runner = runner
         self._simulation = runner.simulation
-        # In lock-step each command is a step: none may be lost.
+        # In lock-step each command triggers a step, so none may be lost.
         qos = QoSProfile(depth=1000 if runner.lockstep else 10)
         subscribe(node, JointState, "joint_commands", self._joint_command, qos)
         subscribe(node, Float64MultiArray, "ctrl", self._controls, qos)
@@ -48,7 +48,7 @@ class Commands:
 
 
 class Senders:
-    """Whether anybody may send commands."""
+    """Detects whether the command topics have publishers."""
 
     def __init__(self, node: Node):
         self._node = node
@@ -57,7 +57,7 @@ class Senders:
         self._any = False
 
     def any(self) -> bool:
-        """Asks the middleware now and then."""
+        """Return whether a command topic has a publisher, at most `REFRESH` seconds ago."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refreshed = time.monotonic()
             self._any = any(self._node.count_publishers(topic) for topic in self._topics)

@@ -1,4 +1,4 @@
-"""Services that answer later."""
+"""Services that respond when their work is done."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rclpy.qos import qos_profile_parameters
 from tactile_sim.errors import CommandError
 
 QOS = qos_profile_parameters
-"""The profile of ROS's own parameter services: up to 1000 requests wait for the node.
+"""QoS of rclpy's parameter services: up to 1000 requests are queued.
 
-The default of services keeps 10 and drops the oldest, without an answer, when a client sends more at once.
+The default for services keeps 10 requests and drops the oldest without a response.
 """
 
 
 class DeferredService:
-    """A service that answers when its work is done, so that requests and commands do not wait for each other.
+    """A service that responds when its work is done, without blocking other requests and commands.
 
-    Every request is answered, also if the work raises an unexpected exception.
+    Every request gets a response, also if the work raises an unexpected exception.
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class DeferredService:
 
         Args:
             node: The node that offers it.
-            service_type: Its ROS type.
-            name: Its ROS name.
-            start: Starts the work that a request asks for and returns the future of its result.
+            service_type: ROS type of the service.
+            name: ROS name of the service.
+            start: Starts the work for a request and returns the future of its result.
             fill: Writes the result of a finished future, or its TactileSimError, into a response.
         """
         self._start, self._fill = start, fill
         self._name, self._logger = name, node.get_logger()
         self._future: Future
         service = node.create_service(service_type, name, self._take, qos_profile=QOS)
-        # rclpy sends the response as soon as the callback returns; here it is sent when the future is done.
+        # rclpy sends the response when the callback returns. Replaced to send it when the future is done.
         self._send = service.send_response
         service.send_response = self._send_when_done  # type: ignore[method-assign]
 
@@ -68,7 +68,7 @@ class DeferredService:
                     self._fill(response, _failed(CommandError(text)))
                 self._send(response, header)
             except Exception as error:
-                self._logger.error(f"{self._name}: cannot send an answer: {error}")
+                self._logger.error(f"{self._name}: cannot send a response: {error}")
 
         self._future.add_done_callback(answer)
 

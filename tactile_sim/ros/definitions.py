@@ -1,4 +1,4 @@
-"""Message definitions as bags carry them: the text of a type and of all types it uses."""
+"""Message definitions in the format of bags: the text of a type and of all types that it uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ _SEPARATOR = "\n" + "=" * 80 + "\n"
 
 
 def message_class(type_name: str) -> Any:
-    """The class of a type such as ``std_msgs/msg/Header``; raises BagError if it is not installed."""
+    """Return a message class.
+
+    Args:
+        type_name: A type such as ``std_msgs/msg/Header``.
+
+    Raises:
+        BagError: The type is not installed.
+    """
     package, _, name = type_name.partition("/msg/")
     try:
         return getattr(importlib.import_module(f"{package}.msg"), name)
@@ -27,7 +34,14 @@ def message_class(type_name: str) -> Any:
 
 @cache
 def definition(type_name: str) -> str:
-    """The concatenated ``ros2msg`` definition of a type, from the installed ``.msg`` files."""
+    """Return the concatenated ``ros2msg`` definition of a type, read from the installed ``.msg`` files.
+
+    Args:
+        type_name: A type such as ``std_msgs/msg/Header``.
+
+    Raises:
+        BagError: The type, or the ``.msg`` file of a type that it uses, is not installed.
+    """
     names = [type_name]
     _collect(of_class(message_class(type_name)), names)
     first, *others = names
@@ -37,7 +51,7 @@ def definition(type_name: str) -> str:
 
 
 def _collect(kind: Struct, names: list[str]) -> None:
-    """Append the names of the types inside ``kind``, each once."""
+    """Append the name of each type inside ``kind`` to ``names``, unless it is already there."""
     for _, inner, _ in kind.fields:
         element = inner.element if isinstance(inner, Sequence) else inner
         if isinstance(element, Struct) and element.name not in names:

@@ -1,4 +1,4 @@
-"""``/diagnostics``: how the node is doing."""
+"""Messages of ``/diagnostics``: status of the simulation and of the recorder."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ _SILENCE = {
 
 
 def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_fault: str = "") -> bytes:
-    """Return a DiagnosticArray as CDR: the status of the simulation, and of a recorder that has failed.
+    """Return a DiagnosticArray as CDR bytes, with the status of the simulation and of a failed recorder.
 
-    The level of the simulation is ERROR while the physics is broken and WARN while it is too slow or rejects
-    commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``: in the last three,
-    time stands still and the other topics are silent.
+    The level of the simulation is ERROR while the physics is broken, and WARN while it is too slow or rejects
+    commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last three,
+    time does not advance and no other topics are published.
 
     Args:
-        node: its name.
-        scene: the name of the scene.
-        status: of the loop.
-        stamp: time [ns].
-        recorder_fault: why the recorder of this node ended; empty for no fault.
+        node: Name of the node.
+        scene: Name of the scene.
+        status: Status of the loop.
+        stamp: Time of the message [ns].
+        recorder_fault: Why the node's recorder ended; empty if there is no fault.
+
+    Returns:
+        The encoded message.
     """
     state = "broken" if status.fault else _state(status)
     if status.fault:
         level, message = DiagnosticStatus.ERROR, f"the physics broke: {status.fault}; call ~/reset"
     elif status.refused:
-        level, message = DiagnosticStatus.WARN, f"refused a command: {status.last_refusal}"
+        level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
     elif status.late:
-        level, message = DiagnosticStatus.WARN, "too slow for the real-time factor that was asked for"
+        level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
     else:
         level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
     values = {
@@ -52,7 +55,7 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_faul
 
 
 def _status(name: str, level: bytes, message: str, scene: str, values: dict[str, str]) -> dict[str, object]:
-    """The fields of a ``DiagnosticStatus``."""
+    """Return the fields of a ``DiagnosticStatus``."""
     return {
         "level": level,
         "name": name,

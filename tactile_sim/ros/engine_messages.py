@@ -1,4 +1,4 @@
-"""Messages of an engine's own topics, such as ``finger/applied_torque`` of the TriFinger."""
+"""Messages of topics that an engine defines, such as ``finger/applied_torque`` of the TriFinger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def engine_topics(simulation: Simulation) -> Iterator[tuple[str, Topic]]:
-    """Iterate over the key of ``rates`` and the topic of each topic of the engine."""
+    """Iterate over the topics that the engine defines.
+
+    Args:
+        simulation: The simulation.
+
+    Yields:
+        The key of ``rates`` and the topic.
+    """
     for topic in engine_plugin(simulation.settings.engine).topics(simulation.engine):
         package, _, name = topic.type.split("/")
         message_type = getattr(import_module(f"{package}.msg"), name)

@@ -1,4 +1,4 @@
-"""Bodies as the entities of ``simulation_interfaces``; to be imported only where that is installed."""
+"""Entities of ``simulation_interfaces``. Import this module only if that package is installed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from std_msgs.msg import Header
 
 from tactile_sim.errors import CommandError, SceneError, suggest
 from tactile_sim.loop.runner import Runner
-from tactile_sim.ros.rows import as_pose, as_time, as_twist, pose_row, twist_row
+from tactile_sim.ros.conversions import as_pose, as_time, as_twist, pose_row, twist_row
 from tactile_sim.simulation.body_states import BodyStates
 from tactile_sim.text import counted
 
 
 class Refusal(CommandError):
-    """A request that the standard has a code of its own for."""
+    """A rejected request for which the standard defines a result code."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -26,14 +26,19 @@ class Refusal(CommandError):
 
 
 def unsupported(text: str) -> Refusal:
-    """The refusal of what this simulator does not do."""
+    """Return the error for a feature of the standard that this simulator does not support.
+
+    Args:
+        text: The error message.
+    """
     return Refusal(Result.RESULT_FEATURE_UNSUPPORTED, text)
 
 
 class Entities:
-    """The bodies of the scene but the world, by the names that they have everywhere else.
+    """The bodies of the scene except the world; entity names are body names.
 
-    Each method takes a request and gives the fields of the answer, in the thread of the loop.
+    Each method takes a request and returns the fields of the response. It must be called in the thread of the
+    loop.
     """
 
     def __init__(self, runner: Runner):
@@ -43,53 +48,55 @@ class Entities:
         self._states = BodyStates(simulation.engine)
 
     def names(self, request: Any) -> dict[str, Any]:
-        """``get_entities``"""
+        """Handle ``get_entities``."""
         return {"entities": self._matching(request.filters)}
 
     def states(self, request: Any) -> dict[str, Any]:
-        """``get_entities_states``"""
+        """Handle ``get_entities_states``."""
         names = self._matching(request.filters)
         return {"entities": names, "states": self._read(names)}
 
     def state(self, request: Any) -> dict[str, Any]:
-        """``get_entity_state``"""
+        """Handle ``get_entity_state``."""
         return {"state": self._read([request.entity])[0]}
 
     def info(self, request: Any) -> dict[str, Any]:
-        """``get_entity_info``"""
+        """Handle ``get_entity_info``."""
         body, model = self._id(request.entity), self._simulation.engine.model
         category = self._category(request.entity)
         kinds = {
             EntityCategory.CATEGORY_STATIC_OBJECT: "fixed",
             EntityCategory.CATEGORY_DYNAMIC_OBJECT: "free",
         }
-        told = [kinds.get(category, "jointed"), f"{model.body_mass[body]:.4g} kg"]
-        told += [
+        details = [kinds.get(category, "jointed"), f"{model.body_mass[body]:.4g} kg"]
+        details += [
             counted(skin.stop - skin.start, "taxel")
             for skin in self._simulation.skin.bodies
             if skin.body_id == body
         ]
-        return {"info": EntityInfo(category=EntityCategory(category=category), description=", ".join(told))}
+        return {
+            "info": EntityInfo(category=EntityCategory(category=category), description=", ".join(details))
+        }
 
     def set_state(self, request: Any) -> None:
-        """``set_entity_state``"""
+        """Handle ``set_entity_state``."""
         body, simulation = self._id(request.entity), self._simulation
         if body not in simulation.engine.free_bodies:
             raise CommandError(
-                f"body {request.entity!r} has no free joint; only a free body can be put somewhere"
+                f"body {request.entity!r} has no free joint; only the state of free bodies can be set"
             )
         frame, world = request.state.header.frame_id, simulation.settings.world_frame
         if frame not in ("", world):
-            raise CommandError(f"a state is set in the frame {world!r}, not in {frame!r}")
+            raise CommandError(f"state.header.frame_id: must be {world!r} or empty, got {frame!r}")
         state = self._states.read([body])[0]
-        # Flags came with version 2.1; before, a request sets both.
+        # The flags exist since version 2.1; earlier requests always set both.
         if getattr(request, "set_pose", True):
             state[:7] = pose_row(request.state.pose)
             if not (np.isfinite(state[:7]).all() and state[3:7].any()):
                 raise Refusal(
                     SetEntityState.Response.INVALID_POSE,
-                    f"the pose of {request.entity!r} needs finite numbers and an orientation that is not all "
-                    "zeros; no rotation is x: 0, y: 0, z: 0, w: 1",
+                    f"pose of {request.entity!r}: must be finite with a nonzero orientation; "
+                    "the identity is x: 0, y: 0, z: 0, w: 1",
                 )
         if getattr(request, "set_twist", True):
             state[7:] = twist_row(request.state.twist)
@@ -97,15 +104,17 @@ class Entities:
         self._runner.interfere(lambda: simulation.set_body_state(request.entity, *parts))
 
     def _matching(self, filters: Any) -> list[str]:
-        """Names of those that pass the filters."""
+        """Return the names of the entities that pass the filters."""
         if filters.tags.tags:
-            raise unsupported("entities have no tags here")
+            raise unsupported("filters.tags: not supported, entities have no tags")
         if filters.bounds.type != Bounds.TYPE_EMPTY:
-            raise unsupported("entities have no bounds here")
+            raise unsupported("filters.bounds: not supported, entities have no bounds")
         try:
             pattern = re.compile(filters.filter)
         except re.error as error:
-            raise CommandError(f"the filter {filters.filter!r} is no regular expression: {error}") from None
+            raise CommandError(
+                f"filters.filter: must be a regular expression, got {filters.filter!r}: {error}"
+            ) from None
         wanted = {category.category for category in filters.categories}
         return [
             name

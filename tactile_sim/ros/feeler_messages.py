@@ -13,7 +13,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 class FeelerMessages:
-    """Makes the messages of one simulation's feelers; ``index``: of a body in ``feelers.bodies``."""
+    """Encodes the messages of a simulation's feelers; ``index`` refers to ``feelers.bodies``."""
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
@@ -39,13 +39,29 @@ class FeelerMessages:
         ]
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/feelers``: the free length of each [m]."""
+        """Return ``tactile/<body>/feelers``: the free length of each feeler [m].
+
+        Args:
+            index: Index of the body in ``feelers.bodies``.
+            snapshot: The snapshot.
+
+        Returns:
+            The encoded message.
+        """
         body = self._simulation.feelers.bodies[index]
         free = snapshot.feelers[body.start : body.stop].astype(np.float32)
         return self._arrays[index].fill(snapshot.stamp, data=free)
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """``tactile/<body>/feelers_layout``"""
+        """Return ``tactile/<body>/feelers_layout``, stamped with a time [ns].
+
+        Args:
+            index: Index of the body in ``feelers.bodies``.
+            stamp: Time [ns].
+
+        Returns:
+            The encoded message.
+        """
         simulation = self._simulation
         body = simulation.feelers.bodies[index]
         placed = body.placed

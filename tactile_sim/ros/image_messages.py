@@ -16,23 +16,27 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def image_topics(simulation: Simulation) -> Iterator[Topic]:
-    """All pictures that the simulation can give."""
-    for picture in tactile_images(simulation):
-        token = topic_token(simulation.names.bodies[picture.body])
-        frame = simulation.frames[picture.body]
-        yield Topic(Image, f"tactile/{token}/{picture.name}", _ImageMessage(picture, frame))
+    """Iterate over the topics of all tactile images of a simulation.
+
+    Args:
+        simulation: The simulation.
+    """
+    for image in tactile_images(simulation):
+        token = topic_token(simulation.names.bodies[image.body])
+        frame = simulation.frames[image.body]
+        yield Topic(Image, f"tactile/{token}/{image.name}", _ImageMessage(image, frame))
 
 
 class _ImageMessage:
-    """Makes the message of one picture."""
+    """Encodes the message of one image."""
 
-    def __init__(self, picture: TactileImage, frame: str):
-        self._picture = picture
+    def __init__(self, image: TactileImage, frame: str):
+        self._image = image
         self._frame = frame
         self._template: cdr.MessageTemplate | None = None
 
     def __call__(self, snapshot: Snapshot) -> bytes:
-        pixels = self._picture.make(snapshot)
+        pixels = self._image.make(snapshot)
         if self._template is None:
             self._template = cdr.template(Image, self._fields(pixels))
         return self._template.fill(snapshot.stamp, data=pixels.reshape(-1))
@@ -42,7 +46,7 @@ class _ImageMessage:
             "header": {"stamp": cdr.STAMP, "frame_id": self._frame},
             "height": pixels.shape[0],
             "width": pixels.shape[1],
-            "encoding": self._picture.encoding,
+            "encoding": self._image.encoding,
             "step": pixels[0].nbytes,
             "data": cdr.Payload(),
         }

@@ -10,7 +10,7 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation, Snapshot
 
 _LEVELS = 9
-"""Feelers are coloured in so many steps: those of one colour are one marker."""
+"""Number of colours of feelers; all feelers of one colour are one marker."""
 _FREE, _COVERED = np.array([0.45, 0.5, 0.55, 1.0]), np.array([1.0, 0.75, 0.1, 1.0])
 _LOOKS = (
     ("forces", Marker.ARROW, Marker.ADD, (0.1, 0.8, 0.2, 1.0)),
@@ -24,19 +24,24 @@ _LOOKS = (
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
-"""Namespace, type, action and colour of markers: `tactile_sim.drawing.arrows` in their order, then these."""
-_POINTS, _CLEAR, _HAIRS = 4, 5, 6
+"""Namespace, type, action and colour of each kind of marker; the first four are those of
+`tactile_sim.drawing.arrows`, in its order.
+"""
+_POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
 _LINE = (0.3, 0.3, 0.3)
-"""Width of a line, and what LINE_LIST does not use."""
+"""Width of a line, and two values that LINE_LIST does not use, in radii of a contact point."""
 _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
 """Diameters of an arrow's shaft and head and length of its head, in radii of a contact point."""
 
 
 class Markers:
-    """``markers``: contact points white, normal forces green, first tangents red, second tangents blue, and
-    the net touch of each body yellow, all as they act on the second body of a contact; feelers from grey
-    (free) to yellow (covered)."""
+    """Encodes the topic ``markers`` for RViz.
+
+    Contact points are white, normal forces green, first tangential forces red, second ones blue, and the net
+    force on each body yellow. Forces are those on the second body of a contact. Feelers are grey (free) to
+    yellow (covered).
+    """
 
     def __init__(self, simulation: Simulation, world: str):
         self._simulation = simulation
@@ -58,10 +63,10 @@ class Markers:
             snapshot.wrenches,
             settings.force_scale,
         )
-        # What was drawn before goes away as the new comes, so that nothing outlives its contact.
+        # Delete all earlier markers in the same message, so that no marker outlives its contact.
         first = 2 if len(positions) else 1
         keys = np.empty((first + len(ends), 4), np.int32)
-        """What each is, its id, where its points begin, and how many they are."""
+        """Index into `_LOOKS`, id, first point and number of points of each marker."""
         keys[0] = _CLEAR, 0, 0, 0
         keys[1:first] = _POINTS, 0, 0, len(positions)
         arrows = keys[first:]
@@ -71,7 +76,7 @@ class Markers:
         arrows[:, 3] = 2
         points = np.concatenate([positions, ends.reshape(-1, 3)])
         if len(self._simulation.feelers.positions):
-            keys, points = _with_hairs(keys, points, *snapshot.hairs)
+            keys, points = _with_feelers(keys, points, *snapshot.hairs)
         return self._template.fill(snapshot.stamp, keys, points=points)
 
     def _make_template(self) -> cdr.MessageTemplate:
@@ -92,16 +97,26 @@ class Markers:
         return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
 
 
-def _with_hairs(
-    keys: np.ndarray, points: np.ndarray, hairs: np.ndarray, cover: np.ndarray
+def _with_feelers(
+    keys: np.ndarray, points: np.ndarray, lines: np.ndarray, cover: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same with one marker more for each colour that feelers have; hairs (f, 2, 3), cover (f,) 0 to 1."""
+    """Append one marker for each colour of feelers.
+
+    Args:
+        keys: (m, 4) int32 rows of the markers.
+        points: (p, 3) points of the markers [m].
+        lines: (f, 2, 3) ends of the feelers [m].
+        cover: (f,) covered fraction of each feeler.
+
+    Returns:
+        The extended keys and points.
+    """
     levels = np.rint(cover * (_LEVELS - 1)).astype(np.int64)
     order = np.argsort(levels, kind="stable")
     used, counts = np.unique(levels, return_counts=True)
     added = np.empty((len(used), 4), np.int32)
-    added[:, 0] = _HAIRS + used
+    added[:, 0] = _FEELERS + used
     added[:, 1] = used
     added[:, 3] = 2 * counts
     added[:, 2] = len(points) + np.cumsum(added[:, 3]) - added[:, 3]
-    return np.concatenate([keys, added]), np.concatenate([points, hairs[order].reshape(-1, 3)])
+    return np.concatenate([keys, added]), np.concatenate([points, lines[order].reshape(-1, 3)])

@@ -1,4 +1,4 @@
-"""Messages as CDR bytes, made from snapshots."""
+"""Encode the node's messages as CDR bytes from snapshots."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ POINT = np.dtype(
         "itemsize": 36,
     }
 )
-"""A taxel in ``tactile/points``."""
+"""Fields of a taxel in ``tactile/points``."""
 
 
 class Messages:
-    """Makes the messages of one simulation; what does not change from one to the next is made once."""
+    """Encodes the messages of one simulation from templates that are built once.
+
+    In its methods ``index`` refers to ``skin.bodies``, and ``stamp`` is a time [ns].
+    """
 
     def __init__(self, simulation: Simulation):
         settings, skin, model = simulation.settings, simulation.skin, simulation.engine.model
@@ -75,7 +78,7 @@ class Messages:
         header = {"stamp": cdr.STAMP, "frame_id": self.world}
         self._clock = cdr.template(Clock, {"clock": cdr.STAMP})
         self.first_clock = 0
-        """Least time that ``/clock`` shows [ns]."""
+        """Smallest time that ``/clock`` publishes [ns]."""
         transform = {
             "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, self.frames)},
             "child_frame_id": cdr.Lookup(1, [*self.frames, *simulation.sensor_frames.names]),
@@ -106,7 +109,7 @@ class Messages:
                 "is_dense": True,
             },
         )
-        # The last entry stands for -1, a flex.
+        # Index -1, a flex, refers to the last entry.
         bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
         sensing = simulation.sensing.tolist()
         contact = {
@@ -142,11 +145,11 @@ class Messages:
     # -- time and frames -------------------------------------------------------------------------------------
 
     def clock(self, snapshot: Snapshot) -> bytes:
-        """``/clock``"""
+        """Return the message of the topic ``/clock``."""
         return self._clock.fill(max(snapshot.stamp, self.first_clock))
 
     def transforms(self, snapshot: Snapshot) -> bytes:
-        """``/tf``: moving bodies in the frames of their parents in the model."""
+        """Return ``/tf``: moving bodies in the frames of their parents in the model."""
         engine = self._simulation.engine
         poses = relative_poses(
             engine.body_positions,
@@ -158,7 +161,7 @@ class Messages:
         return self._transforms.fill(snapshot.stamp, self._families, poses)
 
     def static_transforms(self, stamp: int) -> bytes:
-        """``/tf_static``: bodies without a joint, and what else sensors measure in."""
+        """Return ``/tf_static``: bodies without joints, and the frames of sensors."""
         model, sensors = self._simulation.engine.model, self._simulation.sensor_frames
         children = model.nbody + np.arange(len(sensors.names))
         families = np.stack([sensors.bodies, children], axis=1)
@@ -173,7 +176,7 @@ class Messages:
     # -- the skin --------------------------------------------------------------------------------------------
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """``tactile/<body>/layout`` of one skin body."""
+        """Return ``tactile/<body>/layout``."""
         skin = self._simulation.skin
         body = skin.bodies[index]
         taxels = slice(body.start, body.stop)
@@ -194,33 +197,33 @@ class Messages:
         )
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/array`` of one skin body."""
+        """Return ``tactile/<body>/array``."""
         body = self._simulation.skin.bodies[index]
         return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
 
     def truth(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/truth`` of one skin body."""
+        """Return ``tactile/<body>/truth``: the readings before the signal chain."""
         body = self._simulation.skin.bodies[index]
         data = snapshot.truth[body.start : body.stop].astype(np.float32)
         return self._skin().arrays[index].fill(snapshot.stamp, data=data)
 
     def frame(self, snapshot: Snapshot) -> bytes:
-        """``tactile/frame``"""
+        """Return ``tactile/frame``: the readings of all bodies."""
         return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
 
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/wrench`` of one skin body."""
+        """Return ``tactile/<body>/wrench``."""
         return self._wrenches[index].fill(snapshot.stamp, values=snapshot.wrenches[index : index + 1])
 
     def points(self, snapshot: Snapshot) -> bytes:
-        """``tactile/points``: intensity is the magnitude of the force [N]."""
+        """Return ``tactile/points``; intensity is the magnitude of the force [N]."""
         points = self._points
         # All fields are four bytes wide or padded to it.
         _fill_points(points.view("<f4").reshape(len(points), POINT.itemsize // 4), *snapshot.cloud)
         return self._cloud.fill(snapshot.stamp, data=points.view(np.uint8))
 
     def _skin(self) -> _SkinForms:
-        """The messages of what the taxels tell at present."""
+        """Return the templates for the present touch function."""
         quantity = self._simulation.settings.skin.touch_function
         if quantity not in self._skins:
             function = TOUCH_FUNCTIONS[quantity]
@@ -257,25 +260,25 @@ class Messages:
     # -- contacts and joints ---------------------------------------------------------------------------------
 
     def contacts(self, snapshot: Snapshot) -> bytes:
-        """``contacts``"""
+        """Return the message of the topic ``contacts``."""
         contacts = snapshot.contacts
         return self._contacts.fill(snapshot.stamp, contacts.ids, contacts.values)
 
     def joint_states(self, snapshot: Snapshot) -> bytes:
-        """``joint_states``"""
+        """Return the message of the topic ``joint_states``."""
         told = np.concatenate(snapshot.joint_states).reshape(-1, 1)
         return self._joints.fill(snapshot.stamp, self._joint_parts, points=told)
 
 
 class _SkinForms(NamedTuple):
-    """The messages that carry one quantity."""
+    """Templates of the messages with readings, for one touch function."""
 
     frame: cdr.MessageTemplate
     arrays: list[cdr.MessageTemplate]
 
 
 def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
-    """(n, 2) int32 ids of the parents of bodies, and of themselves."""
+    """Return the ids (n, 2) int32 of each body's parent and of the body itself."""
     return np.stack([model.body_parentid[bodies], bodies], axis=1).astype(np.int32)
 
 

@@ -1,4 +1,4 @@
-"""A view from outside on a running simulation: hears its topics, calls its services."""
+"""Observe and control a running simulation from another process, through its topics and services."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ from tactile_sim.ros.services import fields, service_class
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.simulation.actions import KEYS
 
-NODE = "tactile_sim"  # whose services are called
+NODE = "tactile_sim"  # name of the observed node
 
 
 class Monitor:
-    """Keeps a ``State`` up to date while ``spin`` is called. The calls answer later, in ``answer``.
+    """Subscribes to a node and keeps a ``State`` up to date while `spin` is called.
 
-    Raises CommandError where ROS does not start.
+    Use it in a ``with`` block.
+
+    Attributes:
+        state: The latest state.
+        answer: Result of the last service call, as text; empty before the first result.
+
+    Raises:
+        CommandError: ROS does not start.
     """
 
     def __init__(self) -> None:
@@ -42,10 +49,10 @@ class Monitor:
             raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        subscribe(self._node, TactileFrame, "tactile/frame", self._hear_frame)
-        subscribe(self._node, ContactWrenchArray, "contacts", self._hear_contacts, 1)
-        self._node.create_subscription(Clock, "/clock", self._hear_clock, 1)
-        self._node.create_subscription(DiagnosticArray, "/diagnostics", self._hear_diagnostics, 10)
+        subscribe(self._node, TactileFrame, "tactile/frame", self._receive_frame)
+        subscribe(self._node, ContactWrenchArray, "contacts", self._receive_contacts, 1)
+        self._node.create_subscription(Clock, "/clock", self._receive_clock, 1)
+        self._node.create_subscription(DiagnosticArray, "/diagnostics", self._receive_diagnostics, 10)
         self._services = {action.name: service_class(action.service) for action in KEYS.values()}
         self._clients = {
             name: self._node.create_client(kind, f"{NODE}/{name}") for name, kind in self._services.items()
@@ -53,11 +60,15 @@ class Monitor:
 
     @property
     def ready(self) -> bool:
-        """Whether the simulation is heard and listens."""
+        """Whether readings have arrived and all services are available."""
         return self.state.heard and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Take what comes within so much wall time [s]."""
+        """Process messages for a duration [s of wall time].
+
+        Args:
+            duration: Duration [s of wall time].
+        """
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
@@ -65,20 +76,26 @@ class Monitor:
             self.state.tick(time.monotonic())
 
     def press(self, key: str) -> None:
-        """Call the service of a key in `KEYS` with its default arguments; pause and resume in turn."""
+        """Call the service of a key in `KEYS` with its default arguments.
+
+        ``pause`` alternates between pause and resume.
+
+        Args:
+            key: A key of `KEYS`.
+        """
         name = KEYS[key].name
         self.call(name, *([not self.state.paused] if name == "pause" else KEYS[key].values([])))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a service; what becomes of it is in ``answer`` later.
+        """Call a service without waiting; its result is stored in ``answer`` later.
 
         Args:
             name: Name of an action with a key.
-            arguments: Its arguments.
+            *arguments: Arguments of the action.
         """
         kind, client = self._services[name], self._clients[name]
         if not client.service_is_ready():
-            self.answer = f"{name}: the node does not serve yet"
+            self.answer = f"{name}: the service is not available yet"
             return
 
         def answered(future: Future) -> None:
@@ -90,24 +107,29 @@ class Monitor:
         request = kind.Request(**dict(zip(fields(kind), arguments, strict=True)))
         client.call_async(request).add_done_callback(answered)
 
-    def _hear_frame(self, frame: Any) -> None:
+    def _receive_frame(self, frame: Any) -> None:
         self.state.hear_frame(time.monotonic(), frame.bodies, frame.taxel_counts, frame.data, frame.channels)
 
-    def _hear_contacts(self, message: Any) -> None:
+    def _receive_contacts(self, message: Any) -> None:
         self.state.contacts = len(message.contacts)
 
-    def _hear_clock(self, clock: Clock) -> None:
+    def _receive_clock(self, clock: Clock) -> None:
         self.state.time = clock.clock.sec + clock.clock.nanosec * 1e-9
 
-    def _hear_diagnostics(self, diagnostics: DiagnosticArray) -> None:
+    def _receive_diagnostics(self, diagnostics: DiagnosticArray) -> None:
         self.update(self.state, diagnostics)
 
     @staticmethod
     def update(state: State, diagnostics: DiagnosticArray) -> None:
-        """Take over what a message says of the node: its complaints, and whether it is paused."""
+        """Update a state from a diagnostics message: problems of the node, and whether it is paused.
+
+        Args:
+            state: The state, modified in place.
+            diagnostics: A message of ``/diagnostics``. Messages of other nodes are ignored.
+        """
         statuses = [status for status in diagnostics.status if status.name.startswith(f"{NODE}: ")]
         if not statuses:
-            return  # of another node
+            return  # another node's message
         complaints = [status.message for status in statuses if status.level != DiagnosticStatus.OK]
         state.complaint = "; ".join(complaints)
         values = {value.key: value.value for status in statuses for value in status.values}

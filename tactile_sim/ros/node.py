@@ -30,7 +30,7 @@ from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
 from tactile_sim.ros.services import offer_actions
-from tactile_sim.ros.transport import roomy
+from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
@@ -40,11 +40,11 @@ from tactile_sim.view.web.address import Endpoint, announcement
 
 NAME = "tactile_sim"
 RECORDED_DEPTH = 500
-"""Messages of a topic that wait for the recorder: all of some seconds."""
+"""Queue depth of each topic while a recorder runs, enough for several seconds."""
 MATCHING_PATIENCE = 30.0
-"""How long the recorder may take to find all topics [s]."""
+"""Maximum time for the recorder to subscribe to all topics [s of wall time]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
-"""What was sent may take so long to arrive [s of wall time] before the node ends: a bag misses nothing."""
+"""Maximum time for published messages to arrive before the node ends, without and with a recorder [s]."""
 
 
 def run(
@@ -61,27 +61,27 @@ def run(
     """Run the node until a signal ends it or the duration is over.
 
     Args:
-        config_file: shipped name or path of a parameter file; None where ``ros_args`` name one.
-        duration: simulation time [s] after which the node ends by itself; None for never.
-        ros_args: what follows ``--ros-args``.
-        stop: the request of this process, entered; its signals end the node.
-        recorder: one that is running; simulation time waits until it has subscribed to all topics.
-        web: whether to show the node in the browser too.
-        allow_other_port: whether the view may take the next free port if web.port is in use.
-        start_clock: whether a recorder of somebody else waits for ``/clock`` before it subscribes.
+        config_file: Shipped name or path of a parameter file; None if ``ros_args`` name one.
+        duration: Simulation time after which the node ends [s]; None for no limit.
+        ros_args: Arguments after ``--ros-args``.
+        stop: The entered stop request of this process; its signals end the node.
+        recorder: A running recorder. The simulation starts when it has subscribed to all topics.
+        web: Whether to show the scene in a browser.
+        allow_other_port: Whether the view may take the next free port if web.port is in use.
+        start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
 
     Returns:
         The exit code.
 
     Raises:
-        TactileSimError: the parameters or the scene cannot be used, or the recorder ends during the start-up.
-        Stopped: a signal came during the start-up.
+        TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
+        Stopped: A signal arrived during startup.
     """
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
     for file in parameters.parameter_files(arguments):
-        # rcl says less of what is wrong with a file, and takes some wrong ones.
+        # Checked first, because rcl accepts some invalid files and its errors have less detail.
         read_sections(file, parameters.source_of(file))
     recording = start_clock or recorder is not None
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ def run(
         if web:
             endpoint.check()
         if node.get_parameter("use_sim_time").value:
-            node.get_logger().warning("use_sim_time is ignored: this node makes the simulation time")
+            node.get_logger().warning("use_sim_time is ignored: this node publishes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
         compilation.report = node.get_logger().info
         simulation = Simulation(settings)
@@ -105,7 +105,7 @@ def run(
             stack.callback(view.close)
         runner = Runner(simulation, publishers)
         publishers.tell_of(runner)
-        stop.call(runner.stop)  # before anything answers: whoever gets an answer may end the node properly
+        stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
         _serve(node, runner, settings, stack)
         _log_summary(node, simulation)
         if view:
@@ -117,7 +117,7 @@ def run(
             recorder.watch(
                 lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
             )
-        # All that has been made by now stays; without it the collector of cycles has little to look at.
+        # Exclude all existing objects from garbage collection; they live as long as the node.
         gc.collect()
         gc.freeze()
         runner.run(duration)
@@ -126,29 +126,29 @@ def run(
 
 
 def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
-    """Start ROS and make the node; the stack ends both."""
+    """Start ROS and create the node; the exit stack ends both."""
     try:
-        with roomy():
+        with large_fastdds_buffers():
             rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
             stack.callback(rclpy.shutdown)
             node = Node(NAME, automatically_declare_parameters_from_overrides=True)
     except (RuntimeError, ParameterException, ValueError) as error:
-        raise ConfigError(f"ROS refuses the arguments: {_one_line(error)}") from None
+        raise ConfigError(f"--ros-args: rejected by ROS: {_one_line(error)}") from None
     stack.callback(node.destroy_node)
     return node
 
 
 def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> None:
-    """Take commands, service calls and parameters from now on; the stack ends that."""
+    """Accept commands, service calls and parameter changes until the exit stack is closed."""
     Commands(node, runner)
-    # The loop has this thread for itself; what ROS brings is put into its mailbox by another.
+    # The loop runs in this thread. Another thread receives from ROS and posts to the loop's mailbox.
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     runner.set_parameter = parameters.setter(node, executor)
     requests = Requests(runner)
     offer_actions(node, requests)
     if find_spec("simulation_interfaces"):
-        from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # which needs it
+        from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # requires the package
 
         SimulationInterfaces(node, runner, requests)
     TwinWatch(node, node.get_logger().warning)
@@ -158,14 +158,14 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
         1 / runner.simulation.engine.timestep,
         lambda changed: runner.post(lambda: runner.update(changed)),
     )
-    listener = threading.Thread(target=_listen, args=(executor,), daemon=True)
+    listener = threading.Thread(target=_spin, args=(executor,), daemon=True)
     listener.start()
     stack.callback(listener.join, timeout=1.0)
     stack.callback(executor.shutdown, timeout_sec=1.0)
 
 
 def _log_summary(node: Node, simulation: Simulation) -> None:
-    """Log what is simulated, and what its engine does not support."""
+    """Log the size of the simulation and the features that its engine does not support."""
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
@@ -181,10 +181,10 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
 def _await_recorder(
     recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
 ) -> None:
-    """Wait until the recorder has subscribed to every topic, or a signal comes.
+    """Wait until the recorder has subscribed to every topic or a signal arrives.
 
     Raises:
-        BagError: the recorder ended.
+        BagError: The recorder ended.
     """
 
     def ended() -> bool:
@@ -195,12 +195,12 @@ def _await_recorder(
     node.get_logger().info("waiting until the recorder has subscribed to every topic")
     if not (publishers.await_listeners(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
         node.get_logger().warning(
-            "not every topic is recorded from the start:"
-            f" the recorder did not find all within {MATCHING_PATIENCE:g} s"
+            "some topics are not recorded from the start:"
+            f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"
         )
 
 
-def _listen(executor: SingleThreadedExecutor) -> None:
+def _spin(executor: SingleThreadedExecutor) -> None:
     try:
         executor.spin()
     except ExternalShutdownException:
@@ -212,7 +212,14 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``sim``, whose configuration comes as ROS arguments; return the exit code."""
+    """Run the executable ``sim``.
+
+    Args:
+        arguments: Command line including ``--ros-args``; by default that of the process.
+
+    Returns:
+        The exit code.
+    """
     ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(ours)
     try:

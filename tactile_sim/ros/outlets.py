@@ -1,4 +1,4 @@
-"""Publishers that know whether anybody listens."""
+"""Publishers that encode messages only for topics with subscribers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from tactile_sim.errors import ConfigError
 
 DEPTH = 10
-"""Messages of a topic that wait for a listener who is late."""
+"""Default queue depth of a topic."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""What is sent again does not push out the first one on its way, which the listener would be told is lost."""
+"""Latched with two messages, so that publishing again does not drop the first one before it is delivered."""
 SETTLED = 1.0
-"""After so long [s of wall time] a listener has dealt with the first messages."""
+"""Time after which a new subscriber has processed its first messages [s of wall time]."""
 REFRESH = 0.05
-"""The middleware is asked for listeners this often [s of wall time]."""
+"""Interval between two queries for subscribers [s of wall time]."""
 
 
-class Outlet:
-    """One topic of a stream, with the function that makes its message from a snapshot."""
+class LazyPublisher:
+    """A topic of a stream with its publisher.
+
+    Attributes:
+        publisher: The publisher.
+        stream: Name of the stream.
+        make: Returns the message for a snapshot as bytes.
+        listeners: Number of subscribers at the last query.
+    """
 
     def __init__(self, publisher, stream: str, make: Callable, welcome: Callable[[], None]):
         self.publisher = publisher
@@ -33,13 +40,17 @@ class Outlet:
         self.make = make
         self._welcome = welcome
         self._welcome_again: float | None = None
-        """At which time [s of `time.monotonic`]; None: not to be done."""
+        """Time of the second welcome [s of `time.monotonic`]; None if none is due."""
         self.listeners = 0
         self.has_newcomers = False
-        """Whether somebody listens who has not been sent anything yet."""
+        """Whether a subscriber has not been sent any message yet."""
 
     def send(self, message: bytes) -> None:
-        """Sends what ``make`` has made."""
+        """Publish an encoded message, and call ``welcome`` for new subscribers.
+
+        Args:
+            message: The message as bytes.
+        """
         self.publisher.publish(message)
         if self.has_newcomers:
             self.has_newcomers = False
@@ -51,34 +62,46 @@ class Outlet:
 
 
 class Outlets:
-    """All topics that follow the simulation, by stream. Nothing is made for a topic that nobody hears."""
+    """All topics that follow the simulation, by stream.
+
+    Messages are encoded only for topics with subscribers.
+    """
 
     def __init__(self, node: Node, depth: int = DEPTH):
         self._node = node
         self._reliable = QoSProfile(depth=depth)
-        self._outlets: dict[str, list[Outlet]] = {}
+        self._outlets: dict[str, list[LazyPublisher]] = {}
         self._overridden = [
             name.split(".")[1]
             for name in node.get_parameters_by_prefix("")
             if name.startswith("qos_overrides.")
         ]
-        self._heard: dict[str, list[Outlet]] = {}
-        """Those that somebody listens to."""
+        self._heard: dict[str, list[LazyPublisher]] = {}
+        """Topics with subscribers, by stream."""
         self._refreshed = 0.0
 
     def publisher(self, message_type: type, topic: str, qos: QoSProfile):
-        """An ordinary publisher; its QoS may be overridden by parameters, as rclpy has it.
+        """Create a publisher whose QoS can be overridden by parameters.
 
-        Raises ConfigError for a topic that ROS refuses: one longer than 247 characters.
+        Args:
+            message_type: A ROS message class.
+            topic: Name of the topic.
+            qos: Default QoS.
+
+        Returns:
+            The rclpy publisher.
+
+        Raises:
+            ConfigError: ROS rejects the topic because its name is longer than 247 characters.
         """
         try:
             resolved = self._node.resolve_topic_name(topic)
         except RuntimeError as error:
-            raise ConfigError(f"ROS refuses the topic {topic!r}: {error}; shorten the name in it") from None
+            raise ConfigError(f"topic {topic!r}: rejected by ROS: {error}; shorten the name in it") from None
         options = None
         if resolved in self._overridden:
             options = QoSOverridingOptions.with_default_policies()
-        # rclpy's own callbacks for events would keep its executor busy with every publisher at every message.
+        # rclpy's default event callbacks would occupy its executor for each publisher at each message.
         events = PublisherEventCallbacks(use_default_callbacks=False)
         return self._node.create_publisher(
             message_type, topic, qos, event_callbacks=events, qos_overriding_options=options
@@ -92,19 +115,30 @@ class Outlets:
         make: Callable,
         welcome: Callable[[], None] = lambda: None,
     ) -> None:
-        """A topic whose messages ``make(snapshot) -> bytes`` gives; ``welcome`` is called once a new listener
-        has been sent its first one, and again when it has settled."""
-        outlet = Outlet(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
+        """Add a topic.
+
+        Args:
+            stream: Name of the stream.
+            message_type: A ROS message class.
+            topic: Name of the topic.
+            make: Returns the message for a snapshot as bytes.
+            welcome: Called after a new subscriber has been sent its first message, and again `SETTLED`
+                seconds later.
+
+        Raises:
+            ConfigError: ROS rejects the topic.
+        """
+        outlet = LazyPublisher(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
         self._outlets.setdefault(stream, []).append(outlet)
 
     def heard(self) -> set[str]:
-        """Streams that somebody listens to."""
+        """Return the streams that have subscribers."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refresh()
         return set(self._heard)
 
-    def newcomers(self) -> list[Outlet]:
-        """Topics that got a new listener since they were last sent."""
+    def newcomers(self) -> list[LazyPublisher]:
+        """Return the topics that have a new subscriber since they were last published."""
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
 
@@ -117,20 +151,34 @@ class Outlets:
         )
 
     def publish(self, stream: str, snapshot) -> None:
-        """Publish the topics of a stream, whether they have subscribers or not."""
+        """Publish all topics of a stream, with or without subscribers.
+
+        Args:
+            stream: Name of the stream.
+            snapshot: The snapshot that is encoded.
+        """
         for outlet in self._outlets.get(stream, ()):
             outlet.publisher.publish(outlet.make(snapshot))
 
     def send(self, streams: Iterable[str], snapshot) -> None:
-        """Sends the topics of these streams, one stream after another, to those who listen."""
+        """Publish the topics of some streams that have subscribers.
+
+        Args:
+            streams: Names of the streams, in the order of publishing.
+            snapshot: The snapshot that is encoded.
+        """
         outlets = [outlet for stream in streams for outlet in self._heard.get(stream, ())]
-        # First all are made, then all are sent: a listener wakes up once.
+        # Encode all messages before publishing, so that a subscriber wakes up once.
         messages = [outlet.make(snapshot) for outlet in outlets]
         for outlet, message in zip(outlets, messages, strict=True):
             outlet.send(message)
 
     def flush(self, patience: float) -> None:
-        """Waits until all that was sent has arrived, so many seconds at most."""
+        """Wait until subscribers have acknowledged all messages, or a time [s of wall time] is over.
+
+        Args:
+            patience: Maximum time to wait [s of wall time].
+        """
         end = time.monotonic() + patience
         for outlets in self._outlets.values():
             for outlet in outlets:

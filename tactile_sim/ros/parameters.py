@@ -1,4 +1,4 @@
-"""The node's parameters: read once as settings, and the live ones while it runs."""
+"""The node's parameters: read once as settings; live parameters can be changed while the node runs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,54 @@ from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
 
 LAUNCH = "launch arguments"
-"""What errors call parameters that a launch file gives."""
+"""Name of parameters given by a launch file, in error messages."""
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
-    """The parameter files that ROS arguments name, in order: rcl does not tell where a value came from."""
+    """Return the parameter files that ROS arguments name, in order.
+
+    They are needed because rcl does not report the file from which a value was read.
+
+    Args:
+        arguments: ROS arguments.
+
+    Returns:
+        The values of ``--params-file``.
+    """
     return [
         Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
     ]
 
 
 def source_of(file: Path) -> str:
-    """Return what errors call a parameter file; launch files' own values are in a temporary one."""
+    """Return the name of a parameter file for error messages.
+
+    Launch files write their own values to a temporary file; its name is `LAUNCH`.
+
+    Args:
+        file: The parameter file.
+
+    Returns:
+        The name.
+    """
     temporary = file.parent == Path(tempfile.gettempdir()) and file.name.startswith("launch_params_")
     return LAUNCH if temporary else str(file)
 
 
 def read_settings(node: Node, arguments: list[str]) -> Settings:
-    """Checked settings from the node's parameters.
+    """Return the checked settings from the node's parameters.
 
-    A relative scene counts from the last parameter file that sets ``scene``. Raises ConfigError.
+    A relative scene path is relative to the last parameter file that sets ``scene``.
+
+    Args:
+        node: The node.
+        arguments: Its ROS arguments.
+
+    Returns:
+        The settings.
+
+    Raises:
+        ConfigError: A parameter is invalid.
     """
     given: Mapping[str, Any] = node.get_parameters_by_prefix("")
     values = {name: parameter.value for name, parameter in given.items()}
@@ -55,23 +83,24 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
         source += f" and the {LAUNCH}"
     if any(flag in ("-p", "--param") for flag in arguments):
         source += " and the command line"
-    # A scene from elsewhere, such as -p scene:=..., has no file to count from.
+    # A scene from another source, such as -p scene:=..., is not relative to a file.
     return config.from_mapping(values, base if values.get("scene") == scene else None, source)
 
 
 def offer(
     node: Node, settings: Settings, steps_per_second: float, change: Callable[[Settings], None]
 ) -> None:
-    """Declare all keys as parameters and let the live ones be set.
+    """Declare all keys as parameters and allow the live ones to be set.
 
-    Integers are accepted for floats, so the types are not fixed. Rates above the physics' steps per second
-    are clamped here, with a log line unless they are defaults, and rejected later.
+    Integers are accepted for floats, so parameters have dynamic types. Rates above the number of physics
+    steps
+    per second are clamped here, with a log line unless they are defaults. Later they are rejected.
 
     Args:
-        node: the node that gets the parameters.
-        settings: present values.
-        steps_per_second: highest rate of a topic [Hz].
-        change: called with the new settings.
+        node: The node that gets the parameters.
+        settings: Present values.
+        steps_per_second: Maximum rate of a topic [Hz].
+        change: Called with the new settings.
     """
     current, keys = settings.within(steps_per_second), settings.keys
     for name, rate in vars(settings.rates).items():
@@ -112,8 +141,15 @@ def offer(
 def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]:
     """Return a function that sets a parameter of the node from any thread.
 
-    The work is done by the executor, as for requests that come by ROS. The function returns a future, with a
-    CommandError if the value is refused.
+    The executor does the work, as for requests from ROS. The returned function takes a name and a value, and
+    returns a future that raises CommandError if the value is rejected.
+
+    Args:
+        node: The node.
+        executor: Executor of the node.
+
+    Returns:
+        The function.
     """
 
     def set_parameter(name: str, value: Any) -> Future[None]:
@@ -133,11 +169,13 @@ def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]
 
 
 def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
-    """Describe a parameter for tools such as ``ros2 param describe``: its meaning, range and choices.
+    """Return the descriptor of a parameter for tools such as ``ros2 param describe``.
+
+    It has the meaning, the range and the choices of the parameter.
 
     Args:
-        key: the key of the configuration.
-        most: upper bound, where the key's check has none.
+        key: Key of the configuration.
+        most: Upper bound if the key's check has none; None for no bound.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

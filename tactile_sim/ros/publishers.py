@@ -1,4 +1,4 @@
-"""All topics that the node sends."""
+"""All topics that the node publishes."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from tactile_sim.ros.sensor_messages import SensorMessages
 from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
-"""Sent before the others at every instant, so that nobody gets data of a time or frame not yet heard of."""
+"""Streams that are published first, so that subscribers have time and frames before the other messages."""
 WARN_EVERY = 1.0
-"""The same refusal is told this often [s of wall time]."""
+"""Minimum interval between identical warnings [s of wall time]."""
 
 
 class Publishers:
-    """The output of the loop: snapshots become messages of those topics that somebody hears."""
+    """Output of the loop: publishes snapshots on the topics that have subscribers."""
 
     def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
         self._node = node
         self._simulation = simulation
-        # Before the other messages: sensors bring frames of their own.
+        # Created before the other messages, because sensors add frames.
         sensors = list(SensorMessages(simulation).topics())
         self._messages = messages = Messages(simulation)
         self._outlets = outlets = Outlets(node, depth)
@@ -53,7 +53,7 @@ class Publishers:
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
         self._quiet_since = 0.0
-        """When something was last published [s of wall time]."""
+        """Time of the last published message [s of `time.monotonic`]."""
 
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
@@ -83,7 +83,7 @@ class Publishers:
         outlets.add("markers", MarkerArray, "markers", markers)
         outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
         self._send_lasting()
-        # Compiles the kernels of these messages before time runs.
+        # Compile the kernels of these messages before the simulation starts.
         snapshot = simulation.observe()
         for make in (messages.transforms, messages.points, markers):
             make(snapshot)
@@ -91,11 +91,11 @@ class Publishers:
             bridge.make(snapshot)
 
     def tell_of(self, runner: Runner) -> None:
-        """Whose status the diagnostics tell; to be said before the loop starts."""
+        """Set the loop whose status the diagnostics report; must be called before the loop runs."""
         self._status = runner.status
 
     def _send_lasting(self) -> None:
-        """What is sent once and kept for those who come later."""
+        """Publish the latched topics."""
         messages, simulation = self._messages, self._simulation
         self._lasting: list[Publisher] = []
         for k, body in enumerate(messages.tokens):
@@ -115,38 +115,49 @@ class Publishers:
         return publisher
 
     def _send_scene(self) -> None:
-        """Once more, now that somebody new has the frames: RViz does not take back what it said of a marker
-        that came before its frame, or between those of an earlier run, which it drops, and ours."""
+        """Publish the scene again for new subscribers, which have the frames by now.
+
+        RViz drops markers that arrive before their frames, or between the frames of an earlier run and ours.
+        """
         self._scene_publisher.publish(self._scene)
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
     def heard(self) -> set[str]:
-        """Streams that somebody listens to."""
+        """Return the streams that have subscribers."""
         return self._outlets.heard()
 
     def newcomers(self) -> bool:
-        """Whether a topic got a new listener since it was last sent."""
+        """Return whether a topic has a new subscriber since it was last published."""
         return bool(self._outlets.newcomers())
 
     def commanded(self) -> bool:
-        """Whether somebody may send commands."""
+        """Return whether a command topic has publishers."""
         return self._senders.any()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Sends one instant: the time and the frames of the bodies, then what is asked for."""
+        """Publish a snapshot: first time and frames, then the other streams.
+
+        Args:
+            snapshot: The snapshot.
+            streams: Names of the streams to publish.
+        """
         self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
     def greet(self, snapshot: Snapshot) -> None:
-        """Sends one instant to those topics that got a new listener since they were last sent."""
+        """Publish a snapshot on the topics that have a new subscriber since they were last published."""
         for outlet in self._outlets.newcomers():
             if self._on(outlet.stream):
                 outlet.send(outlet.make(snapshot))
 
     def stand(self, stamp: int) -> None:
-        """Publish diagnostics at their rate in wall time: all else is silent, and they report why."""
+        """Publish diagnostics at their rate in wall time while all other topics are silent.
+
+        Args:
+            stamp: Simulation time [ns].
+        """
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
         if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.heard():
@@ -162,10 +173,12 @@ class Publishers:
         """Wait until every topic has a subscriber.
 
         Args:
-            patience: longest time to wait [s of wall time].
-            stopping: returns whether to wait no longer.
-            start_clock: whether to publish a ``/clock`` of 1 ns meanwhile and instead of 0, which ROS takes
-                for a clock that has not started: ``ros2 bag record --use-sim-time`` subscribes only after it.
+            patience: Maximum time to wait [s of wall time].
+            stopping: Returns whether to stop waiting.
+            start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later in place of 0. ROS
+                treats
+                a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only after the
+                start.
 
         Returns:
             Whether every topic has a subscriber.
@@ -180,11 +193,11 @@ class Publishers:
         return all_heard
 
     def flush(self, patience: float) -> None:
-        """Waits until all that was sent has arrived, so many seconds at most: a listener may stand still."""
+        """Wait until subscribers have acknowledged all messages, but at most for a time [s of wall time]."""
         self._outlets.flush(patience)
 
     def warn(self, message: str) -> None:
-        """Tells the user of a refused command, of the same one once a second at most."""
+        """Log a rejected command; the same message at most once per second."""
         now = time.monotonic()
         self._warned = {text: when for text, when in self._warned.items() if now - when < WARN_EVERY}
         if message not in self._warned:
@@ -192,11 +205,16 @@ class Publishers:
             self._node.get_logger().warning(message)
 
     def report(self, stamp: int) -> None:
-        """Publish the diagnostics now."""
+        """Publish the diagnostics now, with a stamp [ns]."""
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def fail(self, message: str, stamp: int) -> None:
-        """Tells the user that the physics broke."""
+        """Log that the physics broke, and publish time and diagnostics.
+
+        Args:
+            message: The fault.
+            stamp: Simulation time [ns].
+        """
         self._node.get_logger().error(message)
         self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 
@@ -204,8 +222,8 @@ class Publishers:
         """Log why the recorder ended before the node, and report it in the diagnostics from now on.
 
         Args:
-            fault: the reason.
-            stamp: the time [ns] of the diagnostics that are published at once.
+            fault: The reason.
+            stamp: Time of the diagnostics that are published at once [ns].
         """
         self._recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation goes on")
@@ -218,7 +236,7 @@ class Publishers:
 
 
 class _Instant:
-    """A time without a sound state behind it."""
+    """A time without a valid state, in place of a snapshot."""
 
     def __init__(self, stamp: int):
         self.stamp = stamp

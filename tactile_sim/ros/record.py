@@ -1,4 +1,4 @@
-"""The recorder: every message of the topics that there are and that come, into a bag."""
+"""Recorder that writes all messages of present and future topics to a bag."""
 
 from __future__ import annotations
 
@@ -31,27 +31,32 @@ from tactile_sim.text import counted
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
-DEPTH = 1000  # messages of a topic that may wait here
-LOOK_EVERY = 0.1  # s between two looks for new topics
-REST = 0.004  # s of sleep when nothing came
-HOLD = 1.0  # s that messages wait for the first stamp of all where no topic has stamps
-ROOM = 64 << 20  # bytes of messages that wait so
+DEPTH = 1000  # queue depth of each subscription
+LOOK_EVERY = 0.1  # s between two queries for new topics
+REST = 0.004  # s of sleep if there was no message
+HOLD = 1.0  # s that messages wait for a first stamp if no topic has stamps
+ROOM = 64 << 20  # maximum bytes of messages that wait for a stamp
 
 
 def record(folder: Path, topics: Collection[str] = ()) -> int:
-    """Record ``topics``, or all, into the new bag ``folder`` until a signal ends it.
+    """Record topics to a new bag until a signal ends the recording.
 
-    Messages are taken off the subscriptions directly, as bytes: rclpy's executor would spend more on each
-    than all the rest. Their log time is their stamp, or the latest stamp seen where they have none, which for
-    what comes before all stamps is the first one; where no topic has stamps, the time of sending.
+    Messages are taken from the subscriptions as bytes, because rclpy's executor would spend more time on each
+    than all other work. The log time of a message is its stamp. A message without a stamp has the latest
+    stamp seen before it, or the first stamp if there is none before it. If no topic has stamps, it is the
+    time of sending.
+
+    Args:
+        folder: The bag; must not exist.
+        topics: Names of topics; empty for all topics.
 
     Returns:
-        0. The bag is complete then.
+        The exit code 0; the bag is complete.
 
     Raises:
-        CommandError: one of ``topics`` is no name of a topic, or ROS does not start.
-        BagError: ``folder`` exists, or cannot be written (any more): the bag then holds what went before.
-        Stopped: a signal came before the bag was made.
+        CommandError: A name in ``topics`` is not a valid topic name, or ROS does not start.
+        BagError: ``folder`` exists or cannot be written. The bag keeps the messages written before the error.
+        Stopped: A signal arrived before the bag was created.
     """
     for name in topics:
         try:
@@ -80,7 +85,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
 
 
 def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) -> str:
-    """Make the bag and record into it until a signal comes; return what was recorded."""
+    """Create the bag and record until a signal arrives; return the summary."""
     bag = BagWriter(folder)
     try:
         recorder = Recorder(node, bag, topics)
@@ -103,7 +108,7 @@ def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) 
 
 
 def _close(bag: BagWriter) -> None:
-    """End the bag; where an error is already on its way, that one is told."""
+    """Close the bag. If another error is being raised, errors of closing are ignored."""
     try:
         bag.close()
     except BagError:
@@ -112,17 +117,17 @@ def _close(bag: BagWriter) -> None:
 
 
 class _Topic:
-    """A subscription, where its messages go, and whether any were missed."""
+    """A subscription with its channel in the bag and its number of missed messages."""
 
     def __init__(self, subscription: Subscription, message_type: Any, channel: int, lasting: bool) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel
         self.lasting = lasting
         self.kind = of_class(message_type)
         self.count = self.missed = self.last = 0
-        self.numbered = True  # one publisher, so that its numbers show a gap
+        self.numbered = True  # single publisher, so that gaps in the sequence numbers are losses
 
     def take(self) -> list[tuple[int, _Topic, bytes]]:
-        """All that came: time of sending [ns], this, bytes."""
+        """Return all waiting messages: time of sending [ns], this topic, and bytes."""
         taken = []
         with self.subscription.handle:
             while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
@@ -136,7 +141,7 @@ class _Topic:
 
 
 class Recorder:
-    """Finds topics, subscribes to them, and puts what they bring into a bag."""
+    """Discovers topics, subscribes to them and writes their messages to a bag."""
 
     def __init__(self, node: Node, bag: BagWriter, topics: Collection[str]) -> None:
         self._node, self._bag = node, bag
@@ -144,13 +149,13 @@ class Recorder:
         self._topics: dict[str, _Topic] = {}
         self._refused: set[str] = set()
         self._latest = 0
-        self._stamped = False  # whether a stamp was seen
-        self._early: list[tuple[int, _Topic, bytes]] = []  # came before any stamp
-        self._early_size = 0
-        self._due = math.inf  # when they wait no longer, if no topic has stamps
+        self._stamped = False  # whether any message had a stamp
+        self._held: list[tuple[int, _Topic, bytes]] = []  # arrived before the first stamp
+        self._held_size = 0
+        self._due = math.inf  # time of their release [s of `time.monotonic`] if no topic has stamps
 
     def look(self) -> None:
-        """Subscribe to what is published and was not before."""
+        """Subscribe to topics that have been published since the last call."""
         for topic in self._topics.values():
             topic.numbered &= topic.subscription.handle.get_publisher_count() <= 1
         for name, types in self._node.get_topic_names_and_types():
@@ -176,7 +181,7 @@ class Recorder:
             name,
             type_name,
             definition(type_name),
-            [_described(profile) for profile in profiles],
+            [_qos_fields(profile) for profile in profiles],
             str(publishers[0].topic_type_hash),
         )
         profile = QoSProfile(
@@ -189,14 +194,14 @@ class Recorder:
         self._topics[name] = _Topic(subscription, message_type, channel, lasting)
 
     def take(self) -> int:
-        """Write all that came, in the order in which it was sent; returns how many messages that were."""
+        """Write all waiting messages in the order of sending; return their number."""
         taken = [message for topic in self._topics.values() for message in topic.take()]
         taken.sort(key=lambda message: message[0])
         for message in taken:
             _, topic, data = message
             stamp = stamp_of(topic.kind, data)
             if stamp == 0 and topic.lasting:
-                stamp = None  # a thing of no time, such as a drawing of the scene
+                stamp = None  # timeless, such as scene_markers
             if stamp is not None:
                 self._stamped = True
                 self._latest = max(self._latest, stamp)
@@ -206,20 +211,20 @@ class Recorder:
                 continue
             self._bag.write(topic.channel, self._latest if stamp is None else stamp, data)
             topic.count += 1
-        if self._early_size > ROOM or (time.monotonic() > self._due and not self._stamps_to_come()):
+        if self._held_size > ROOM or (time.monotonic() > self._due and not self._stamps_to_come()):
             self.release()
         return len(taken)
 
     def _hold(self, message: tuple[int, _Topic, bytes]) -> None:
-        """Let a message wait for the first stamp.
+        """Store a message until the first stamp is known.
 
-        What a node tells as it starts may come long before its other topics, and waits for these. It does so
-        on the disk: a recorder that is killed loses none of it.
+        Messages that a node publishes at startup can arrive long before those of its other topics. They are
+        also written to a draft on disk, so that none is lost if the recorder is killed.
         """
         _, topic, data = message
-        self._early.append(message)
+        self._held.append(message)
         self._bag.draft(self._waiting)
-        self._early_size += len(data)
+        self._held_size += len(data)
         if not topic.lasting and topic.kind.name not in LOGS:
             self._due = min(self._due, time.monotonic() + HOLD)
 
@@ -228,37 +233,40 @@ class Recorder:
 
     def release(self) -> None:
         """Write the messages that wait for a stamp."""
-        timed, early, self._early = self._waiting(), self._early, []
-        self._early_size, self._due = 0, math.inf
-        for message, (_, topic, _) in zip(timed, early, strict=True):
+        timed, held, self._held = self._waiting(), self._held, []
+        self._held_size, self._due = 0, math.inf
+        for message, (_, topic, _) in zip(timed, held, strict=True):
             self._bag.write(*message)
             topic.count += 1
 
     def _waiting(self) -> list[tuple[int, int, bytes]]:
-        """The messages that wait, with the times that they would bear now."""
+        """Return the messages that wait for a stamp, with the log times that they would have now."""
         stamped = self._stamps_to_come()
-        return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._early]
+        return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._held]
 
     def summary(self) -> str:
-        """What was recorded, in one line; and what was sent but never came, in another."""
+        """Return what was recorded, with warnings about missed messages and about topics never published."""
         count = sum(topic.count for topic in self._topics.values())
         size = self._bag.bytes_written / 1e6
-        said = (
+        text = (
             f"recorded {counted(count, 'message')} of {counted(len(self._topics), 'topic')}, {size:.1f} MB, "
             f"into {self._bag.folder}"
         )
         missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
         if missed:
             worst = max(missed, key=missed.__getitem__)
-            said += f"\nwarning: {sum(missed.values())} messages never came, most of them of {worst}"
+            text += f"\nwarning: {sum(missed.values())} messages were lost, most of them of {worst}"
         absent = sorted(self._wanted - self._topics.keys())
         if absent:
-            said += f"\nwarning: never published: {', '.join(absent)}"
-        return said
+            text += f"\nwarning: never published: {', '.join(absent)}"
+        return text
 
 
-def _described(profile: QoSProfile) -> dict[str, Any]:
-    """A publisher's profile in rosbag2's words. DDS does not tell its history: our publishers' is put."""
+def _qos_fields(profile: QoSProfile) -> dict[str, Any]:
+    """Return a publisher's QoS in rosbag2's format.
+
+    DDS does not report the history; that of our publishers is used.
+    """
     return {
         "history": "keep_last",
         "depth": max(profile.depth, 10) if profile.durability != DurabilityPolicy.TRANSIENT_LOCAL else 1,

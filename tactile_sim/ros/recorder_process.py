@@ -1,4 +1,4 @@
-"""The recorder of `tactile_sim run --record`, which is there from the first message to the last."""
+"""The recorder of `tactile_sim run --record`, which runs from the first message to the last."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tactile_sim.child import Child
 from tactile_sim.errors import BagError
 
 START_PATIENCE = 60.0
-"""Time until the recorder must be up [s]."""
+"""Maximum time for the recorder to start [s]."""
 
 
 class RecorderProcess:
-    """`tactile_sim record` in a process of its own, within a `with` block.
+    """`tactile_sim record` in a child process, as a context manager.
 
-    Entering waits until it records. Leaving ends it when it has written what was published.
+    Entering waits until it records. Leaving ends it after it has written all published messages.
 
     Raises:
-        BagError: on entering, it does not start; on leaving, it ended early or could not complete the bag.
+        BagError: On entering, it does not start. On leaving, it ended early or could not complete the bag.
     """
 
     def __init__(self, bag: str):
@@ -44,20 +44,24 @@ class RecorderProcess:
         fault = self.fault
         self._ending = True
         self._child.end()
-        fault = fault or self._end()
+        fault = fault or self._exit_fault()
         if kind is not None:
-            return  # that error comes first
+            return  # the error of the with block takes precedence
         if fault:
             raise BagError(fault)
         print(self._last_line(), file=sys.stderr)
 
     @property
     def fault(self) -> str:
-        """Why it records no longer; empty while it does."""
-        return "" if self._child.returncode is None else self._end() or "the recorder ended"
+        """Why it stopped recording; empty while it records."""
+        return "" if self._child.returncode is None else self._exit_fault() or "the recorder ended"
 
     def watch(self, lost: Callable[[str], None]) -> None:
-        """Have a thread call ``lost`` with the fault as soon as the recorder ends before its time."""
+        """Call a function from another thread if the recorder ends too early.
+
+        Args:
+            lost: Called with the fault.
+        """
 
         def wait() -> None:
             self._child.wait()
@@ -66,14 +70,14 @@ class RecorderProcess:
 
         Thread(target=wait, daemon=True).start()
 
-    def _end(self) -> str:
-        """What was wrong with the end of the process; empty if nothing."""
+    def _exit_fault(self) -> str:
+        """Return why the process ended with an error; empty if it ended normally."""
         code = self._child.returncode
         if not code:
             return ""
-        said = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
+        reason = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
         return (
-            f"the recorder ended ({said}); what it wrote before is in {self._bag}:"
+            f"the recorder ended ({reason}); earlier messages are in {self._bag}:"
             f" tactile_sim bag repair {self._bag}"
         )
 

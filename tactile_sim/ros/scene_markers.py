@@ -1,4 +1,4 @@
-"""RViz markers of the scene's geoms, so that RViz shows it without a URDF."""
+"""RViz markers of the scene's geoms, so that RViz shows the scene without a URDF."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.ros import cdr
 
 PLANE_EXTENT = 10.0
-"""Half the side at which an endless plane is drawn [m]."""
+"""Half size at which infinite planes are drawn [m]."""
 PLANE_THICKNESS = 0.001
-"""[m]"""
+"""Thickness at which planes are drawn [m]."""
 
 _GEOM = mujoco.mjtGeom
 
 
 def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) -> bytes:
-    """A MarkerArray of all visible geoms, each fixed in the frame of its body.
+    """Return a MarkerArray of all visible geoms as CDR bytes, each in the frame of its body.
 
-    names of geoms and frames of bodies by id. Geoms that MuJoCo's viewer hides at first (groups 3 and up) and
-    those of alpha 0 are left out.
+    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out.
+
+    Args:
+        model: The model.
+        names: Names of the geoms by id.
+        frames: Names of the bodies' frames by id.
+
+    Returns:
+        The encoded message.
     """
     colors = geom_colors(model)
     markers = [
@@ -44,7 +51,7 @@ def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) ->
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> dict[str, Any]:
-    """Type, scale and triangles of one geom."""
+    """Return the type, scale and triangles of a geom as marker fields."""
     size = model.geom_size[geom]
     match _GEOM(model.geom_type[geom]):
         case _GEOM.mjGEOM_SPHERE:

@@ -36,9 +36,11 @@ _ROWS: dict[mjtSensor, tuple[type, str, str]] = {
     mjtSensor.mjSENS_SUBTREEANGMOM: (Vector3Stamped, "vector", "world"),
     mjtSensor.mjSENS_GEOMNORMAL: (Vector3Stamped, "vector", "world"),
 }
-"""Sensors whose numbers are one field of a message: the message, the field, and the frame: of the thing that
-bears the sensor (here), of the thing that it measures against (reference), of the body that a joint moves or
-of that body's parent, or of the world."""
+"""Sensors whose values fit a message field: message, field and frame.
+
+The frame is that of the object the sensor is attached to (``here``), of its reference object (``reference``),
+of the body that a joint moves (``body``), of that body's parent (``parent``), or the world (``world``).
+"""
 _JOINTS = {
     mjtSensor.mjSENS_JOINTPOS: "position",
     mjtSensor.mjSENS_JOINTVEL: "velocity",
@@ -56,7 +58,7 @@ _JOINTS = {
     mjtSensor.mjSENS_ACTUATORVEL: "velocity",
     mjtSensor.mjSENS_ACTUATORFRC: "effort",
 }
-"""Sensors of joints, tendons and actuators, and the array of a JointState that fits."""
+"""Sensors of joints, tendons and actuators, and the JointState array with their value."""
 _UNITS = {
     mjtSensor.mjSENS_TOUCH: "N",
     mjtSensor.mjSENS_RANGEFINDER: "m",
@@ -68,11 +70,11 @@ _UNITS = {
     mjtSensor.mjSENS_CLOCK: "s",
 }
 _UNKNOWN = [-1.0, *[0.0] * 8]
-"""Covariance in an Imu of what it does not measure."""
+"""Covariance of quantities that an Imu does not measure."""
 
 
 class Topic(NamedTuple):
-    """A topic of a sensor."""
+    """A topic with its message type and the function that encodes a snapshot."""
 
     kind: type
     name: str
@@ -89,7 +91,7 @@ class SensorMessages:
         self._frames = simulation.sensor_frames
 
     def topics(self) -> Iterator[Topic]:
-        """One topic a sensor; none where the scene switches sensors off, for all would be zero."""
+        """Iterate over the topics: one for each sensor, none if the scene disables sensors."""
         if self._model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
             return
         engine = self._simulation.engine
@@ -97,12 +99,12 @@ class SensorMessages:
             yield Topic(ContactSensor, f"contact_sensors/{topic_token(name)}", self._contact(name))
         for name, sensor in engine.sensor_ids.items():
             if name not in engine.contact_sensor_names:
-                kind, make = self._ordinary(sensor)
+                kind, make = self._mujoco_sensor(sensor)
                 yield Topic(kind, f"sensors/{topic_token(name)}", make)
 
     def _contact(self, name: str) -> Callable[[Snapshot], bytes]:
         layout = self._simulation.engine.contact_layout(name)
-        # A ContactSlot is 22 numbers, in the order of the columns of ContactSensor.values.
+        # A ContactSlot has 22 numbers, in the order of the columns of ContactSensor.values.
         template = cdr.template(
             ContactSensor,
             {
@@ -122,8 +124,8 @@ class SensorMessages:
 
         return make
 
-    def _ordinary(self, sensor: int) -> tuple[type, Callable[[Snapshot], bytes]]:
-        """The message that fits, and what makes it."""
+    def _mujoco_sensor(self, sensor: int) -> tuple[type, Callable[[Snapshot], bytes]]:
+        """Return the message type that fits a sensor, and the function that encodes it."""
         model = self._model
         kind = mjtSensor(model.sensor_type[sensor])
         columns = np.arange(model.sensor_dim[sensor]) + model.sensor_adr[sensor]
@@ -142,18 +144,18 @@ class SensorMessages:
         return TactileArray, self._numbers(sensor)
 
     def _frame(self, sensor: int, place: str) -> str:
-        model, thing = self._model, int(self._model.sensor_objid[sensor])
+        model, object_id = self._model, int(self._model.sensor_objid[sensor])
         if place == "here":
-            return self._frames.of(int(model.sensor_objtype[sensor]), thing)
+            return self._frames.of(int(model.sensor_objtype[sensor]), object_id)
         if place == "reference":
             return self._frames.of(int(model.sensor_reftype[sensor]), int(model.sensor_refid[sensor]))
         if place == "world":
             return self._world
-        body = model.jnt_bodyid[thing]
+        body = model.jnt_bodyid[object_id]
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
-    def _beside(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
-        """Columns of the sensor of a kind at the same thing: this one, or another; None: there is none."""
+    def _columns_on_same_object(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
+        """Return the columns of a sensor of this type on the same object, or None if there is none."""
         model = self._model
         for other in (sensor, *self._simulation.engine.sensor_ids.values()):
             same = (
@@ -166,11 +168,11 @@ class SensorMessages:
         return None
 
     def _imu(self, sensor: int) -> Callable[[Snapshot], bytes]:
-        quaternion = self._beside(sensor, mjtSensor.mjSENS_FRAMEQUAT)
+        quaternion = self._columns_on_same_object(sensor, mjtSensor.mjSENS_FRAMEQUAT)
         parts = {
             "orientation": None if quaternion is None else to_xyzw(quaternion),
-            "angular_velocity": self._beside(sensor, mjtSensor.mjSENS_GYRO),
-            "linear_acceleration": self._beside(sensor, mjtSensor.mjSENS_ACCELEROMETER),
+            "angular_velocity": self._columns_on_same_object(sensor, mjtSensor.mjSENS_GYRO),
+            "linear_acceleration": self._columns_on_same_object(sensor, mjtSensor.mjSENS_ACCELEROMETER),
         }
         fields: dict[str, Any] = {}
         columns: list[int] = []
@@ -183,18 +185,21 @@ class SensorMessages:
         return _row(Imu, self._frame(sensor, "here"), fields, np.array(columns))
 
     def _wrench(self, sensor: int) -> Callable[[Snapshot], bytes]:
-        halves = [self._beside(sensor, kind) for kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE)]
+        halves = [
+            self._columns_on_same_object(sensor, kind)
+            for kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE)
+        ]
         columns = np.concatenate([np.full(3, -1) if half is None else half for half in halves])
         return _row(WrenchStamped, self._frame(sensor, "here"), {"wrench": cdr.Value(0)}, columns)
 
     def _range(self, sensor: int) -> Callable[[Snapshot], bytes]:
         model = self._model
-        kind, thing = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+        kind, object_id = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
         column, cutoff = model.sensor_adr[sensor], model.sensor_cutoff[sensor]
         template = cdr.template(
             Range,
             {
-                "header": {"stamp": cdr.STAMP, "frame_id": self._frames.of(kind, thing, along_x=True)},
+                "header": {"stamp": cdr.STAMP, "frame_id": self._frames.of(kind, object_id, along_x=True)},
                 "radiation_type": Range.INFRARED,
                 "max_range": cutoff if cutoff > 0.0 else np.inf,
                 "range": cdr.Value(0),
@@ -209,15 +214,15 @@ class SensorMessages:
 
     def _joint(self, sensor: int, field: str) -> Callable[[Snapshot], bytes]:
         model, names = self._model, self._simulation.names
-        kind, thing = mujoco.mjtObj(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
+        kind, object_id = mujoco.mjtObj(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
         known = {mujoco.mjtObj.mjOBJ_JOINT: names.joints, mujoco.mjtObj.mjOBJ_ACTUATOR: names.actuators}
-        name = known[kind][thing] if kind in known else mujoco.mj_id2name(model, kind, thing)
+        name = known[kind][object_id] if kind in known else mujoco.mj_id2name(model, kind, object_id)
         column = int(model.sensor_adr[sensor])
         template = cdr.template(
             JointState,
             {
                 "header": {"stamp": cdr.STAMP},
-                "name": [name or f"tendon{thing}"],
+                "name": [name or f"tendon{object_id}"],
                 field: cdr.RowRange(0, 1),
             },
         )
@@ -230,7 +235,7 @@ class SensorMessages:
         return make
 
     def _numbers(self, sensor: int) -> Callable[[Snapshot], bytes]:
-        """What no standard message fits: its numbers with a stamp, what they are, and their unit."""
+        """Return an encoder for sensors without a standard message: a TactileArray with a unit."""
         model, names = self._model, self._simulation.names
         kind = mjtSensor(model.sensor_type[sensor])
         touch = kind == mjtSensor.mjSENS_TOUCH
@@ -264,7 +269,14 @@ class SensorMessages:
 def _row(
     kind: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray
 ) -> Callable[[Snapshot], bytes]:
-    """A message with some columns of what all sensors measure; -1 stands for what is not measured."""
+    """Return an encoder for a message with some columns of the sensor data.
+
+    Args:
+        kind: A ROS message class.
+        frame: Frame of the message.
+        fields: Further fields, with placeholders for the values.
+        columns: Indices of the values in the sensor data; -1 for values that are not measured (NaN).
+    """
     template = cdr.template(kind, {"header": {"stamp": cdr.STAMP, "frame_id": frame}, **fields})
     missing = np.flatnonzero(columns < 0)
 

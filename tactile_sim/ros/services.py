@@ -1,4 +1,4 @@
-"""The services of the node, one for each action that declares a service type."""
+"""The services of the node: one for each action that declares a service type."""
 
 from __future__ import annotations
 
@@ -12,26 +12,39 @@ from rclpy.node import Node
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
+from tactile_sim.ros.conversions import as_time, pose_row, twist_row
 from tactile_sim.ros.deferred import DeferredService
-from tactile_sim.ros.rows import as_time, pose_row, twist_row
 from tactile_sim.simulation.actions import ACTIONS
 
 ROWS = {Pose: pose_row, Twist: twist_row}
 
 
 def service_class(name: str) -> Any:
-    """Return the class of a type such as ``std_srvs/srv/Trigger``."""
+    """Return the class of a type such as ``std_srvs/srv/Trigger``.
+
+    Args:
+        name: Name of the type.
+    """
     package, _, service = name.partition("/srv/")
     return getattr(import_module(f"{package}.srv"), service)
 
 
 def fields(service_type: Any) -> list[str]:
-    """Return the names of a request's fields, in order."""
+    """Return the names of a request's fields, in order.
+
+    Args:
+        service_type: Class of the service.
+    """
     return list(service_type.Request.get_fields_and_field_types())
 
 
 def offer_actions(node: Node, requests: Requests) -> None:
-    """Create a service ``~/name`` for each action that has a service type."""
+    """Create a service ``~/name`` for each action that has a service type.
+
+    Args:
+        node: The node that offers the services.
+        requests: Runs actions in the loop.
+    """
     for action in ACTIONS.values():
         if action.service:
             service_type = service_class(action.service)

@@ -1,4 +1,4 @@
-"""The services of ``simulation_interfaces``, the standard for simulators; import it only where that is."""
+"""Services of ``simulation_interfaces``. Import this module only if that package is installed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tactile_sim.ros.entities import Entities, Refusal, unsupported
 
 
 class SimulationInterfaces:
-    """``get_simulator_features``, ``step_simulation`` and so on, by relative names."""
+    """Offers ``get_simulator_features``, ``step_simulation`` and the other services under relative names."""
 
     def __init__(self, node: Node, runner: Runner, requests: Requests):
         self._runner, self._requests = runner, requests
         self._simulation = runner.simulation
         self._stopped = False
-        """Whether it was stopped, and has not been asked to play or pause since."""
+        """Whether the last requested state was STOPPED."""
         entities = Entities(self._runner)
         for name, work in (
             ("GetSimulatorFeatures", self._features),
@@ -48,7 +48,7 @@ class SimulationInterfaces:
         DeferredService(node, getattr(srv, name), snake_case, ask, self._fill)
 
     def _between_steps(self, work: Callable[[Any], dict[str, Any] | None], request: Any) -> Future:
-        """The future of the fields of the answer."""
+        """Run ``work`` between two steps; return a future of the response's fields."""
         return self._runner.call(lambda: work(request))
 
     def _fill(self, response: Any, future: Future) -> None:
@@ -93,8 +93,8 @@ class SimulationInterfaces:
 
     def _refuse_scope(self, request: Any) -> None:
         raise unsupported(
-            f"cannot reset scope {request.scope}: ROS time never goes back and nothing is spawned; "
-            "the state can be reset (SCOPE_STATE), or as much as there is (SCOPE_ALL)"
+            f"scope: must be SCOPE_STATE or SCOPE_ALL, got {request.scope}; ROS time never goes back and "
+            "nothing is spawned, so only the state can be reset"
         )
 
     def _get_state(self, request: Any) -> dict[str, Any]:
@@ -116,9 +116,9 @@ class SimulationInterfaces:
         }
         wanted = request.state.state
         if wanted not in changes:
-            raise unsupported(f"cannot go to state {wanted}: the world of a node stays loaded")
+            raise unsupported(f"state: not supported, got {wanted}; the world of a node stays loaded")
         if wanted == self._state():
-            raise Refusal(codes.ALREADY_IN_TARGET_STATE, "it is in this state already")
+            raise Refusal(codes.ALREADY_IN_TARGET_STATE, "the simulation is already in this state")
         try:
             changes[wanted]()
         except CommandError as error:

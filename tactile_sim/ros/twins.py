@@ -1,4 +1,4 @@
-"""Warnings about other nodes of the same name in the ROS domain."""
+"""Warnings about other nodes with the same name in the ROS domain."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 
 INTERVAL, LOOKS = 2.0, 5
-"""Time between two looks [s of wall time], and their number: a busy machine discovers the others late."""
+"""Interval between two queries of the ROS graph [s of wall time], and their number.
+
+Several are needed because discovery is slow on a busy machine.
+"""
 CLOCK = "rates.clock"
 
 
 class TwinWatch:
-    """Warn once if another node publishes the same topics, or publishes ``/clock`` as well.
+    """Warns once if another node publishes the same topics, or ``/clock``.
 
     Whether another node publishes ``/clock`` follows from its parameter ``rates.clock``.
     """
 
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
-        """Look at the ROS graph now and then.
+        """Start a timer that queries the ROS graph.
 
         Args:
             node: This node, which has the parameter ``rates.clock``.
             warn: Logs a warning.
-            interval: Time between two looks [s of wall time].
+            interval: Interval between two queries [s of wall time].
         """
         self._node, self._warn = node, warn
         self.looks_left = LOOKS
         self._clients: dict[str, Client] = {}
-        """To the parameters of other nodes, by namespace."""
+        """Clients of the parameter services of other nodes, by namespace."""
         self._asked: set[str] = set()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(interval, self._look, clock=steady)
@@ -54,7 +57,7 @@ class TwinWatch:
         self.looks_left -= 1
 
     def _ask(self, space: str) -> None:
-        """Request the rate of another node's clock, once its service is discovered."""
+        """Request the parameter ``rates.clock`` of another node when its service is discovered."""
         twin = f"{space.rstrip('/')}/{self._node.get_name()}"
         if space not in self._clients:
             self._clients[space] = self._node.create_client(GetParameters, f"{twin}/get_parameters")
@@ -73,7 +76,7 @@ class TwinWatch:
         self._clients[space].call_async(request).add_done_callback(answered)
 
     def _end(self, warning: str = "") -> None:
-        """Stop looking, with a warning or without."""
+        """Stop the queries, and log a warning if there is one."""
         if self._timer.is_canceled():
             return
         self._timer.cancel()

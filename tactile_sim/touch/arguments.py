@@ -20,14 +20,24 @@ def is_whole(value: Any) -> bool:
 
 
 def count(name: str, value: Any) -> int:
-    """Return ``value`` as an integer >= 0."""
+    """Return ``value`` as an integer >= 0.
+
+    Args:
+        name: Name of the argument for errors.
+        value: The argument.
+    """
     if not is_whole(value) or value < 0:
         raise CommandError(f"{name}: must be an integer >= 0, got {value!r}")
     return int(value)
 
 
 def distance(name: str, value: Any) -> float:
-    """Return ``value`` as a distance >= 0 [m]; it may be infinite."""
+    """Return ``value`` as a distance >= 0 [m]; it may be infinite.
+
+    Args:
+        name: Name of the argument for errors.
+        value: The argument.
+    """
     number = numbers(value)
     if number.shape != () or not number >= 0:
         raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
@@ -35,7 +45,12 @@ def distance(name: str, value: Any) -> float:
 
 
 def positions(name: str, value: Any) -> np.ndarray:
-    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m]."""
+    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m].
+
+    Args:
+        name: Name of the argument for errors.
+        value: The argument.
+    """
     points = numbers(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
         got = f"shape {points.shape}" if points.size > 3 else repr(value)

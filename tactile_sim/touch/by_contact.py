@@ -19,6 +19,9 @@ from tactile_sim.touch.base import Touch
 class ContactTouch(Touch, ABC):
     """A touch system whose parts with sensors, bodies or geoms, are the patches of a `Skin`.
 
+    In all methods ``contact_id`` is an index into ``m_data.contact`` and ``part_id`` the id of a body or geom
+    with sensors.
+
     A subclass sets ``skin``; ``_slots``, the patch index by part id; ``_slices``, the slice of the sensors by
     part id, in the order of all dictionaries; and ``_touch``, the skin's touch function of this type.
     """
@@ -164,8 +167,8 @@ class ContactTouch(Touch, ABC):
             shares *= TOUCH_FUNCTIONS["normal"].evaluate(loads)[row]
             weights = self._weights[part_id]
             weights += shares
-            felt = shares[:, 0] > 0
-            output[felt] += (value - output[felt]) * (shares[felt] / weights[felt])
+            loaded = shares[:, 0] > 0
+            output[loaded] += (value - output[loaded]) * (shares[loaded] / weights[loaded])
 
     def _loads_of(self, contact_id: int, part_id: int) -> tuple[Loads, int]:
         """Return the loads of a contact, computed with the overridable methods, and the part's row."""

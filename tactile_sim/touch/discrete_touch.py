@@ -25,6 +25,9 @@ class DiscreteTouch(SkinTouch):
 
     Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
     ``sensor_positions``, its entries or their elements take effect at the next `get_touch_obs`.
+
+    In all methods ``contact_id`` is an index into ``m_data.contact``, ``geom_id`` the id of a sensing geom,
+    and ``force`` the output (channels,) of the touch function.
     """
 
     def add_body(

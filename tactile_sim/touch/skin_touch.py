@@ -102,13 +102,13 @@ class SkinTouch(ContactTouch):
         contacts = read_contacts(self.m_model, data)
         self._seen = contacts, data.xpos.copy(), data.xmat.reshape(-1, 3, 3).copy()
         self._outputs = self._tuples = None
-        return self._feel()
+        return self._compute_readings()
 
     @property
     def sensor_outputs(self) -> dict[int, np.ndarray]:
         """Readings (n, touch_size) float32 by part id, from the last `get_touch_obs`."""
         if self._outputs is None:
-            self._outputs = self._by_part(self._feel())
+            self._outputs = self._by_part(self._compute_readings())
         return self._outputs
 
     @sensor_outputs.setter
@@ -147,7 +147,7 @@ class SkinTouch(ContactTouch):
         """Contacts and body poses at the last `get_touch_obs`; outputs by part are computed on access."""
         self._outputs = self._tuples = None
 
-    def _feel(self) -> np.ndarray:
+    def _compute_readings(self) -> np.ndarray:
         return self.skin.feel(*self._seen, self._touch, self._response, dtype=np.float32)
 
     def _touch_types(self) -> Mapping[str, int]:
@@ -189,13 +189,25 @@ def _checked(key: str, value: Any) -> Any:
 
 
 def spacing_of(scale: Any, where: str) -> float:
-    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid."""
+    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid.
+
+    Args:
+        scale: Distance between sensors [m]; infinite for one sensor per geom.
+        where: Name of the argument for errors.
+    """
     check_scale(scale, where)
     return min(float(scale), COARSEST)
 
 
 def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
-    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many."""
+    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many.
+
+    Args:
+        model: The model.
+        geoms: Ids of the geoms.
+        scale: Distance between sensors [m].
+        where: Name of the argument for errors.
+    """
     spacing = spacing_of(scale, where)
     check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})
     return spacing

@@ -25,6 +25,9 @@ class TrimeshTouch(SkinTouch):
 
     Vectors are in the frame of the sensing body, except those of ``force_vector_global``. Changes to
     ``sensor_positions`` have no effect.
+
+    In all methods ``contact_id`` is an index into ``m_data.contact``, ``body_id`` the id of a sensing body,
+    and ``force`` the output (channels,) of the touch function.
     """
 
     def add_body(
@@ -233,7 +236,7 @@ class TrimeshTouch(SkinTouch):
         focus: str = "world",
         show_contact_points: bool = True,
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of several bodies; ``focus``: the frame, "world" or "first" (body)."""
+        """Plot the readings of several bodies in the frame ``focus``, "world" or "first" (body)."""
         from tactile_sim import plots
 
         return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)

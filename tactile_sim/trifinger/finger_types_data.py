@@ -41,6 +41,9 @@ def get_valid_finger_types() -> KeysView[str]:
 def check_finger_type(name: str) -> str:
     """Return the name if it is that of a finger type.
 
+    Args:
+        name: Name of a finger type.
+
     Raises:
         InvalidValueError: The name is unknown. This is a ``ValueError``.
     """

@@ -20,7 +20,10 @@ from tactile_sim.trifinger.workspace.scene import workspace_spec
 
 
 class TrifingerPlugin(EnginePlugin):
-    """MuJoCo with the action rules of the TriFinger, in a scene of its own."""
+    """MuJoCo with the action rules of the TriFinger, in its own scene.
+
+    See `EnginePlugin` for the arguments of the methods.
+    """
 
     Settings = TrifingerSettings
 
@@ -39,7 +42,7 @@ class TrifingerPlugin(EnginePlugin):
         return options.type
 
     def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
-        """Return the robot alone, or with the options the robot and what lies on its table."""
+        """Return the robot alone, or with options the robot with the table and its object."""
         return load_spec(name) if options is None else workspace_spec(options, where)
 
     def default_scales(self, options: TrifingerSettings) -> Mapping[str, float]:
@@ -54,7 +57,7 @@ class TrifingerPlugin(EnginePlugin):
         return FingerCommander(engine.model, names, gains, engine.physics.rules, where)
 
     def make_motion(self, engine: Engine, options: TrifingerSettings) -> Motion | None:
-        """Return the grasp of the cube, if the configuration asks for it."""
+        """Return the motion that grasps the cube, if it is configured."""
         assert isinstance(engine, TrifingerEngine)
         return GraspMotion(options.type, engine.physics) if options.grasp else None
 

@@ -11,7 +11,7 @@ from tactile_sim.trifinger.finger_types_data import finger_types_data
 
 @dataclass(frozen=True)
 class TrifingerSettings:
-    """``trifinger.*``: The robot and what lies on its table."""
+    """``trifinger.*``: type of the robot and the object on its table."""
 
     type: str = key("trifingerpro", Choice(tuple(finger_types_data)), "the robot")
     object: str = key("cube", Choice(("cube", "none")), "object on the table")

@@ -56,6 +56,10 @@ def limits(what: str, values: Any, n: int) -> np.ndarray:
 def count(what: str, value: Any) -> int:
     """Return a value as an integer >= 0.
 
+    Args:
+        what: Name of the argument for errors.
+        value: The argument.
+
     Raises:
         InvalidValueError: The value is negative or not an integer.
     """
@@ -70,6 +74,10 @@ def count(what: str, value: Any) -> int:
 
 def quaternion(what: str, values: Any) -> np.ndarray:
     """Return the unit quaternion (4,) of a quaternion of any norm > 0.
+
+    Args:
+        what: Name of the argument for errors.
+        values: The argument (x, y, z, w).
 
     Raises:
         InvalidValueError: The values are not four finite numbers, or all are 0.

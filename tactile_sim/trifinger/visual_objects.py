@@ -74,7 +74,11 @@ class Marker:
         simulations.join(self._simulation, self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
-        """Set the positions (3,) of the balls in the world [m]."""
+        """Set the positions (3,) of the balls in the world [m].
+
+        Args:
+            positions: One position for each ball.
+        """
         for name, position in zip(self.names, positions, strict=False):
             _move(self._simulation, name, position, _UPRIGHT)
 

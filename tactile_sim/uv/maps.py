@@ -17,7 +17,12 @@ TRIAL = 512
 
 
 def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
-    """Return whether a geom can have a map; planes and height fields cannot."""
+    """Return whether a geom can have a map; planes and height fields cannot.
+
+    Args:
+        model: The model.
+        geom: Id of the geom.
+    """
     return int(model.geom_type[geom]) in KINDS
 
 

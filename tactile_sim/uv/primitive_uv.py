@@ -43,7 +43,12 @@ class BoxMap(Triangles):
 
     @staticmethod
     def of(half: np.ndarray, name: str) -> BoxMap:
-        """Return the map of a box with half sizes (3,) [m]; name: of the geom, for error messages."""
+        """Return the map of a box.
+
+        Args:
+            half: Half sizes (3,) [m].
+            name: Name of the geom for errors.
+        """
         a, b, c = 2 * half
         lower_left = np.array([[0, b], [b, b], [a + b, b], [a + 2 * b, b], [b, b + c], [b, 0]])
         size = np.array([2 * (a + b), c + 2 * b])

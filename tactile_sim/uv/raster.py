@@ -34,7 +34,7 @@ class Filled(NamedTuple):
 def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
     """Return the triangle that contains the centre of each pixel.
 
-    On shared edges and corners this is the first triangle.
+    On shared edges and corners it is the triangle with the lowest index.
 
     Args:
         triangles: (t, 3, 2) corners in either winding, x right and y down from the upper left [pixels].

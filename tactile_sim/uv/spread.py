@@ -12,9 +12,11 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 APART = 0.8
-"""Least distance between points [spacings]. Random points that keep a distance d to all earlier ones have a
-density of 0.70 per d² when no more fit (Feder 1980), slightly less with `DRAWN` candidates: about one per
-spacing²."""
+"""Minimum distance between points [spacings].
+
+Random points that keep a distance d to all earlier ones have a density of 0.70 per d² when no more fit
+(Feder 1980). With a limited number of candidates (`DRAWN`) it is slightly less: about one per spacing².
+"""
 DRAWN = 40
 """Candidates for each point; with many, few gaps remain."""
 
@@ -89,8 +91,12 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         normals: (t, 3) unit normals of the triangles.
         face: (n,) the triangle of each candidate.
         order: (n,) order in which candidates are considered.
-        distance: Least distance [m].
-        cell, corner, shape, first, sorted_points: Grid of `tactile_sim.geometry.grid`.
+        distance: Minimum distance [m].
+        cell: Size of the cells of the grid, see `tactile_sim.geometry.grid`.
+        corner: Corner of the grid.
+        shape: Numbers of cells.
+        first: First point of each cell.
+        sorted_points: Points in the order of the cells.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

@@ -74,13 +74,25 @@ class UvMap(ABC):
 
 
 def centres(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Return u and v (n, 2) of the centres of pixels (n,), given as row * width + column."""
+    """Return u and v (n, 2) of the centres of pixels (n,), given as row * width + column.
+
+    Args:
+        pixels: Pixels, row * width + column.
+        width: Width of the image [pixels].
+        height: Height of the image [pixels].
+    """
     rows, columns = np.divmod(np.asarray(pixels, np.int64), width)
     return np.stack([(columns + 0.5) / width, 1.0 - (rows + 0.5) / height], axis=1)
 
 
 def pixels_of(uv: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Return the pixels (n,) that contain u and v (n, 2), as row * width + column."""
+    """Return the pixels (n,) that contain u and v (n, 2), as row * width + column.
+
+    Args:
+        uv: u and v of the points.
+        width: Width of the image [pixels].
+        height: Height of the image [pixels].
+    """
     # The tolerance assigns points on the line between two pixels to the right or lower one despite rounding.
     columns = np.clip(np.floor(uv[:, 0] * width + 1e-9), 0, width - 1).astype(np.int64)
     rows = np.clip(np.floor((1.0 - uv[:, 1]) * height + 1e-9), 0, height - 1).astype(np.int64)
@@ -118,9 +130,9 @@ class Triangles(UvMap):
         )
 
     def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return copies of the triangles so that every part of them lies in the image once.
+        """Return copies of the triangles so that every part of them is in the image once.
 
-        Triangles without an area on the surface are left out: they have no normal.
+        Triangles without an area on the surface are left out, because they have no normal.
 
         Returns:
             The triangle (c,) of each copy, and its u and v (c, 3, 2).
@@ -197,13 +209,23 @@ def _affine(corners, flat, face, uv):
 
 
 def mesh_corners(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """Return the corners (t, 3, 3) of a mesh's triangles in the frame of its geoms [m]."""
+    """Return the corners (t, 3, 3) of a mesh's triangles in the frame of its geoms [m].
+
+    Args:
+        model: The model.
+        mesh: Id of the mesh.
+    """
     vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
     return vertices[model.mesh_face[model.mesh_faceadr[mesh] :][: model.mesh_facenum[mesh]]].astype(float)
 
 
 def mesh_uv(model: mujoco.MjModel, mesh: int) -> np.ndarray | None:
-    """Return u and v (t, 3, 2) of a mesh's corners with v upwards, or None if it has none."""
+    """Return u and v (t, 3, 2) of a mesh's corners with v upwards, or None if it has none.
+
+    Args:
+        model: The model.
+        mesh: Id of the mesh.
+    """
     if model.mesh_texcoordadr[mesh] < 0:
         return None
     coordinates = model.mesh_texcoord[model.mesh_texcoordadr[mesh] :][: model.mesh_texcoordnum[mesh]]

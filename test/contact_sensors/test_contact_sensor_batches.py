@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contacttest import CASES, sliding
+from support.contact_sensors import CASES, sliding
 from support.errors import raises
 
 from tactile_sim import EngineError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mujoco
 import pytest
-from contacttest import FIELDS, PAIRS, sledge, tag
+from support.contact_sensors import FIELDS, PAIRS, sledge, tag
 from support.errors import raises
 
 from tactile_sim import ConfigError, EngineError, SceneError

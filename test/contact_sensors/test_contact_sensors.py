@@ -9,7 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from contacttest import CASES, FIELDS, PAIRS, raw_contacts, reduced, sledge, sliding, tag
+from support.contact_sensors import CASES, FIELDS, PAIRS, raw_contacts, reduced, sledge, sliding, tag
 
 from tactile_sim.cli import main
 from tactile_sim.engines import ContactSensor, load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from feeler_meshes import scene
+from support.feeler_meshes import scene
 
 from tactile_sim.drawing.colors import colors
 from tactile_sim.drawing.skin_image import BACKGROUND, SkinImage, mappable

@@ -8,9 +8,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 from PIL import Image
 from support.errors import raises
+from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 
 from tactile_sim import config
 from tactile_sim.drawing.images import tactile_images
@@ -45,17 +45,17 @@ def bottom(falling: Simulation) -> np.ndarray:
 
 
 def test_feelers_of_a_falling_cube_react_before_its_skin(falling):
-    seen = felt = math.inf
-    while felt == math.inf and falling.time < 1.0:
+    feeler_time = skin_time = math.inf
+    while skin_time == math.inf and falling.time < 1.0:
         snapshot = falling.observe()
         if (snapshot.feelers < LENGTH).any():
-            seen = min(seen, falling.time)
+            feeler_time = min(feeler_time, falling.time)
         if np.abs(snapshot.taxels).max() > 0:
-            felt = falling.time
+            skin_time = falling.time
         falling.step()
     # Free fall: the feelers reach the floor at a height of their length, the skin at a height of 0.
-    assert seen == pytest.approx(math.sqrt(2 * (HEIGHT - LENGTH) / GRAVITY), abs=2 * TIMESTEP)
-    assert felt == pytest.approx(math.sqrt(2 * HEIGHT / GRAVITY), abs=2 * TIMESTEP)
+    assert feeler_time == pytest.approx(math.sqrt(2 * (HEIGHT - LENGTH) / GRAVITY), abs=2 * TIMESTEP)
+    assert skin_time == pytest.approx(math.sqrt(2 * HEIGHT / GRAVITY), abs=2 * TIMESTEP)
 
 
 def test_feelers_of_a_falling_cube_read_its_height(falling):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from feelertest import LENGTH, feelers_at, load
+from support.feelers import LENGTH, feelers_at, load
 
 from tactile_sim.feelers import Feelers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trimesh
-from feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 from PIL import Image
 from scipy.spatial import cKDTree
 from support.errors import raises
+from support.feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.feelers.placement import place

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from feeler_meshes import scene
 from scipy.spatial import cKDTree
+from support.feeler_meshes import scene
 
 from tactile_sim.feelers.placement import place
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
-from feelertest import feelers_at, load, mesh, numbers, turned
+from support.feelers import feelers_at, load, mesh, numbers, turned
 
 from tactile_sim.feelers import Feelers
 

@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
-from feelertest import LENGTH, directions, feelers_at, load, mesh, turned
 from support.errors import raises
+from support.feelers import LENGTH, directions, feelers_at, load, mesh, turned
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import Feelers

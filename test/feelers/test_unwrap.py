@@ -11,7 +11,7 @@ from tactile_sim.uv.unwrap import unwrap
 
 
 def staircase() -> np.ndarray:
-    """Return two turns of a connected spiral ramp (t, 3, 3), which hides itself from above."""
+    """Return two turns of a connected spiral ramp (t, 3, 3), which overlaps itself when seen from above."""
     turn = np.linspace(0, 4 * np.pi, 81)
     inner = np.stack([np.cos(turn), np.sin(turn), 0.1 * turn], axis=1)
     outer = inner * [2, 2, 1]

@@ -7,8 +7,8 @@ from fractions import Fraction
 import mujoco
 import numpy as np
 import pytest
-from feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 from support.errors import raises
+from support.feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 
 from tactile_sim.errors import SceneError
 from tactile_sim.feelers.placement import place

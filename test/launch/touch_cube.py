@@ -1,4 +1,7 @@
-"""A test of the launched node with launch_testing: launch_test test/launch/touch_cube.py, or colcon test."""
+"""Test the launched node with launch_testing.
+
+Run ``launch_test test/launch/touch_cube.py`` or ``colcon test``.
+"""
 
 import time
 import unittest
@@ -29,9 +32,9 @@ def generate_test_description():
 
 
 class TestWhileRunning(unittest.TestCase):
-    """The topics of the launched node."""
+    """Topics of the launched node."""
 
-    def test_frames_come_every_ten_milliseconds(self):
+    def test_frames_are_published_every_ten_milliseconds(self):
         rclpy.init()
         node = rclpy.create_node("listener")
         stamps = []
@@ -52,7 +55,7 @@ class TestWhileRunning(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestAfterShutdown(unittest.TestCase):
-    """What the processes left."""
+    """Exit codes of the processes."""
 
     def test_every_process_exits_with_0(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)

@@ -1,4 +1,4 @@
-"""The MotrixSim engine against statics and MuJoCo."""
+"""The MotrixSim engine, compared with statics and MuJoCo."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from motrixtest import MACHINE, of  # noqa: E402
 from support.errors import raises  # noqa: E402
+from support.motrix import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError, config  # noqa: E402
 from tactile_sim.control.commander import Commander, JointCommand  # noqa: E402
@@ -99,11 +99,11 @@ def test_acceleration_and_force_sensors_follow_each_step(engine_name):
     )
     for _ in range(2):
         engine.reset()
-        for steps, felt in ((5, 0.0), (1500, G), (5, G)):  # free fall, then at rest
+        for steps, reading in ((5, 0.0), (1500, G), (5, G)):  # free fall, then at rest
             engine.step(steps)
             upward, held, moved = (engine.get_sensor_data(f"sensor{k}")[0] for k in range(3))
-            np.testing.assert_allclose(upward, [0, 0, felt], atol=SHARE * G)
-            np.testing.assert_allclose(held, [0, 0, 0.5 * felt], atol=SHARE * G)
+            np.testing.assert_allclose(upward, [0, 0, reading], atol=SHARE * G)
+            np.testing.assert_allclose(held, [0, 0, 0.5 * reading], atol=SHARE * G)
             np.testing.assert_allclose(moved, upward, atol=1e-9)
 
 

@@ -10,7 +10,7 @@ import trimesh
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from motrixtest import of  # noqa: E402
+from support.motrix import of  # noqa: E402
 
 from tactile_sim.engines import load  # noqa: E402
 from tactile_sim.engines.motrix.contacts import WIDTH  # noqa: E402
@@ -29,11 +29,11 @@ GROUNDS = {"plane": 'type="plane" size="5 5 .1"', "box": 'type="box" size="1 1 .
 @pytest.mark.parametrize("body_first", [True, False])
 @pytest.mark.parametrize(("shape", "ground"), [*itertools.product(SHAPES, GROUNDS)])
 def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, body_first):
-    rub = 'condim="6" friction=".6 .02 .01"'
+    friction = 'condim="6" friction=".6 .02 .01"'
     # In motrixsim's order, geoms of a child of a fixed body precede those of the parent.
     parts = [
-        f'<body name="b" pos="0 0 .13"><freejoint/><geom {SHAPES[shape]} mass="1" {rub}/></body>',
-        f'<body><geom {GROUNDS[ground]} euler="5 3 0" {rub}/>'
+        f'<body name="b" pos="0 0 .13"><freejoint/><geom {SHAPES[shape]} mass="1" {friction}/></body>',
+        f'<body><geom {GROUNDS[ground]} euler="5 3 0" {friction}/>'
         '<body><geom size=".01" pos="3 0 0"/></body></body>',
     ]
     engine = of(f"""<mujoco><option timestep="0.001"/><asset>

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from motrixtest import MACHINE, of  # noqa: E402
 from support.errors import raises  # noqa: E402
+from support.motrix import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402

@@ -1,4 +1,4 @@
-"""What tests of the node share."""
+"""Fixtures of the tests of the node."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 @pytest.fixture
 def ros(tmp_path):
-    """A domain of its own, with ears and hands."""
+    """Yield a `Ros` with its own ROS domain, and end its processes afterwards."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
-    from rostest import Ros
+    from support.ros import Ros
 
     made = Ros(tmp_path)
     yield made

@@ -1,4 +1,4 @@
-"""What other packages' messages tell of the touch: the same as ours of the same stamp."""
+"""Bridged messages equal the node's own messages of the same stamp."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")
@@ -28,7 +28,7 @@ TILT = np.radians(8)
 
 @pytest.fixture(scope="module")
 def touched(tmp_path_factory):
-    """A box at rest on a slope, told by all bridges there are."""
+    """Run the node with all installed bridges and a box at rest on a slope."""
     ros = Ros(tmp_path_factory.mktemp("touched"))
     scene = ros.folder / "scene.xml"
     scene.write_text(SCENE)
@@ -43,49 +43,49 @@ def touched(tmp_path_factory):
 
 @pytest.fixture
 def at_rest(touched):
-    """Listens to topics and gives what all of them tell of one instant, the last."""
+    """Return a function that returns the last message of each topic, all of one stamp."""
 
-    def hear(**topics):
-        heard = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
+    def last_of(**topics):
+        received = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
         touched.call(SetBool, "/tactile_sim/pause", data=True)
-        wait_for(lambda: all(heard.values()), f"one of each of {list(topics)}")
-        return [messages[-1] for messages in heard.values()]
+        wait_for(lambda: all(received.values()), f"one of each of {list(topics)}")
+        return [messages[-1] for messages in received.values()]
 
-    return hear
+    return last_of
 
 
 @pytest.fixture
 def layouts(touched):
-    """The layouts of the two bodies."""
-    heard = {
+    """Return the layouts of the two bodies."""
+    received = {
         body: touched.listen(TactileLayout, f"tactile/{body}/layout", lasting=True)
         for body in ("box", "slope")
     }
-    wait_for(lambda: all(heard.values()))
-    return {body: messages[-1] for body, messages in heard.items()}
+    wait_for(lambda: all(received.values()))
+    return {body: messages[-1] for body, messages in received.items()}
 
 
 def package(name):
     return pytest.importorskip(f"{name}.msg", reason=f"{name} is not installed")
 
 
-def test_tactile_states_are_what_presses_on_the_taxels_of_the_arrays(at_rest, layouts):
+def test_tactile_states_are_pressing_forces_of_arrays(at_rest, layouts):
     state, box, slope = at_rest(
         state=(package("tactile_msgs").TactileState, "tactile_states"),
         box=(TactileArray, "tactile/box/array"),
         slope=(TactileArray, "tactile/slope/array"),
     )
     assert stamp(state) == stamp(box) == stamp(slope)
-    told = dict(zip(state.sensors.name, state.sensors.values, strict=True))
+    published = dict(zip(state.sensors.name, state.sensors.values, strict=True))
     for array in (box, slope):
         layout = layouts[array.body]
         pressing = -np.sum(np.reshape(array.data, (-1, 3)) * np.reshape(layout.normals, (-1, 3)), axis=1)
-        np.testing.assert_allclose(told[array.body], pressing, atol=1e-5)
-    # The box stands in the middle of the board, whose taxels all look up there.
-    assert sum(told["slope"]) == pytest.approx(WEIGHT * np.cos(TILT), rel=0.01)
+        np.testing.assert_allclose(published[array.body], pressing, atol=1e-5)
+    # The box is in the middle of the board, where all taxels face up.
+    assert sum(published["slope"]) == pytest.approx(WEIGHT * np.cos(TILT), rel=0.01)
 
 
-def test_tactile_contacts_are_the_contacts_of_a_body_taken_together(at_rest):
+def test_tactile_contacts_sum_contacts_of_body(at_rest):
     bridged, ours = at_rest(
         bridged=(package("tactile_msgs").TactileContacts, "tactile_contact_states"),
         ours=(ContactWrenchArray, "contacts"),
@@ -98,13 +98,13 @@ def test_tactile_contacts_are_the_contacts_of_a_body_taken_together(at_rest):
     np.testing.assert_allclose(rotation @ found.wrench.force[0], -on_box, atol=0.02)
     np.testing.assert_allclose(found.normal[0], [0, 0, 1], atol=1e-3)
     np.testing.assert_allclose(found.normal[1], [0, 0, -1], atol=1e-3)
-    # In the middle of the box's lower face, towards its lower edge: gravity pulls at a point above it.
+    # Below the box's centre of mass, and so off the middle of its lower face on the slope.
     assert found.position[1][2] == pytest.approx(-0.1, abs=1e-3)
     assert found.position[1][0] == pytest.approx(0.1 * np.tan(TILT), rel=0.05)
 
 
 @pytest.mark.parametrize(("body", "other"), [("box", "slope"), ("slope", "box")])
-def test_gazebo_contacts_are_ours_with_the_sensor_first(at_rest, body, other):
+def test_gazebo_contacts_equal_contacts_with_sensor_first(at_rest, body, other):
     collisions = {"box": "box::shell", "slope": "slope::board"}
     kind = package("ros_gz_interfaces").Contacts
     bridged, ours = at_rest(
@@ -125,11 +125,11 @@ def test_gazebo_contacts_are_ours_with_the_sensor_first(at_rest, body, other):
         np.testing.assert_allclose(found.normals[k][0], turned[k] * contacts.normal[k])
         np.testing.assert_allclose(found.positions[k][0], contacts.position[k])
         assert found.depths[k] == pytest.approx([-contacts.distance[k]])
-    # The normal is that of the force on the sensor: it points up for the box.
+    # The normal is that of the force on the sensor, so it points up for the box.
     assert np.sign(found.normals[0][0][2]) == (1 if body == "box" else -1)
 
 
-def test_xela_streams_are_the_arrays_along_the_axes_of_each_pad(at_rest, layouts):
+def test_xela_forces_equal_arrays_in_taxel_frames(at_rest, layouts):
     stream, box, slope = at_rest(
         stream=(package("xela_server_ros2").SensStream, "xServTopic"),
         box=(TactileArray, "tactile/box/array"),
@@ -142,25 +142,27 @@ def test_xela_streams_are_the_arrays_along_the_axes_of_each_pad(at_rest, layouts
     for k, array in enumerate((slope, box)):
         forces = np.reshape(array.data, (-1, 3))
         normals = np.reshape(layouts[array.body].normals, (-1, 3))
-        told = np.reshape(sensors.forces[k], (-1, 3))
-        np.testing.assert_allclose(told[:, 2], -np.sum(forces * normals, axis=1), atol=1e-5)
-        np.testing.assert_allclose(np.linalg.norm(told, axis=1), np.linalg.norm(forces, axis=1), atol=1e-5)
+        published = np.reshape(sensors.forces[k], (-1, 3))
+        np.testing.assert_allclose(published[:, 2], -np.sum(forces * normals, axis=1), atol=1e-5)
+        np.testing.assert_allclose(
+            np.linalg.norm(published, axis=1), np.linalg.norm(forces, axis=1), atol=1e-5
+        )
         facing_x = np.abs(normals[:, 2]) > 0.999
-        np.testing.assert_allclose(told[facing_x, 0], forces[facing_x, 0], atol=1e-5)
+        np.testing.assert_allclose(published[facing_x, 0], forces[facing_x, 0], atol=1e-5)
         raw = np.reshape(sensors.taxels[k], (-1, 3)).astype(float)
-        np.testing.assert_allclose((raw - 32768) * 0.001, told, atol=5.01e-4)
+        np.testing.assert_allclose((raw - 32768) * 0.001, published, atol=5.01e-4)
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_a_bridge_whose_package_is_missing_is_one_clear_line(ros, name):
+def test_bridge_without_its_package_fails_in_one_line(ros, name):
     ros.environment["PYTHONPATH"] = f"{ros.folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     (ros.folder / name).mkdir()
     (ros.folder / name / "__init__.py").write_text("raise ImportError('not here')")
     process = ros.start(
         "run", ros.config(scene="touch_cube.xml", bridges=[name], skin={"scales": {"cube": 0.05}})
     )
-    said, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
-    [line] = [line for line in said.splitlines() if "error" in line]
-    assert f"bridges: the package {name!r} is not installed here" in line
-    assert "Traceback" not in said
+    [line] = [line for line in output.splitlines() if "error" in line]
+    assert "bridges" in line and repr(name) in line
+    assert "Traceback" not in output

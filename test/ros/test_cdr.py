@@ -14,6 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState, PointCloud2, PointField
 from std_msgs.msg import Bool, ColorRGBA, Float64MultiArray, String
 from support.errors import raises
+from support.rclpy_bytes import rclpy_bytes
 from tactile_sim.msg import (
     ContactSensor,
     ContactSlot,
@@ -24,7 +25,6 @@ from tactile_sim.msg import (
 )
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
-from wiretest import rclpy_bytes
 
 from tactile_sim import TactileSimError
 from tactile_sim.ros import cdr

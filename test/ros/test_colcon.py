@@ -1,4 +1,4 @@
-"""The ROS way: ``colcon build``, then ``source install/setup.bash`` and nothing else."""
+"""Build the package with ``colcon build`` and use it after ``source install/setup.bash`` alone."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ def workspace(tmp_path_factory):
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
-    # The kernels too, as far as there are any: to compile them again would take as long as all the rest.
+    # Copy compiled kernels, too; compiling them again would take as long as everything else.
     (package,) = folder.glob("install/tactile_sim/**/site-packages/tactile_sim")
     for kernel in (ROOT / "tactile_sim").rglob("*.nb[ic]"):
         place = package / kernel.relative_to(ROOT / "tactile_sim")
@@ -66,7 +66,7 @@ def workspace(tmp_path_factory):
 
 
 def sourced(workspace, command):
-    """A command line in a shell that has sourced the workspace and knows nothing else of ours."""
+    """Return a shell command that sources the workspace, without other paths to our package."""
     environment = {
         "HOME": str(workspace),
         "PATH": os.defpath,
@@ -80,14 +80,14 @@ def sourced(workspace, command):
 
 
 @pytest.mark.parametrize("options", ["", "--ros-args -r __ns:=/left"])
-def test_the_node_runs(workspace, options):
+def test_node_runs_in_workspace(workspace, options):
     process = sourced(workspace, f"tactile_sim run touch_cube --duration 0.1 {options}")
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
-    assert "taxels" in said
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
+    assert "taxels" in output
 
 
-def test_the_executable_of_ros2_run_takes_a_parameter_file(workspace):
+def test_sim_executable_accepts_parameter_file(workspace):
     prefix = workspace / "install/tactile_sim"
     process = sourced(
         workspace,
@@ -96,11 +96,11 @@ def test_the_executable_of_ros2_run_takes_a_parameter_file(workspace):
     )
     assert any("taxels" in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
 
 
-def test_the_python_package_is_linked_not_copied(workspace):
+def test_python_package_is_linked(workspace):
     (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/simulation.py")
     assert module.is_symlink()
     assert module.resolve() == ROOT / "tactile_sim/simulation.py"

@@ -1,4 +1,4 @@
-"""Commands, bad requests and faults: refused with a reason, and the node goes on."""
+"""Commands, invalid requests and faults: rejected with a reason, and the node continues."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 
@@ -49,7 +49,7 @@ def publish(ros, message_type, topic):
     return publisher.publish
 
 
-def test_joints_go_where_they_are_told(ros, parameters):
+def test_joints_reach_commanded_positions(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
     process = ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
     send = publish(ros, JointState, "joint_commands")
@@ -59,11 +59,11 @@ def test_joints_go_where_they_are_told(ros, parameters):
     wait_for(lambda: np.allclose(joints[-1].position, [0.4, 0.1], atol=1e-3), "the rail alone")
     for position in (2.5, 3.0):
         send(JointState(name=["hinge"], position=[position]))
-    wait_for(lambda: np.allclose(joints[-1].position, [2.0, 0.1], atol=1e-3), "the end of its reach")
+    wait_for(lambda: np.allclose(joints[-1].position, [2.0, 0.1], atol=1e-3), "the joint limit")
     assert ros.output(process).count("position of joint 'hinge'") == 1
 
 
-def test_raw_controls_reach_the_actuators_and_rest_comes_after_the_timeout(ros, parameters):
+def test_ctrl_drives_actuators_until_command_timeout(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
     ros.run(**parameters, command_timeout=1.0)
     send = publish(ros, Float64MultiArray, "ctrl")
@@ -72,19 +72,19 @@ def test_raw_controls_reach_the_actuators_and_rest_comes_after_the_timeout(ros, 
     wait_for(lambda: joints[-1].position[0] < 0.01, "rest")
 
 
-BAD_COMMANDS = {
-    "no joint 'hinger'; did you mean 'hinge'": JointState(name=["hinger"], position=[0.1]),
-    "position has 2 values for 1 names": JointState(name=["hinge"], position=[0.1, 0.2]),
-    "velocity has 1 values for 2 names": JointState(name=["hinge", "rail"], velocity=[0.1]),
-    "position of joint 'hinge' is inf;": JointState(name=["hinge"], position=[float("inf")]),
-    "joint 'rail' takes no position": JointState(name=["rail"], position=[0.1]),
-    "names joint 'hinge' twice": JointState(name=["hinge", "hinge"], position=[0.1, 0.1]),
-    "ctrl has 3 values; the scene has 1 actuators": Float64MultiArray(data=[0.0, 1.0, 2.0]),
-    "ctrl[0] is -inf;": Float64MultiArray(data=[float("-inf")]),
-}
+BAD_COMMANDS = [
+    (("'hinger'", "'hinge'"), JointState(name=["hinger"], position=[0.1])),
+    (("position", "2", "1"), JointState(name=["hinge"], position=[0.1, 0.2])),
+    (("velocity", "1", "2"), JointState(name=["hinge", "rail"], velocity=[0.1])),
+    (("position", "'hinge'", "inf"), JointState(name=["hinge"], position=[float("inf")])),
+    (("'rail'", "position"), JointState(name=["rail"], position=[0.1])),
+    (("'hinge'", "twice"), JointState(name=["hinge", "hinge"], position=[0.1, 0.1])),
+    (("ctrl", "3", "1"), Float64MultiArray(data=[0.0, 1.0, 2.0])),
+    (("ctrl[0]", "-inf"), Float64MultiArray(data=[float("-inf")])),
+]
 
 
-def test_bad_commands_are_refused_and_reported_and_change_nothing(ros, parameters):
+def test_invalid_commands_are_reported_and_have_no_effect(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
     reports = ros.listen(DiagnosticArray, "/diagnostics")
     process = ros.run(**parameters, rates={"diagnostics": 50.0})
@@ -92,13 +92,15 @@ def test_bad_commands_are_refused_and_reported_and_change_nothing(ros, parameter
         JointState: publish(ros, JointState, "joint_commands"),
         Float64MultiArray: publish(ros, Float64MultiArray, "ctrl"),
     }
-    for reason, message in BAD_COMMANDS.items():
+    for facts, message in BAD_COMMANDS:
         send[type(message)](message)
         wait_for(
-            lambda reason=reason: any(reason in report.status.message[0] for report in list(reports)),
-            f"a report of {reason!r}",
+            lambda facts=facts: any(
+                all(fact in report.status.message[0] for fact in facts) for report in list(reports)
+            ),
+            f"a report of {facts}",
         )
-    # NaN says: leave this one alone.
+    # NaN leaves a joint unchanged.
     send[JointState](JointState(name=["hinge"], position=[float("nan")]))
     wait_for(lambda: joints)
     sent = stamp(joints[-1])
@@ -111,37 +113,39 @@ def pose(**position):
     return Pose(position=Point(**position), orientation=Quaternion(w=1.0))
 
 
-BAD_STATES = {
-    "no body named 'bal'; did you mean 'ball'": {"body": "bal", "pose": pose()},
-    "'arm' has no free joint": {"body": "arm", "pose": pose()},
-    "'world' has no free joint": {"body": "world", "pose": pose()},
-    "must be finite": {"body": "ball", "pose": pose(x=float("nan"))},
-    "orientation is all zeros": {"body": "ball", "pose": Pose(orientation=Quaternion(w=0.0))},
-    "twist must be finite": {"body": "ball", "pose": pose(), "twist": Twist(linear=Vector3(x=float("inf")))},
-}
+BAD_STATES = [
+    (("'bal'", "'ball'"), {"body": "bal", "pose": pose()}),
+    (("'arm'", "free"), {"body": "arm", "pose": pose()}),
+    (("'world'", "free"), {"body": "world", "pose": pose()}),
+    (("finite",), {"body": "ball", "pose": pose(x=float("nan"))}),
+    (("orientation",), {"body": "ball", "pose": Pose(orientation=Quaternion(w=0.0))}),
+    (
+        ("twist", "finite"),
+        {"body": "ball", "pose": pose(), "twist": Twist(linear=Vector3(x=float("inf")))},
+    ),
+]
 
 
-def test_bad_requests_are_refused_with_the_reason(ros, parameters):
+def test_invalid_requests_are_rejected_with_reason(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
     process = ros.run(**parameters)
-    for reason, fields in BAD_STATES.items():
+    for facts, fields in BAD_STATES:
         answer = ros.call(SetBodyState, "/tactile_sim/set_body_state", **fields)
         assert not answer.success
-        assert reason in answer.message
+        assert all(fact in answer.message for fact in facts), answer.message
     step = ros.call(Step, "/tactile_sim/step", steps=3)
-    assert (step.success, step.message) == (
-        False,
-        "cannot step while running: pause first, or set lockstep: true",
-    )
+    assert not step.success
+    assert "pause" in step.message
     reset = ros.call(Reset, "/tactile_sim/reset", keyframe="home")
-    assert (reset.success, reset.message) == (False, "no keyframe 'home' in the scene; there are none")
+    assert not reset.success
+    assert "'home'" in reset.message
     wait_for(lambda: joints)
     before = stamp(joints[-1])
     wait_for(lambda: stamp(joints[-1]) > before)
     assert process.poll() is None
 
 
-def test_a_ball_is_thrown_at_the_skin(ros, parameters):
+def test_thrown_ball_hits_skin(ros, parameters):
     arrays = ros.listen(TactileArray, "tactile/arm/array")
     ros.run(**parameters, start_paused=True)
     wait_for(lambda: arrays)
@@ -152,7 +156,7 @@ def test_a_ball_is_thrown_at_the_skin(ros, parameters):
         assert ros.step(50, arrays) < 5 * 10**9  # in steps, as the hit is short
 
 
-def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
+def test_broken_physics_stops_and_is_reported_until_reset(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
     reports = ros.listen(DiagnosticArray, "/diagnostics")
     process = ros.run(**parameters)
@@ -160,50 +164,50 @@ def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge"], effort=[9e9]))
     wait_for(lambda: bytes(reports[-1].status.level) == DiagnosticStatus.ERROR, "the report")
-    assert "the physics broke: bad acceleration" in reports[-1].status.message[0]
+    assert "bad acceleration" in reports[-1].status.message[0]
     refused = ros.call(SetBool, "/tactile_sim/pause", data=False)
     assert not refused.success
     assert "~/reset" in refused.message
     assert ros.call(Reset, "/tactile_sim/reset").success
     broke = stamp(joints[-1])
-    wait_for(lambda: stamp(joints[-1]) > broke + 10**8, "time to go on")
+    wait_for(lambda: stamp(joints[-1]) > broke + 10**8, "time to advance")
     assert all(np.isfinite(message.position).all() for message in joints)
-    assert "the physics broke" in ros.output(process)
+    assert "bad acceleration" in ros.output(process)
 
 
-DEAF = """
+SUBSCRIBER = """
 import rclpy
 from rclpy.node import Node
 from tactile_sim.msg import TactileFrame
 rclpy.init()
-node = Node("deaf")
-node.create_subscription(TactileFrame, "tactile/frame", lambda message: print("hears", flush=True), 10)
+node = Node("subscriber")
+node.create_subscription(TactileFrame, "tactile/frame", lambda message: print("received", flush=True), 10)
 rclpy.spin(node)
 """
 
 
-def test_a_subscriber_that_stands_still_does_not_hold_up_the_physics(ros):
+def test_stopped_subscriber_does_not_delay_physics(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     ros.run(scene="infant.xml", skin={"scales": {"*": 0.02}}, contacts="skin", start_paused=True)
-    deaf = subprocess.Popen(
-        [sys.executable, "-c", DEAF], env=ros.environment, stdout=subprocess.PIPE, cwd=os.getcwd()
+    subscriber = subprocess.Popen(
+        [sys.executable, "-c", SUBSCRIBER], env=ros.environment, stdout=subprocess.PIPE, cwd=os.getcwd()
     )
-    ros.processes.append(deaf)
+    ros.processes.append(subscriber)
     wait_for(lambda: frames)
 
     def two_seconds() -> float:
-        """Wall time [s] that these 200 frames take."""
-        began = time.monotonic()
+        """Return the wall time of 200 frames [s]."""
+        start = time.monotonic()
         ros.step(1000, frames, at_once=50)
-        return time.monotonic() - began
+        return time.monotonic() - start
 
-    assert deaf.stdout.readline() == b"hears\n"
-    awake = two_seconds()
-    deaf.send_signal(signal.SIGSTOP)
-    asleep = two_seconds()
-    deaf.send_signal(signal.SIGCONT)
-    # DDS waits 0.1 s for a reader who is in the way: 20 s in all.
-    assert asleep < 5 * awake
+    assert subscriber.stdout.readline() == b"received\n"
+    while_running = two_seconds()
+    subscriber.send_signal(signal.SIGSTOP)
+    while_stopped = two_seconds()
+    subscriber.send_signal(signal.SIGCONT)
+    # If DDS waited for the stopped reader, 200 frames at 0.1 s each would take 20 s.
+    assert while_stopped < 5 * while_running
     assert {stamp(frame) for frame in frames} == set(range(0, 4 * 10**9 + 1, 10**7))
 
 
@@ -218,7 +222,7 @@ def set_parameter(ros, name, value):
     return ros.call(SetParameters, "/tactile_sim/set_parameters", parameters=[parameter]).results[0]
 
 
-def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
+def test_live_parameters_take_effect_and_others_are_rejected(ros, parameters):
     frames = ros.listen(TactileFrame, "tactile/frame")
     ros.run(**parameters)
     wait_for(lambda: frames)
@@ -231,7 +235,7 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
         ("rates.tactile", -1.0, "rates.tactile"),
         ("rates.tactile", 501, "rates.tactile"),  # the scene's physics takes 500 steps/s
         ("rates.tactile", 501.0, "rates.tactile"),
-        ("skin.touch_function", "norml", "did you mean 'normal'"),
+        ("skin.touch_function", "norml", "'normal'"),
         ("scene", "other.xml", ""),
         ("rates.tactle", 1.0, ""),
     ):
@@ -242,7 +246,7 @@ def test_live_parameters_act_at_once_and_others_are_refused(ros, parameters):
     assert (values[0].integer_value, values[1].string_value) == (50, "mujoco")
 
 
-def test_parameters_are_described_with_ranges_and_choices(ros, parameters):
+def test_parameter_descriptors_have_ranges_and_choices(ros, parameters):
     process = ros.run(**parameters, rates={"tactile": 1e4, "markers": 500.0})
     names = ["rates.tactile", "markers.force_scale", "seed", "engine"]
     rate, scale, seed, engine = ros.call(
@@ -261,7 +265,7 @@ def test_parameters_are_described_with_ranges_and_choices(ros, parameters):
     assert ["rates.tactile" in line for line in warnings] == [True]
 
 
-def test_diagnostics_report_why_the_other_topics_are_silent(ros, parameters):
+def test_diagnostics_report_pause(ros, parameters):
     reports = ros.listen(DiagnosticArray, "/diagnostics")
     ros.run(**parameters, start_paused=True, rates={"diagnostics": 20.0})
 
@@ -277,7 +281,7 @@ def test_diagnostics_report_why_the_other_topics_are_silent(ros, parameters):
     wait_for(lambda: states()[-1] == "running", "a report while time runs")
 
 
-def test_a_namespace_moves_all_but_the_absolute_topics(ros, parameters):
+def test_namespace_applies_to_relative_topics(ros, parameters):
     process = ros.start("run", ros.config(**parameters), "--ros-args", "-r", "__ns:=/left")
     arrays = ros.listen(TactileArray, "/left/tactile/arm/array")
     clocks = ros.listen(Clock, "/clock")
@@ -290,7 +294,7 @@ def test_a_namespace_moves_all_but_the_absolute_topics(ros, parameters):
     assert process.wait(PATIENCE) == 0
 
 
-def test_qos_may_be_overridden_by_parameters(ros, parameters):
+def test_parameters_override_qos(ros, parameters):
     key = "/tactile/frame.publisher.reliability"
     ros.run(**parameters, qos_overrides={key: "best_effort"})
     wait_for(lambda: ros.node.get_publishers_info_by_topic("/tactile/frame"))
@@ -299,7 +303,7 @@ def test_qos_may_be_overridden_by_parameters(ros, parameters):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_ends_the_node_cleanly(ros, parameters, number):
+def test_signal_ends_node_cleanly(ros, parameters, number):
     process = ros.run(**parameters)
     process.send_signal(number)
     output, _ = process.communicate(timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""One parameter file, read by rcl for the node and by our loader for the core: the same values."""
+"""The loader reads the same values from a parameter file as rcl."""
 
 import math
 
@@ -57,7 +57,7 @@ other:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """No other node can be met."""
+    """Disable discovery of other nodes."""
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
 
 
@@ -88,7 +88,7 @@ def same(ours, theirs):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(ours, float) and math.isnan(ours):
         return isinstance(theirs, float) and math.isnan(theirs)
-    # repr tells -0.0 from 0.0.
+    # repr distinguishes -0.0 from 0.0.
     return type(ours) is type(theirs) and repr(ours) == repr(theirs)
 
 
@@ -96,7 +96,7 @@ def same(ours, theirs):
     "/**:\n  ros__parameters:\n" + "".join(f"    key{i}: {value}\n" for i, value in enumerate(PLAIN)),
     NASTY,
 ], ids=["plain scalars", "the rest of YAML"])  # fmt: skip
-def test_the_loader_reads_what_rcl_reads(tmp_path, text):
+def test_loader_reads_same_values_as_rcl(tmp_path, text):
     file = tmp_path / "nasty.yaml"
     file.write_text(text, encoding="utf-8")
     ours, theirs = parameter_file.read(file, "nasty.yaml"), read_by_rcl(file)
@@ -104,7 +104,7 @@ def test_the_loader_reads_what_rcl_reads(tmp_path, text):
     assert {name: (ours[name], theirs[name]) for name in ours if not same(ours[name], theirs[name])} == {}
 
 
-def test_settings_from_rcls_values_are_those_from_the_file(tmp_path):
+def test_settings_from_rcl_values_equal_settings_from_file(tmp_path):
     file = tmp_path / "my.yaml"
     file.write_text("""/**:
   ros__parameters:
@@ -145,7 +145,7 @@ def test_settings_from_rcls_values_are_those_from_the_file(tmp_path):
         "ros__parameters: {a: 1}\n",
     ],
 )
-def test_what_rcl_refuses_is_refused_by_the_loader(tmp_path, text):
+def test_loader_rejects_what_rcl_rejects(tmp_path, text):
     file = tmp_path / "bad.yaml"
     file.write_text(text)
     with pytest.raises(Exception, match="params file"):

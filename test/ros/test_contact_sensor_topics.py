@@ -1,4 +1,4 @@
-"""``contact_sensors/<name>`` heard in a second process, beside the contacts of the same stamp."""
+"""``contact_sensors/<name>`` in a second process, compared with the contacts of the same stamp."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import stamp, wait_for  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactSensor, ContactWrenchArray  # noqa: E402
 
 SCENE = """
@@ -28,8 +28,8 @@ def vectors(field) -> np.ndarray:
 
 
 @pytest.fixture
-def heard(ros):
-    """Every 10 ms of a box that falls and comes to rest: messages by stamp, of each topic."""
+def received(ros):
+    """Return messages by topic and stamp, every 10 ms while a box falls and comes to rest."""
     (ros.folder / "scene.xml").write_text(SCENE)
     topics = {"net force": "net_force", "all": "all", "air": "air", "two": "two"}
     sensors = {name: ros.listen(ContactSensor, f"contact_sensors/{topic}") for name, topic in topics.items()}
@@ -44,27 +44,27 @@ def heard(ros):
     return {name: {stamp(message): message for message in messages} for name, messages in everything.items()}
 
 
-def test_contact_sensors_say_what_the_contacts_of_their_stamp_say_and_what_they_are(heard):
-    told = heard["contacts"]
-    assert len(told) == 101 and all(set(messages) == set(told) for messages in heard.values())
+def test_contact_sensors_agree_with_contacts_of_same_stamp(received):
+    published = received["contacts"]
+    assert len(published) == 101 and all(set(messages) == set(published) for messages in received.values())
     touching = 0
-    for t, array in told.items():
+    for t, array in published.items():
         contacts = array.contacts
         force, position = vectors(contacts.wrench.force), vectors(contacts.position)
-        net, every, two = (heard[name][t] for name in ("net force", "all", "two"))
+        net, every, two = (received[name][t] for name in ("net force", "all", "two"))
         assert net.found == every.found == two.found
         assert len(every.slots.dist) == every.found and len(two.slots.dist) == min(2, two.found)
         if not len(force):
             continue
         touching += 1
-        # The contacts listed carry a force; the floor is geom 1 of each.
+        # Listed contacts have a force; geom 1 is the floor.
         np.testing.assert_allclose(vectors(net.slots.wrench.force)[0], force.sum(axis=0), atol=1e-9)
         np.testing.assert_allclose(vectors(net.slots.force)[0], force.sum(axis=0), atol=1e-9)
         pos = vectors(net.slots.pos)[0]
         torque = np.cross(position - pos, force) + vectors(contacts.wrench.torque)
         np.testing.assert_allclose(vectors(net.slots.wrench.torque)[0], torque.sum(axis=0), atol=1e-9)
         if every.found == len(force):
-            # Told from the box to the floor: the opposite force, about the same points.
+            # This sensor is directed from the box to the floor: opposite forces at the same points.
             np.testing.assert_allclose(vectors(every.slots.wrench.force), -force, atol=1e-9)
             np.testing.assert_allclose(vectors(every.slots.pos), position, atol=1e-12)
             np.testing.assert_allclose(vectors(every.slots.normal), -vectors(contacts.normal), atol=1e-12)
@@ -77,7 +77,7 @@ def test_contact_sensors_say_what_the_contacts_of_their_stamp_say_and_what_they_
         np.testing.assert_allclose(np.linalg.norm(turned, axis=1), strongest, atol=1e-9)
     assert touching > 80
 
-    net, every, air, two = (heard[name][10**9] for name in ("net force", "all", "air", "two"))
+    net, every, air, two = (received[name][10**9] for name in ("net force", "all", "air", "two"))
     np.testing.assert_allclose(vectors(net.slots.wrench.force), [[0, 0, WEIGHT]], atol=0.01 * WEIGHT)
     assert (net.name, net.reduce, list(net.data), net.found) == ("net force", "netforce", ["force"], 4)
     assert (every.name, every.reduce, list(every.data)) == ("all", "none", ["found", "pos"])

@@ -1,4 +1,4 @@
-"""The demo as its user meets it: tables in a pipe, keys in a terminal, nothing left behind at its end."""
+"""The demo as a user runs it: tables in a pipe, keys in a terminal, no processes left at its end."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("rclpy", reason="the demo runs the ROS node")
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # s that nothing takes, however busy the machine
+PATIENCE = 120.0  # s, timeout of all waits, far longer than they take
 WEIGHT = 1.0 * 9.81  # N, of the cube
 N = r"([\d.]+)"
 DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
@@ -25,7 +25,7 @@ DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
 
 @pytest.fixture
 def environment():
-    """No ROS domain: the demo takes a free one of its own."""
+    """Return an environment without ROS_DOMAIN_ID, so that the demo takes a free domain."""
     return {name: value for name, value in os.environ.items() if name != "ROS_DOMAIN_ID"}
 
 
@@ -50,7 +50,7 @@ def is_gone(pid: int) -> bool:
 
 
 class Terminal:
-    """A demo with a terminal of its own."""
+    """A demo in its own terminal."""
 
     def __init__(self, environment: dict[str, str]):
         ours, theirs = pty.openpty()
@@ -61,7 +61,7 @@ class Terminal:
             stderr=theirs,
             cwd=ROOT,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # the keyboard of its session
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # controlling terminal of its session
             env=environment | {"TERM": "xterm", "COLUMNS": "120", "LINES": "30"},
         )
         os.close(theirs)
@@ -72,26 +72,26 @@ class Terminal:
         os.write(self.fd, key.encode())
 
     def wait_for(self, pattern: str, condition=lambda match: True) -> re.Match:
-        """Wait for something new on the screen."""
+        """Wait for new text on the screen that matches a pattern."""
         start = len(self.text)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if select.select([self.fd], [], [], 0.1)[0]:
                 try:
-                    came = os.read(self.fd, 65536).decode(errors="replace")
+                    new = os.read(self.fd, 65536).decode(errors="replace")
                 except OSError:  # the demo ended
                     break
-                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", came)
+                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", new)
             if found := next(filter(condition, re.finditer(pattern, self.text[start:])), None):
                 return found
         pytest.fail(f"{pattern!r} did not appear within {PATIENCE:g} s; last seen:\n{self.text[-1500:]}")
 
     def wait_for_peak(self, low: float, high: float) -> None:
-        """Wait until the cube's peak in a second [N] is within the bounds."""
+        """Wait until the cube's peak in a second is between two values [N]."""
         self.wait_for(rf"cube +{N} +{N} +{N} ", lambda match: low < float(match[3]) < high)
 
     def step(self, since: float = 0.0) -> float:
-        """Press the key and see where the step led to, beyond ``since`` [s]."""
+        """Press the step key and return the time reached, later than ``since`` [s]."""
         self.press("s")
         reached = float(self.wait_for(rf"step: now at {N} s", lambda match: float(match[1]) > since)[1])
         self.wait_for(rf"time {N} s   paused", lambda match: float(match[1]) == reached)
@@ -104,7 +104,7 @@ class Terminal:
         self.hang_up()
 
     def hang_up(self) -> None:
-        """Close the terminal, as a lost connection does."""
+        """Close the terminal like a lost connection."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -119,7 +119,7 @@ def terminal(environment):
 
 @pytest.fixture
 def running(environment):
-    """A demo in a pipe that has been heard, and its node's process id."""
+    """Yield a demo in a pipe after its first output, and its node's process id."""
     process = subprocess.Popen(
         [*DEMO, "touch_cube"],
         stdin=subprocess.DEVNULL,
@@ -139,8 +139,8 @@ def running(environment):
     wait_until(lambda: is_gone(node), "the end of the node")
 
 
-def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment, tmp_path, without_progress):
-    # So little to do that time keeps its pace on a machine that has much else to do.
+def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progress):
+    # A small load, so that the simulation runs in real time on a busy machine.
     config = tmp_path / "light.yaml"
     config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cube: 0.1}}}}\n")
     started = time.monotonic()
@@ -159,7 +159,7 @@ def test_the_last_table_in_a_pipe_shows_the_cubes_weight(environment, tmp_path, 
     net, taxels, _, weight = re.search(rf"cube +{N} +{N} +{N} +#+ +weight {N} N", table).groups()
     assert float(weight) == pytest.approx(WEIGHT, abs=1e-3)
     assert float(net) == pytest.approx(WEIGHT, rel=0.01)
-    assert float(taxels) == pytest.approx(WEIGHT, rel=0.05)  # the corners' pushes are nearly parallel
+    assert float(taxels) == pytest.approx(WEIGHT, rel=0.05)  # forces at the corners are nearly parallel
     seconds, rate = re.search(r"time ([\d.]+) s .*tactile/frame (\d+) Hz", table).groups()
     assert float(seconds) > 1
     assert int(rate) > 0
@@ -185,7 +185,7 @@ def test_keys_throw_pause_step_reset_and_quit(terminal):
     assert is_gone(node)
 
 
-def test_ctrl_c_ends_the_demo_and_its_node(running, without_progress):
+def test_ctrl_c_ends_demo_and_node(running, without_progress):
     process, node = running
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
@@ -193,7 +193,7 @@ def test_ctrl_c_ends_the_demo_and_its_node(running, without_progress):
     assert is_gone(node)
 
 
-def test_a_closed_terminal_ends_the_demo_and_its_node(terminal):
+def test_closed_terminal_ends_demo_and_node(terminal):
     terminal.wait_for("real-time factor")
     (node,) = children(terminal.process.pid)
     terminal.hang_up()
@@ -201,21 +201,22 @@ def test_a_closed_terminal_ends_the_demo_and_its_node(terminal):
     assert is_gone(node)
 
 
-def test_a_node_that_dies_is_reported(running, without_progress):
+def test_death_of_node_is_reported(running, without_progress):
     process, node = running
     os.kill(node, signal.SIGKILL)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, None)
-    assert without_progress(errors).startswith("tactile_sim: error: the node ended with exit code -9")
+    line = without_progress(errors).splitlines()[0]
+    assert line.startswith("tactile_sim: error: ") and "-9" in line
 
 
-def test_the_node_ends_when_the_demo_is_killed(running):
+def test_killing_demo_ends_node(running):
     process, node = running
     process.kill()
     wait_until(lambda: is_gone(node), "the end of the node")
 
 
-def test_what_the_node_refuses_is_told_with_its_exit_code(tmp_path, environment):
+def test_errors_of_node_are_shown_with_exit_code(tmp_path, environment):
     config = tmp_path / "misspelt.yaml"
     config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cub: 0.02}}}}\n")
     done = subprocess.run(

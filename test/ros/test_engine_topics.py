@@ -1,4 +1,4 @@
-"""Topics that the engine of another package brings with it."""
+"""Topics of an engine from another package."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.parameter_client import AsyncParameterClient  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
 
 
-def test_topic_and_parameters_of_an_engine_of_another_package(ros: Ros, third_party):
+def test_third_party_engine_adds_topic_and_parameters(ros: Ros, third_party):
     ros.environment["PYTHONPATH"] = third_party["PYTHONPATH"]
     ros.run(engine="press", press={"mass": 0.5}, lockstep=True)
     heights, states = ros.listen(JointState, "press/height"), ros.listen(JointState, "joint_states")

@@ -1,4 +1,4 @@
-"""The programs in examples/ do what the page about controllers says."""
+"""The ROS programs in examples/ behave as described in docs/controllers.md."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from rostest import PATIENCE, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
+def test_reflex_holds_ball_with_gentle_fingertips(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     commands = ros.listen(JointState, "joint_commands")
     ros.start("run", "hand", "--ros-args", "-p", "start_paused:=true")
@@ -28,7 +28,7 @@ def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
     reflex = subprocess.Popen([sys.executable, EXAMPLES / "reflex.py"], env=ros.environment)
 
     def tips(frame) -> np.ndarray:
-        """What the five fingertips feel [N]."""
+        """Return the sum of force magnitudes on each of the five fingertips [N]."""
         size = np.linalg.norm(frame.data.reshape(-1, 3), axis=1)
         bodies = np.split(size, np.cumsum(frame.taxel_counts)[:-1])
         return np.array(
@@ -36,7 +36,7 @@ def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
         )
 
     def held() -> bool:
-        """For a quarter of a second of simulation, by four fingers, and not tightly by any."""
+        """Return whether four fingers held the ball gently for 0.25 s of simulation time."""
         if len(frames) < 25:
             return False
         recent = np.array([tips(frame) for frame in frames[-25:]])
@@ -44,19 +44,19 @@ def test_the_reflex_holds_the_ball_in_gentle_fingertips(ros):
 
     try:
         wait_for(lambda: ros.node.count_publishers("joint_commands"), "the reflex")
-        # What it says to the present frame may come before its topics have met.
-        wait_for(lambda: commands or ros.step(5, frames) < 0, "its commands")
-        frames.clear()  # from now on, nothing else moves the hand
+        # Its first commands can be lost before discovery is complete.
+        wait_for(lambda: commands or ros.step(5, frames) < 0, "the first command")
+        frames.clear()  # from now on only the reflex moves the hand
         while not held():
             known = len(commands)
             assert ros.step(5, frames) < 10**10
-            wait_for(lambda known=known: len(commands) > known, "what the reflex does about that")
+            wait_for(lambda known=known: len(commands) > known, "the next command")
     finally:
         reflex.send_signal(signal.SIGINT)
         assert reflex.wait(PATIENCE) == 0
 
 
-def test_the_cpp_listener_is_a_package_that_builds_and_hears_the_skin(ros, tmp_path):
+def test_cpp_listener_builds_and_receives_readings(ros, tmp_path):
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(":")
     if not any((Path(prefix) / "share/rclcpp").is_dir() for prefix in prefixes):
         pytest.skip("rclcpp is not installed: a ROS installation brings it, wheels do not")

@@ -1,4 +1,4 @@
-"""Feelers on the wire: readings, layout, image and lines of one stamp, heard by a second process."""
+"""Readings, layout, image and markers of feelers, received by a second process."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
+from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
@@ -21,13 +21,13 @@ from tactile_sim import bag  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
 
 TIMESTEP = 0.002
-"""[s]"""
+"""Time step [s]."""
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory):
-    """What a cube with feelers sends while it falls in lock-step, by topic."""
-    ros = Ros(tmp_path_factory.mktemp("heard"))
+def received(tmp_path_factory):
+    """Return the messages by topic of a cube with feelers that falls in lock-step."""
+    ros = Ros(tmp_path_factory.mktemp("received"))
     try:
         (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))
         ros.run(
@@ -50,13 +50,13 @@ def heard(tmp_path_factory):
 
 
 def height(message) -> float:
-    """Of the cube over the floor at the stamp of a message [m], by semi-implicit Euler's sum."""
+    """Return the height of the cube above the floor at a message's stamp [m], by semi-implicit Euler."""
     steps = round(stamp(message) / (TIMESTEP * 1e9))
     return HEIGHT - GRAVITY * TIMESTEP**2 * steps * (steps + 1) / 2
 
 
-def test_readings_layout_image_and_lines_tell_of_the_same_fall(heard):
-    [layout] = heard["layout"]
+def test_readings_layout_and_image_agree_during_fall(received):
+    [layout] = received["layout"]
     count = len(layout.lengths)
     normals = layout.normals.reshape(-1, 3)
     below = normals[:, 2] < -0.99
@@ -66,9 +66,9 @@ def test_readings_layout_image_and_lines_tell_of_the_same_fall(heard):
     positions = layout.positions.reshape(-1, 3)
     assert np.abs(positions).max(axis=1) == pytest.approx(np.full(count, HALF), abs=1e-6)
 
-    images = {stamp(message): message for message in heard["image"]}
-    seen = 0
-    for message in heard["feelers"]:
+    images = {stamp(message): message for message in received["image"]}
+    approaching = 0
+    for message in received["feelers"]:
         assert (message.quantity, message.unit, message.channels) == ("feeler", "m", 1)
         assert message.layout_id == layout.layout_id and message.taxel_count == count
         if not 0.001 < height(message):
@@ -81,14 +81,14 @@ def test_readings_layout_image_and_lines_tell_of_the_same_fall(heard):
         )  # fmt: skip
         shown = np.asarray(image.data)[layout.pixels] / 255
         assert shown == pytest.approx(1 - expected / LENGTH, abs=0.5 / 255 + 1e-6)
-        seen += height(message) < LENGTH
-    assert seen >= 3
+        approaching += height(message) < LENGTH
+    assert approaching >= 3
 
 
-def test_the_lines_stand_on_the_body_and_change_their_colour_with_cover(heard):
-    [layout] = heard["layout"]
+def test_feeler_markers_change_colour_with_cover(received):
+    [layout] = received["layout"]
     colours = set()
-    for message in heard["markers"]:
+    for message in received["markers"]:
         lines = [
             k
             for k in range(len(message.markers.id))
@@ -98,10 +98,10 @@ def test_the_lines_stand_on_the_body_and_change_their_colour_with_cover(heard):
         assert len(points) == len(layout.lengths)
         assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)
         colours |= {tuple(message.markers.color[k]) for k in lines}
-    assert len(colours) >= 3  # free, on the way, covered
+    assert len(colours) >= 3  # free, partly covered, covered
 
 
-def test_a_bag_of_the_worm_holds_its_hairs_and_images_at_their_rates(ros: Ros):
+def test_bag_of_worm_has_feelers_and_images_at_their_rates(ros: Ros):
     maps = {
         f"worm_{part}": {"image": f"assets/worm_{part}.png", "length": 0.03} for part in ("lower", "upper")
     }
@@ -121,14 +121,14 @@ def test_a_bag_of_the_worm_holds_its_hairs_and_images_at_their_rates(ros: Ros):
         for topic, rate in ((readings, rates["feelers"]), (images, rates["images"])):
             assert set(np.diff(topic.stamps).tolist()) == {round(1e9 / rate)}
             assert len(topic) >= 0.5 * rate
-        # Where both are of one instant, the image shows how far the hairs are covered.
-        _, there, here = np.intersect1d(readings.stamps, images.stamps, return_indices=True)
-        shown = images.data.reshape(len(images), -1)[here][:, layout.pixels[0]]
-        covered = 255 * (1 - readings.data[there, :, 0] / layout.lengths[0])
-        assert len(there) >= 10 and shown == pytest.approx(covered, abs=0.51)
+        # At common stamps the image shows the covered fractions.
+        _, in_readings, in_images = np.intersect1d(readings.stamps, images.stamps, return_indices=True)
+        shown = images.data.reshape(len(images), -1)[in_images][:, layout.pixels[0]]
+        covered = 255 * (1 - readings.data[in_readings, :, 0] / layout.lengths[0])
+        assert len(in_readings) >= 10 and shown == pytest.approx(covered, abs=0.51)
 
 
-def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch, capsys):
+def test_bag_of_documentation_page_shows_landed_cube(ros: Ros, monkeypatch, capsys):
     page = (Path(__file__).resolve().parents[2] / "docs" / "feelers.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
     [program, *arguments] = command.split()
@@ -137,7 +137,7 @@ def test_the_bag_of_the_page_holds_the_touch_of_the_cube(ros: Ros, monkeypatch, 
     monkeypatch.chdir(ros.folder)
     names: dict[str, Any] = {}
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], names)
-    # It ends when the cube has landed: what is below is covered, what is above is free.
+    # At the end the cube is on the floor: the lower feelers are covered, the upper ones free.
     assert names["covered"].min() == pytest.approx(0, abs=1e-6) and names["covered"].max() > 0.9
     assert names["pixels"].shape[1:] == (60, 80) and names["pixels"].max() > 0.9 * 255
     assert main(["bag", "info", "touched"]) == 0

@@ -1,4 +1,4 @@
-"""The messages and services are those of the documented interface, and their files explain each field."""
+"""Messages and services have the documented fields, and their files describe each field."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ FLOATS, UNSIGNED = "sequence<float>", "sequence<uint32>"
 HEADER = ("header", "std_msgs/Header")
 VECTOR, POINT, WRENCH = "geometry_msgs/Vector3", "geometry_msgs/Point", "geometry_msgs/Wrench"
 
-# In the order that the wire has them.
+# In the order of serialization.
 FIELDS = {
     msg.TactileArray: [
         HEADER, ("layout_id", "uint32"), ("body", "string"), ("quantity", "string"), ("unit", "string"),
@@ -59,7 +59,7 @@ FILES = sorted(ROOT.glob("msg/*.msg")) + sorted(ROOT.glob("srv/*.srv"))
 
 
 @pytest.mark.parametrize("interface", FIELDS, ids=lambda interface: interface.__name__)
-def test_fields_have_the_documented_names_types_and_order(interface):
+def test_fields_have_documented_names_types_and_order(interface):
     assert list(interface.get_fields_and_field_types().items()) == FIELDS[interface]
 
 
@@ -69,36 +69,35 @@ def test_every_interface_file_is_built():
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_field_says_what_it_is(file):
+def test_every_field_has_a_comment(file):
     for line in file.read_text().splitlines():
         if line and not line.startswith("#") and line != "---":
             assert re.search(r"\S  +# \S", line), line
 
 
-def test_quantities_with_a_unit_name_it():
-    """Lengths, areas, forces, torques and velocities are useless without."""
+def test_comments_of_quantities_name_units():
     measured = {
         "spacing": "[m]", "positions": "[m]", "areas": "[m2]", "lengths": "[m]", "position": "[m]",
         "distance": "[m]", "dist": "[m]", "pos": "[m]", "contact_force": "[N]", "force": "[N]",
         "torque": "[N m]", "wrench": "[N m]", "relative_velocity": "[m/s]", "pose": "[m]", "twist": "[rad/s]",
     }  # fmt: skip
-    told = set()
+    found = set()
     for file in FILES:
         for field, comment in re.findall(r"^\S+ (\w+) +# (.*)$", file.read_text(), re.MULTILINE):
             if field in measured:
                 assert measured[field] in comment, f"{file.name}: {field}"
-                told.add(field)
-    assert told == set(measured)
+                found.add(field)
+    assert found == set(measured)
 
 
-def test_tf_messages_have_the_fields_of_ros():
+def test_tf_message_has_fields_of_ros():
     tf2_msgs = pytest.importorskip("tf2_msgs.msg")
     assert tf2_msgs.TFMessage.get_fields_and_field_types() == {
         "transforms": "sequence<geometry_msgs/TransformStamped>"
     }
 
 
-def test_a_cpp_package_finds_headers_and_cmake_config():
+def test_cpp_headers_and_cmake_config_are_installed():
     from ament_index_python.packages import get_package_prefix
 
     prefix = Path(get_package_prefix("tactile_sim"))

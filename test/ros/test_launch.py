@@ -11,6 +11,8 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
 
+from support.errors import raises  # noqa: E402
+
 from tactile_sim.ros.parameters import LAUNCH, source_of  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +21,7 @@ ARGUMENTS += ["rviz", "rviz_config", "web", "record", "bag_path", "log_level"]
 
 
 class TestWithLaunch:
-    """These need ROS's own launch, which is not among the wheels."""
+    """Tests that need ROS's launch, which has no wheels."""
 
     @pytest.fixture(autouse=True)
     def _launch(self):
@@ -34,7 +36,7 @@ class TestWithLaunch:
         )
 
     def started(self, **arguments):
-        """The actions that sim.launch.py comes to with these arguments."""
+        """Return the context and the actions that sim.launch.py starts with these arguments."""
         from launch import LaunchContext
 
         context = LaunchContext()
@@ -44,12 +46,12 @@ class TestWithLaunch:
             actions += entity.visit(context) or []
         return context, actions
 
-    def test_every_argument_is_described(self):
+    def test_every_argument_has_a_description(self):
         arguments = self.description("sim.launch.py").get_launch_arguments()
         assert [argument.name for argument in arguments] == ARGUMENTS
         assert all(argument.description != "no description given" for argument in arguments)
 
-    def test_switches_take_true_and_false_only(self):
+    def test_switches_accept_only_true_and_false(self):
         with pytest.raises(RuntimeError, match=r"rviz.*'true', 'false'"):
             self.started(rviz="yes")
 
@@ -59,7 +61,7 @@ class TestWithLaunch:
         assert "real_time_factor" in [argument.name for argument in arguments]
 
     def words(self, action):
-        """The command line of a process as our launch file writes it."""
+        """Return the command line of a process as written in our launch file."""
         return [part.text for argument in action.cmd for part in argument if hasattr(part, "text")]
 
     def test_arguments_override_params_file_which_overrides_config(self, tmp_path):
@@ -74,7 +76,7 @@ class TestWithLaunch:
             ROOT / "config/infant.yaml",
             tmp_path / "mine.yaml",
         ]
-        # Named by the node: rcl prefers such a section to one for all nodes, wherever it stands.
+        # The section has the node's name, because rcl prefers it to a section for all nodes.
         [(section, given)] = yaml.safe_load(files[2].read_text()).items()
         assert section == "/left/tactile_sim"
         assert given == {"ros__parameters": {"scene": "hand", "real_time_factor": 0.1}}
@@ -85,18 +87,18 @@ class TestWithLaunch:
         ["scene:=nosuch.xml", "scene:=package://nosuch/a.xml", "params_file:=nosuch.yaml",
          "rviz_config:=nosuch.rviz", "real_time_factor:=fast"],
     )  # fmt: skip
-    def test_an_error_names_the_argument_and_its_value(self, argument, tmp_path, monkeypatch):
+    def test_error_names_argument_and_value(self, argument, tmp_path, monkeypatch):
         from tactile_sim import TactileSimError
 
         (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
         (tmp_path / "share/ament_index/resource_index/packages/rviz2").touch()
         monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
         name, value = argument.split(":=")
-        with pytest.raises(TactileSimError) as error:
+        with raises(TactileSimError, f"{name}:=", value) as error:
             self.started(**{"rviz": "true", name: value})
-        assert str(error.value).startswith(f"{name}:=") and value in str(error.value)
+        assert str(error.value).startswith(f"{name}:=")
 
-    def test_the_recorder_runs_on_simulation_time_and_the_node_waits_for_it(self, tmp_path, monkeypatch):
+    def test_node_waits_for_recorder_on_simulation_time(self, tmp_path, monkeypatch):
         packages = tmp_path / "share/ament_index/resource_index/packages"
         packages.mkdir(parents=True)
         for package in ("ros2bag", "rosbag2_storage_mcap"):
@@ -110,9 +112,7 @@ class TestWithLaunch:
         assert "--recorded" not in self.words(alone)
 
     @pytest.mark.parametrize("namespace", ["", "left", "/robots/left/"])
-    def test_rviz_gets_the_topics_of_the_namespace_and_the_configured_world(
-        self, namespace, tmp_path, monkeypatch
-    ):
+    def test_rviz_uses_namespace_and_configured_world(self, namespace, tmp_path, monkeypatch):
         config = tmp_path / "odd.yaml"
         config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, world_frame: map}}")
         (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
@@ -128,20 +128,20 @@ class TestWithLaunch:
         display, frame = (command[command.index(flag) + 1] for flag in ("-d", "-f"))
         assert display.endswith("rviz/tactile_sim.rviz") and frame == "map"
 
-    def test_an_unknown_configuration_is_named_with_the_nearest(self):
+    def test_unknown_configuration_error_suggests_nearest(self):
         from tactile_sim import ConfigError
 
-        with pytest.raises(ConfigError, match="toch_cube.*touch_cube"):
+        with raises(ConfigError, "toch_cube", "touch_cube"):
             self.started(config="toch_cube")
 
-    def test_what_is_not_installed_is_said_and_left_out(self, monkeypatch, tmp_path):
+    def test_missing_packages_are_logged_and_left_out(self, monkeypatch, tmp_path):
         monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
         _, actions = self.started(rviz="true", record="true")
-        said = [action.msg[0].text for action in actions if hasattr(action, "msg")]
-        assert ["RViz is not installed" in line for line in said] == [True, False]
-        assert "ros2bag is not installed" in said[1]
+        text = [action.msg[0].text for action in actions if hasattr(action, "msg")]
+        assert ["rviz2" in line for line in text] == [True, False]
+        assert "ros2bag" in text[1]
 
-    def test_ros2_launch_runs_the_node_until_it_is_interrupted(self, tmp_path):
+    def test_ros2_launch_runs_node_until_interrupted(self, tmp_path):
         pytest.importorskip("ros2launch", reason="ros2 launch is not installed")
         environment = os.environ | {"ROS_LOG_DIR": str(tmp_path), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
         command = [sys.executable, "-c", "from ros2cli.cli import main; main()", "launch", "tactile_sim"]
@@ -150,15 +150,15 @@ class TestWithLaunch:
             env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         try:
-            said = ""
-            while "taxels" not in said:  # the node's own first line
+            text = ""
+            while "taxels" not in text:  # the node's first line
                 line = process.stdout.readline()
-                assert line, said
-                said += line
+                assert line, text
+                text += line
             process.send_signal(signal.SIGINT)
-            said += process.communicate(timeout=120)[0]
+            text += process.communicate(timeout=120)[0]
         finally:
             process.kill()
             process.wait()
-        assert "[sim-1]: process has finished cleanly" in said
-        assert "Traceback" not in said
+        assert "[sim-1]: process has finished cleanly" in text
+        assert "Traceback" not in text

@@ -1,4 +1,4 @@
-"""What RViz is given, contacts and the scene: by RViz's own rules and by the geometry."""
+"""RViz markers of contacts and of the scene, checked by RViz's rules and by geometry."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
-from rvizrules import each, marker_complaints  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.rviz_checks import each, marker_complaints  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
@@ -22,18 +22,18 @@ from tactile_sim.ros import cdr  # noqa: E402
 
 GREEN, RED, BLUE = (0.1, 0.8, 0.2), (0.9, 0.15, 0.1), (0.15, 0.35, 1.0)
 SHORT = 1e-4
-"""Arrows below this length [m] are left out."""
+"""Arrows shorter than this are left out [m]."""
 
 
 def time_of(array) -> int:
-    """The stamp that all markers of a message bear [ns]."""
+    """Return the common stamp of all markers of a message [ns]."""
     stamps = array.markers.header.stamp
     [common] = set(cdr.nanoseconds(stamps.sec.astype(int), stamps.nanosec).tolist())
     return common
 
 
 def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, dict, list]:
-    """Markers and contacts by stamp, and the scene's markers, of a shipped config that is stepped."""
+    """Step a shipped configuration; return markers and contacts by stamp, and the scene's markers."""
     markers = ros.listen(MarkerArray, "markers")
     contacts = ros.listen(ContactWrenchArray, "contacts")
     scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
@@ -45,7 +45,7 @@ def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, 
 
 @pytest.fixture(scope="module", params=["touch_cube", "infant"])
 def shown(request, tmp_path_factory):
-    """One and a half seconds of a shipped config: markers and contacts by stamp, and the scene's markers."""
+    """Return 1.5 s of a shipped configuration: markers and contacts by stamp, and the scene's markers."""
     ros = Ros(tmp_path_factory.mktemp("shown"))
     try:
         return run_stepwise(ros, request.param, chunk=50, chunks=15)
@@ -54,13 +54,13 @@ def shown(request, tmp_path_factory):
 
 
 def arrows(array, color) -> np.ndarray:
-    """Start and end of the contact arrows of one colour, (n, 2, 3) [m]."""
+    """Return start and end (n, 2, 3) of the contact arrows of one colour [m]."""
     found = [m.points for m in each(array) if m.type == Marker.ARROW and np.allclose(m.color[:3], color)]
     found = [points for points in found if len(points)]  # DELETEALL has none
     return np.array(found).reshape(-1, 2, 3)
 
 
-def test_points_lie_and_arrows_stand_where_the_contacts_of_the_same_stamp_are(shown):
+def test_markers_are_at_contacts_of_same_stamp(shown):
     markers, contacts, _ = shown
     compared = 0
     for t, array in markers.items():
@@ -82,17 +82,17 @@ def test_points_lie_and_arrows_stand_where_the_contacts_of_the_same_stamp_are(sh
     assert compared > 200
 
 
-def test_markers_go_when_their_contacts_do(ros):
+def test_markers_disappear_with_their_contacts(ros):
     markers = ros.listen(MarkerArray, "markers")
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
     wait_for(lambda: markers)
 
     def put(z: float):
-        """The markers when the cube is put at a height, one step on."""
+        """Set the cube's height, step once and return the markers."""
         before = time_of(markers[-1])
         pose = Pose(position=Point(z=z), orientation=Quaternion(w=1.0))
-        put = {"body": "cube", "pose": pose, "twist": Twist()}
-        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **put).success
+        request = {"body": "cube", "pose": pose, "twist": Twist()}
+        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **request).success
         assert ros.step(1, markers) == before + 4_000_000
         return markers[-1]
 
@@ -104,7 +104,7 @@ def test_markers_go_when_their_contacts_do(ros):
         assert list(lifted.markers.header.frame_id) == ["world"]
 
 
-def test_the_length_of_arrows_can_be_set_while_it_runs(ros):
+def test_length_of_arrows_follows_live_parameter(ros):
     markers = ros.listen(MarkerArray, "markers")
     contacts = ros.listen(ContactWrenchArray, "contacts")
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
@@ -128,15 +128,15 @@ def test_the_length_of_arrows_can_be_set_while_it_runs(ros):
         normal = np.asarray(contacts[-1].contacts.contact_force)[:, 0]
         assert len(lengths) >= 4
         np.testing.assert_allclose(lengths, scale * normal, rtol=1e-9)
-    refused = set_scale(-1.0)
-    assert not refused.successful
-    assert "markers.force_scale" in refused.reason
+    rejected = set_scale(-1.0)
+    assert not rejected.successful
+    assert "markers.force_scale" in rejected.reason
 
 
 # -- the scene -----------------------------------------------------------------------------------------------
 
-# A wedge of unequal sides, its corner at the mesh file's origin: MuJoCo moves and turns meshes to their
-# principal axes, and the drawing has to end up where the file has it.
+# A wedge of unequal sides with a corner at the origin of the mesh. MuJoCo moves and rotates meshes to
+# their principal axes; the marker must be at the pose in the file.
 WEDGE = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
 SCENE = f"""
 <mujoco>
@@ -163,7 +163,7 @@ SCENE = f"""
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """The scene's markers by name, as a listener gets them who comes late, and the frames that TF has."""
+    """Return the scene's markers for a late subscriber, the frames in TF, and the message."""
     ros = Ros(tmp_path_factory.mktemp("drawn"))
     try:
         (ros.folder / "scene.xml").write_text(SCENE)
@@ -186,7 +186,7 @@ def geoms(drawn):
     return {marker.ns: marker for marker in drawn[0]}
 
 
-def test_each_visible_geom_is_drawn_once_fixed_in_the_frame_of_its_body(drawn, geoms):
+def test_each_visible_geom_has_one_marker_in_its_body_frame(drawn, geoms):
     markers, frames, array = drawn
     assert marker_complaints(array) == []
     parts = {"box", "sphere", "cylinder", "ellipsoid", "capsule", "wedge", "parts/geom6"}
@@ -201,7 +201,7 @@ def test_each_visible_geom_is_drawn_once_fixed_in_the_frame_of_its_body(drawn, g
     assert geoms["floor"].header.frame_id == geoms["endless"].header.frame_id == "map"
 
 
-def test_primitives_have_their_type_size_place_and_colour(geoms):
+def test_primitives_have_type_size_pose_and_colour(geoms):
     expected = {
         "box": (Marker.CUBE, [0.2, 0.4, 0.6]),
         "sphere": (Marker.SPHERE, [0.2, 0.2, 0.2]),
@@ -219,7 +219,7 @@ def test_primitives_have_their_type_size_place_and_colour(geoms):
     np.testing.assert_allclose(geoms["sphere"].color, [1, 0, 0, 1], atol=1e-6)
 
 
-def test_planes_are_flat_and_their_top_is_the_plane(geoms):
+def test_top_of_plane_marker_is_the_plane(geoms):
     assert geoms["floor"].type == geoms["endless"].type == Marker.CUBE
     np.testing.assert_allclose(geoms["floor"].scale[:2], [4, 6])
     assert min(geoms["endless"].scale[:2]) >= 10
@@ -229,18 +229,18 @@ def test_planes_are_flat_and_their_top_is_the_plane(geoms):
 
 
 def triangles(marker) -> np.ndarray:
-    """(t, 3, 3) corners in the frame of the body [m]."""
+    """Return corners (t, 3, 3) in the frame of the body [m]."""
     assert marker.type == Marker.TRIANGLE_LIST
     turn = Rotation.from_quat(marker.pose.orientation)
     return (turn.apply(np.asarray(marker.points) * marker.scale) + marker.pose.position).reshape(-1, 3, 3)
 
 
 def volume(corners: np.ndarray) -> float:
-    """Enclosed by triangles that run counter-clockwise seen from outside [m3]."""
+    """Return the volume enclosed by triangles that are counter-clockwise seen from outside [m3]."""
     return np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
 
 
-def test_a_capsule_is_drawn_on_its_surface(geoms):
+def test_capsule_marker_is_on_capsule_surface(geoms):
     corners = triangles(geoms["capsule"])
     points = corners.reshape(-1, 3)
     nearest = np.clip(points[:, 0], 5.0, 5.4)
@@ -251,7 +251,7 @@ def test_a_capsule_is_drawn_on_its_surface(geoms):
     assert 0.9 * full < volume(corners - [5.2, 0, 0]) < full
 
 
-def test_a_mesh_is_drawn_where_its_file_has_it(geoms):
+def test_mesh_marker_has_pose_of_mesh_file(geoms):
     corners = triangles(geoms["wedge"])
     points = np.unique(corners.reshape(-1, 3).round(6), axis=0)
     expected = Rotation.from_euler("y", 90, degrees=True).apply(WEDGE) + [6, 0, 0]

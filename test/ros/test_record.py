@@ -1,4 +1,4 @@
-"""The recorder as a process of its own, and what it leaves when it is ended, killed or out of space."""
+"""The recorder as a separate process, and its bag after a signal, a kill or a full disk."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from rcl_interfaces.msg import ParameterEvent  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, arrived, kept, wait_for  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
+from support.ros import PATIENCE, arrived, kept, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
@@ -30,11 +30,11 @@ LASTING = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Talker:
-    """Publishes frames and contacts of one stamp each 10 ms."""
+    """Publishes frames and contacts with equal stamps every 10 ms."""
 
     def __init__(self, ros):
         self.node = ros.node
-        # As many are kept as are sent at all: whoever has to wait loses none.
+        # The queue holds all messages, so that a slow subscriber loses none.
         self.frames = self.node.create_publisher(TactileFrame, "tactile/frame", 1000)
         self.contacts = self.node.create_publisher(ContactWrenchArray, "contacts", 1000)
         self.random = np.random.default_rng(0)
@@ -42,7 +42,7 @@ class Talker:
         self.times: list[float] = []
 
     def wait(self):
-        """Until somebody hears both topics."""
+        """Wait until both topics have a subscriber."""
         wait_for(lambda: self.frames.get_subscription_count() and self.contacts.get_subscription_count())
 
     def talk(self, count, every=0.01):
@@ -59,36 +59,36 @@ class Talker:
 
 
 def recording(ros, *arguments):
-    """A recorder that has said that it is one."""
+    """Start a recorder and wait until it reports that it records."""
     process = ros.start("record", *arguments)
     assert process.stdout.readline().startswith("recording")
     return process
 
 
-def described(folder):
+def metadata(folder):
     text = (folder / "metadata.yaml").read_text()
     return yaml.safe_load(text)["rosbag2_bagfile_information"]
 
 
-def test_every_message_from_the_first_match_on_is_in_the_bag_as_it_was_sent(ros, tmp_path):
+def test_bag_has_every_message_unchanged(ros, tmp_path):
     layouts = ros.node.create_publisher(TactileLayout, "tactile/cube/layout", LASTING)
     layouts.publish(cdr.encode(TactileLayout, {"header": {"stamp": 5 * MS}, "positions": np.eye(3)}))
     words = ros.node.create_publisher(String, "words", 10)
     clocks = ros.node.create_publisher(Clock, "/clock", 10)
     process = recording(ros, tmp_path / "b")
-    talker = Talker(ros)  # its topics come when the recorder is there already
+    talker = Talker(ros)  # its topics appear after the recorder has started
     talker.wait()
     wait_for(lambda: words.get_subscription_count() and clocks.get_subscription_count())
     talker.talk(100)
-    # Two topics may be heard in either order: one after the other.
+    # Topics can arrive in any order, so publish on one after the other.
     wait_for(lambda: kept(tmp_path / "b") >= Counter({"/tactile/frame": 100, "/contacts": 100}))
     words.publish(String(data="Käse"))
     wait_for(lambda: kept(tmp_path / "b")["/words"])
     clocks.publish(cdr.encode(Clock, {"clock": 2000 * MS}))
     arrived(clocks)
-    said = ros.output(process)
+    output = ros.output(process)
     assert process.returncode == 0
-    assert re.search(r"recorded \d+ messages of \d+ topics", said) and "warning" not in said
+    assert re.search(r"recorded \d+ messages of \d+ topics", output) and "warning" not in output
 
     read = bag.read(tmp_path / "b")
     assert read.damage is None
@@ -98,14 +98,14 @@ def test_every_message_from_the_first_match_on_is_in_the_bag_as_it_was_sent(ros,
     assert [len(contacts) for contacts in read["contacts"].contacts] == [k % 4 for k in range(100)]
     assert read["contacts"].contacts[7].wrench.force.tolist() == [[7.0] * 3] * 3
     assert read["tactile/cube/layout"].positions.tolist() == [np.eye(3).tolist()]
-    # A message without a stamp bears the latest stamp before it; a clock is stamped by its time.
+    # A message without a stamp is logged at the latest stamp before it, a clock at its time.
     assert read["words"].data == ["Käse"] and read["words"].log_times.tolist() == [1000 * MS]
     assert read["clock"].log_times.tolist() == [2000 * MS]
 
     with AnyReader([tmp_path / "b"]) as reader:
         by_topic = {connection.topic: connection for connection in reader.connections}
         count = sum(1 for _ in reader.messages())
-    assert count == described(tmp_path / "b")["message_count"]
+    assert count == metadata(tmp_path / "b")["message_count"]
     assert (
         "# taxel-major" in by_topic["/tactile/frame"].msgdef.data
         or "taxel" in by_topic["/tactile/frame"].msgdef.data
@@ -116,9 +116,9 @@ def test_every_message_from_the_first_match_on_is_in_the_bag_as_it_was_sent(ros,
     assert qos["/tactile/frame"].reliability.name == "RELIABLE"
 
 
-def test_after_a_kill_all_but_the_last_second_is_there_and_can_be_mended(ros, tmp_path):
+def test_killed_recorder_loses_at_most_one_second(ros, tmp_path):
     process = recording(ros, tmp_path / "b")
-    assert described(tmp_path / "b")["message_count"] == 0  # a bag from the first moment
+    assert metadata(tmp_path / "b")["message_count"] == 0  # the bag exists from the start
     talker = Talker(ros)
     talker.wait()
     counts = []
@@ -129,36 +129,40 @@ def test_after_a_kill_all_but_the_last_second_is_there_and_can_be_mended(ros, tm
     killed = time.monotonic()
     process.wait(PATIENCE)
     assert counts == sorted(counts) and counts[-1] > counts[0]
-    late = max(np.diff(talker.times))  # however the machine made us wait, it may have made the recorder wait
+    late = max(np.diff(talker.times))  # a delay of this process can also have delayed the recorder
     due = sum(sent < killed - 1.0 - late for sent in talker.times)
-    torn = bag.read(tmp_path / "b")
-    assert due > 100 and len(torn["tactile/frame"]) >= due
+    damaged = bag.read(tmp_path / "b")
+    assert due > 100 and len(damaged["tactile/frame"]) >= due
     assert main(["bag", "repair", str(tmp_path / "b")]) == 0
-    mended = bag.read(tmp_path / "b")
-    assert mended.damage is None
+    repaired = bag.read(tmp_path / "b")
+    assert repaired.damage is None
     for topic in ("tactile/frame", "contacts"):
-        np.testing.assert_array_equal(mended[topic].stamps, np.arange(1, len(mended[topic]) + 1) * 10 * MS)
-        assert len(mended[topic]) >= due
-    np.testing.assert_array_equal(mended["tactile/frame"].data, talker.sent[: len(mended["tactile/frame"])])
+        np.testing.assert_array_equal(
+            repaired[topic].stamps, np.arange(1, len(repaired[topic]) + 1) * 10 * MS
+        )
+        assert len(repaired[topic]) >= due
+    np.testing.assert_array_equal(
+        repaired["tactile/frame"].data, talker.sent[: len(repaired["tactile/frame"])]
+    )
     with AnyReader([tmp_path / "b"]) as reader:
-        assert reader.message_count == described(tmp_path / "b")["message_count"]
+        assert reader.message_count == metadata(tmp_path / "b")["message_count"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_completes_the_bag_of_the_named_topics(ros, tmp_path, number):
+def test_signal_completes_bag_of_selected_topics(ros, tmp_path, number):
     talker = Talker(ros)
     process = ros.start("record", tmp_path / "b", "tactile/frame", "/never")
     wait_for(talker.frames.get_subscription_count)
     talker.talk(20)
     arrived(talker.frames)
     process.send_signal(number)
-    said = process.communicate(timeout=PATIENCE)[0]
-    assert process.returncode == 0 and "never published: /never" in said
+    output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 0 and "never published: /never" in output
     read = bag.read(tmp_path / "b")
     assert list(read) == ["/tactile/frame"] and len(read["tactile/frame"]) == 20 and read.damage is None
 
 
-def test_where_nothing_has_a_stamp_the_time_of_sending_is_the_log_time(ros, tmp_path):
+def test_log_time_is_time_of_sending_without_stamps(ros, tmp_path):
     words = ros.node.create_publisher(String, "words", 10)
     process = recording(ros, tmp_path / "b", "words")
     wait_for(words.get_subscription_count)
@@ -170,12 +174,12 @@ def test_where_nothing_has_a_stamp_the_time_of_sending_is_the_log_time(ros, tmp_
     assert before - 10 * MS <= sent <= time.time_ns()
 
 
-def test_what_comes_before_the_first_stamp_bears_it_however_long_that_takes(ros, tmp_path):
+def test_messages_before_first_stamp_are_logged_at_it(ros, tmp_path):
     events = ros.node.create_publisher(ParameterEvent, "events", 10)
     process = recording(ros, tmp_path / "b", "events", "words", "clock")
     wait_for(events.get_subscription_count)
     events.publish(ParameterEvent(node="early"))
-    time.sleep(1.2)  # longer than a recorder waits that does not know of stamps to come
+    time.sleep(1.2)  # longer than the recorder waits if no topic has stamps
     words = ros.node.create_publisher(String, "words", 10)
     clocks = ros.node.create_publisher(Clock, "clock", 10)
     wait_for(lambda: words.get_subscription_count() and clocks.get_subscription_count())
@@ -192,33 +196,33 @@ def test_what_comes_before_the_first_stamp_bears_it_however_long_that_takes(ros,
     }
 
 
-def test_what_waits_for_a_stamp_is_there_after_a_kill_as_well(ros, tmp_path):
+def test_messages_waiting_for_stamp_survive_kill(ros, tmp_path):
     words = ros.node.create_publisher(String, "words", 10)
-    ros.node.create_publisher(Clock, "clock", 10)  # stamps may come, but never do
+    ros.node.create_publisher(Clock, "clock", 10)  # a topic with stamps that never publishes
     process = recording(ros, tmp_path / "b", "words", "clock")
     wait_for(words.get_subscription_count)
     for text in ("first", "second"):
         words.publish(String(data=text))
-    wait_for(lambda: described(tmp_path / "b")["message_count"] == 2)
+    wait_for(lambda: metadata(tmp_path / "b")["message_count"] == 2)
     process.kill()
     process.wait(PATIENCE)
     with pytest.warns(UserWarning, match="writer was stopped"):
         assert bag.read(tmp_path / "b")["words"].data == ["first", "second"]
 
 
-def test_a_full_disk_is_told_with_exit_code_2_and_leaves_a_whole_bag(ros, tmp_path):
-    """A limit on the size of its files, set when it runs, stands for the disk: 120 kB, some 20 frames."""
+def test_full_disk_ends_with_exit_code_2_and_readable_bag(ros, tmp_path):
+    """A file size limit of 120 kB (about 20 frames), set at run time, emulates a full disk."""
     folder = tmp_path / "b"
     process = recording(ros, folder)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (120_000, 120_000))
     talker = Talker(ros)
     talker.wait()
-    while process.poll() is None:  # each time a chunk: two of them leave room for the index
+    while process.poll() is None:  # one chunk each time; two leave room for the index
         talker.talk(8, every=0.0)
         wait_for(lambda: kept(folder)["/tactile/frame"] == len(talker.sent) or process.poll() is not None)
-    said = process.stdout.read()
+    output = process.stdout.read()
     assert process.returncode == 2
-    assert f"cannot write the bag {folder}" in said and "Traceback" not in said
+    assert f"cannot write the bag {folder}" in output and "Traceback" not in output
     read = bag.read(folder)
     assert read.damage is None
     frames = read["tactile/frame"].data
@@ -226,21 +230,21 @@ def test_a_full_disk_is_told_with_exit_code_2_and_leaves_a_whole_bag(ros, tmp_pa
     np.testing.assert_array_equal(frames, talker.sent[: len(frames)])
 
 
-def test_a_bag_that_exists_is_not_touched(ros, tmp_path):
+def test_existing_folder_is_rejected_and_unchanged(ros, tmp_path):
     (tmp_path / "b").mkdir()
     process = ros.start("record", tmp_path / "b")
-    said = process.communicate(timeout=PATIENCE)[0]
-    assert process.returncode == 2 and "already there" in said and len(said.splitlines()) == 1
+    output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 2 and str(tmp_path / "b") in output and len(output.splitlines()) == 1
     assert not os.listdir(tmp_path / "b")
 
 
-def test_what_is_no_name_of_a_topic_is_refused_before_anything_is_made(tmp_path, capsys):
+def test_invalid_topic_name_is_rejected_before_bag_is_created(tmp_path, capsys):
     assert main(["record", str(tmp_path / "b"), "tactile/frame", "left hand"]) == 2
     error = capsys.readouterr().err
     assert "left hand" in error and len(error.splitlines()) == 1 and not (tmp_path / "b").exists()
 
 
-def test_without_ros_one_line_says_what_is_missing(tmp_path, capsys, monkeypatch):
+def test_missing_ros_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("tactile_sim.commands.find_spec", lambda name: None)
     assert main(["record", str(tmp_path / "b")]) == 2
     error = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The node recorded: every message is in the bag, as a live listener saw it."""
+"""Recordings of the node contain every message that a live subscriber received."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from rostest import PATIENCE, stamp, wait_for  # noqa: E402
+from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
@@ -27,7 +27,7 @@ SECONDS = 10
 RATES = {"tactile/frame": 100, "contacts": 100, "joint_states": 100, "markers": 30, "tactile/points": 30}
 
 
-def test_ten_seconds_of_infant_hold_every_message_as_it_was_sent(ros):
+def test_recording_of_infant_has_every_message_unchanged(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     hands = ros.listen(TactileArray, "tactile/left_hand/array")
     process = ros.start("run", "infant", "--duration", SECONDS, "--record", "bag")
@@ -40,7 +40,7 @@ def test_ten_seconds_of_infant_hold_every_message_as_it_was_sent(ros):
     rates = RATES | {f"tactile/{body}/{kind}": 100 for body in bodies for kind in ("array", "wrench")}
     for topic, rate in rates.items():
         stamps = recorded[topic].stamps
-        assert stamps[0] == 0, topic  # time does not run before the recorder listens to all
+        assert stamps[0] == 0, topic  # time starts when the recorder has subscribed to all
         assert abs(len(stamps) - rate * SECONDS) <= 1, topic
         assert (np.diff(stamps) > 0).all(), topic
         np.testing.assert_array_equal(stamps, recorded[topic].log_times)
@@ -57,7 +57,7 @@ def test_ten_seconds_of_infant_hold_every_message_as_it_was_sent(ros):
 
 
 @pytest.mark.parametrize("end", ["full disk", "kill"])
-def test_loss_of_the_recorder_is_reported_at_once(ros, end):
+def test_loss_of_recorder_is_reported_at_once(ros, end):
     frames = ros.listen(TactileFrame, "tactile/frame")
     statuses: list[DiagnosticArray] = []
     ros.node.create_subscription(DiagnosticArray, "/diagnostics", statuses.append, 10)
@@ -78,20 +78,20 @@ def test_loss_of_the_recorder_is_reported_at_once(ros, end):
     assert reason in status.message and "bag repair" in status.message
     state = State()
     Monitor.update(state, statuses[-1])
-    assert reason in state.complaint  # of the live table
+    assert reason in state.complaint  # shown in the live table
     count = len(frames)
-    wait_for(lambda: len(frames) > count + 10, "the simulation, which goes on")
-    said = ros.output(node)
+    wait_for(lambda: len(frames) > count + 10, "the simulation to continue")
+    output = ros.output(node)
     assert node.returncode == 2
-    assert [line for line in said.splitlines() if "[ERROR]" in line and reason in line]
+    assert [line for line in output.splitlines() if "[ERROR]" in line and reason in line]
     assert main(["bag", "repair", str(ros.folder / "bag")]) == 0
     stamps = bag.read(ros.folder / "bag")["tactile/frame"].stamps
     np.testing.assert_array_equal(stamps, np.arange(len(stamps)) * 10**7)
     assert len(stamps) > 0
-    assert file.stat().st_size >= on_disk  # nothing that had reached the disk is lost
+    assert file.stat().st_size >= on_disk  # nothing on the disk was lost
 
 
-def test_a_recorder_that_stands_still_as_the_node_ends_misses_nothing(ros):
+def test_stopped_recorder_misses_nothing_when_node_ends(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "start_paused:=true")
     wait_for(lambda: frames, "the node")
@@ -101,7 +101,7 @@ def test_a_recorder_that_stands_still_as_the_node_ends_misses_nothing(ros):
     node.send_signal(signal.SIGINT)
     time.sleep(2.0)
     os.kill(recorder, signal.SIGCONT)
-    said, _ = node.communicate(timeout=PATIENCE)
-    assert node.returncode == 0, said
+    output, _ = node.communicate(timeout=PATIENCE)
+    assert node.returncode == 0, output
     stamps = bag.read(ros.folder / "bag")["tactile/frame"].stamps
     assert set(stamps.tolist()) == set(range(0, 10**9 + 1, 10**7))

@@ -1,4 +1,4 @@
-"""Our bags in the real ``ros2 bag``, and its recorder beside our node, where they are installed."""
+"""Our bags in the real ``ros2 bag``, and its recorder with our node, where they are installed."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ pytest.importorskip("ros2bag", reason="ros2 bag is not installed")
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
 
 from rosbag2_interfaces.srv import Resume  # noqa: E402
-from rostest import PATIENCE, Ros, stamp, wait_for  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A bag of two seconds of the cube; not to be changed."""
+    """Return a bag of two seconds of the cube, not to be modified."""
     ros = Ros(tmp_path_factory.mktemp("bags"))
     process = ros.start("run", "touch_cube", "--duration", "2", "--record", "b")
     assert process.wait(PATIENCE) == 0
@@ -35,12 +35,12 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture
 def copy(recorded, tmp_path):
-    """A bag of the same to be changed."""
+    """Return a copy of the bag that can be modified."""
     return shutil.copytree(recorded, tmp_path / "b")
 
 
 def ros2_bag(*arguments):
-    """What ``ros2 bag`` prints."""
+    """Run ``ros2 bag`` and return its output."""
     result = subprocess.run(["ros2", "bag", *arguments], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "ERROR" not in result.stdout + result.stderr, result.stderr
@@ -48,7 +48,7 @@ def ros2_bag(*arguments):
 
 
 def counts(path):
-    """Messages by topic as ``ros2 bag info`` tells them."""
+    """Return the number of messages by topic according to ``ros2 bag info``."""
     found = re.findall(r"Topic: (\S+) \| .*Count: (\d+) ", ros2_bag("info", path))
     return {topic: int(count) for topic, count in found}
 
@@ -58,7 +58,7 @@ def ours(path):
 
 
 def played(ros, path):
-    """Frames and layouts that ``ros2 bag play`` publishes."""
+    """Run ``ros2 bag play`` and return the frames and layouts that it publishes."""
     frames = ros.listen(TactileFrame, "/tactile/frame")
     layouts = ros.listen(TactileLayout, "/tactile/cube/layout", lasting=True)
     player = subprocess.Popen(
@@ -67,17 +67,17 @@ def played(ros, path):
     )
     ros.processes.append(player)
     wait_for(lambda: ros.node.count_publishers("/tactile/frame") and ros.node.count_publishers("/tf"))
-    time.sleep(1.0)  # until the player has found this node
+    time.sleep(1.0)  # until the player has discovered this node
     assert ros.call(Resume, "/rosbag2_player/resume")
     assert player.wait(PATIENCE) == 0
     return frames, layouts
 
 
-def test_info_counts_what_is_in_a_folder_and_in_a_file(recorded):
+def test_info_counts_messages_of_folder_and_file(recorded):
     assert counts(recorded) == counts(recorded / "b_0.mcap") == ours(recorded)
 
 
-def test_play_publishes_what_was_recorded(ros, recorded):
+def test_play_publishes_recorded_messages(ros, recorded):
     frames, layouts = played(ros, recorded)
     expected = bag.read(recorded)["tactile/frame"]
     wait_for(lambda: len(frames) == len(expected) == 200 and layouts)
@@ -86,14 +86,14 @@ def test_play_publishes_what_was_recorded(ros, recorded):
         np.testing.assert_array_equal(frame.data, data.ravel())
 
 
-def test_reindex_restores_the_metadata(copy):
+def test_reindex_restores_metadata(copy):
     before = counts(copy)
     (copy / "metadata.yaml").unlink()
     ros2_bag("reindex", copy)
     assert counts(copy) == before == ours(copy)
 
 
-def test_a_repaired_bag_plays(ros, copy):
+def test_repaired_bag_plays(ros, copy):
     file = copy / "b_0.mcap"
     file.write_bytes(file.read_bytes()[: file.stat().st_size * 3 // 4])
     assert repair(copy).damage
@@ -103,7 +103,7 @@ def test_a_repaired_bag_plays(ros, copy):
     assert counts(copy) == ours(copy)
 
 
-def test_launch_records_all_on_simulation_time(ros, tmp_path):
+def test_launch_records_all_topics_on_simulation_time(ros, tmp_path):
     command = ["ros2", "launch", "tactile_sim", "sim.launch.py", "config:=touch_cube"]
     launched = subprocess.Popen(
         [*command, "record:=true", f"bag_path:={tmp_path / 'b'}"],
@@ -114,8 +114,8 @@ def test_launch_records_all_on_simulation_time(ros, tmp_path):
     frames = ros.listen(TactileFrame, "/tactile/frame")
     wait_for(lambda: frames and stamp(frames[-1]) > 1000 * MS or launched.poll() is not None, "a second")
     launched.send_signal(signal.SIGINT)
-    said = launched.communicate(timeout=PATIENCE)[0]
-    assert launched.returncode == 0 and "Traceback" not in said, said
+    output = launched.communicate(timeout=PATIENCE)[0]
+    assert launched.returncode == 0 and "Traceback" not in output, output
     frame = bag.read(tmp_path / "b")["tactile/frame"]
     assert frame.stamps[0] == 0 and len(frame) > 90
     assert set(np.diff(frame.stamps)) == {10 * MS}

@@ -1,4 +1,4 @@
-"""The command ``run``: the node for a while, with a recorder beside it."""
+"""The command ``run`` with and without a recorder."""
 
 import os
 import signal
@@ -33,26 +33,26 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_run_with_a_recorder_leaves_a_whole_bag(tmp_path):
+def test_run_with_recorder_writes_complete_bag(tmp_path):
     from tactile_sim import bag
 
     done = run("touch_cube", "--duration", "1.5", "--record", str(tmp_path / "fall"))
     assert done.returncode == 0, done.stderr
     stamps = bag.read(tmp_path / "fall", ["/tactile/frame"])["/tactile/frame"].stamps
-    assert set(np.diff(stamps)) == {10_000_000}  # 100 Hz without a gap
+    assert set(np.diff(stamps)) == {10_000_000}  # 100 Hz without gaps
     assert stamps[-1] >= 1_480_000_000
 
 
-def test_a_recorder_that_cannot_start_keeps_the_node_from_starting(tmp_path):
+def test_node_does_not_start_if_recorder_fails(tmp_path):
     (tmp_path / "there").mkdir()
     done = run("touch_cube", "--duration", "1", "--record", str(tmp_path / "there"))
     assert done.returncode == 2
-    assert done.stderr.startswith("tactile_sim: error: the recorder did not start: ")
+    assert done.stderr.startswith("tactile_sim: error: ")
     assert str(tmp_path / "there") in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_ros_arguments_reach_the_node():
+def test_ros_arguments_reach_node():
     done = run("touch_cube", "--duration", "0.1", "--ros-args", "-p", "skin.touch_functio:=normal")
     assert done.returncode == 2
     assert "skin.touch_function" in done.stderr
@@ -63,15 +63,15 @@ SIM = "import sys; from tactile_sim.ros.node import main; sys.exit(main())"
 
 
 @pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--nonsense", 2)])
-def test_the_executable_sim_has_options_of_its_own(argument, code):
+def test_sim_executable_parses_its_options(argument, code):
     done = subprocess.run([sys.executable, "-c", SIM, argument], capture_output=True, text=True, check=False)
     assert done.returncode == code
     assert "--params-file" in done.stdout + done.stderr
 
 
-def test_sim_shows_a_started_clock_while_it_waits_for_a_recorder(ros):
+def test_sim_publishes_started_clock_while_waiting_for_recorder(ros):
     from rosgraph_msgs.msg import Clock
-    from rostest import PATIENCE, stamp, wait_for
+    from support.ros import PATIENCE, stamp, wait_for
 
     clocks = ros.listen(Clock, "/clock")
     files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]
@@ -79,7 +79,7 @@ def test_sim_shows_a_started_clock_while_it_waits_for_a_recorder(ros):
     ros.processes.append(process)
     wait_for(lambda: len(clocks) > 10 or process.poll() is not None, "the clock")
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
+    start = time.monotonic()
     assert process.wait(PATIENCE) == 0
-    assert time.monotonic() - began < 10.0  # and not what it would have waited for the recorder
+    assert time.monotonic() - start < 10.0  # much less than it would wait for a recorder
     assert {stamp(clock) for clock in clocks} == {1}

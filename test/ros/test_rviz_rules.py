@@ -1,4 +1,4 @@
-"""RViz takes what the node sends of every shipped scene without a warning."""
+"""RViz accepts the messages of every shipped scene without a warning."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
-from rvizrules import (  # noqa: E402
+from sensor_msgs.msg import PointCloud2  # noqa: E402
+from std_msgs.msg import ColorRGBA  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.rviz_checks import (  # noqa: E402
     cloud_complaints,
     each,
     frames,
     marker_complaints,
     transform_complaints,
 )
-from sensor_msgs.msg import PointCloud2  # noqa: E402
-from std_msgs.msg import ColorRGBA  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
@@ -30,7 +30,7 @@ from tactile_sim.ros import cdr  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 ALIKE = {"trifingeredu", "trifingerone"}
-"""Drawn as `trifinger` is, with other meshes."""
+"""Drawn like `trifinger`, with other meshes."""
 SHIPPED = sorted({path.stem for path in (ROOT / "config").glob("*.yaml")} - ALIKE)
 FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visualization Manager"][
     "Global Options"
@@ -38,7 +38,7 @@ FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visu
 
 
 class Shown:
-    """What RViz would have got of some simulated time, and where from."""
+    """The messages that RViz would receive from a shipped scene."""
 
     def __init__(self, ros: Ros, config: str):
         self.config = config
@@ -54,7 +54,7 @@ class Shown:
 
 @pytest.fixture(scope="module", params=SHIPPED)
 def shown(request, tmp_path_factory):
-    """The first second of a shipped scene, with all that its configuration draws."""
+    """Yield the first second of a shipped scene with everything that its configuration draws."""
     ros = Ros(tmp_path_factory.mktemp("rviz"))
     try:
         shown = Shown(ros, request.param)
@@ -67,7 +67,7 @@ def shown(request, tmp_path_factory):
         ros.close()
 
 
-def test_every_message_passes_the_checks_of_rviz(shown):
+def test_every_message_passes_rviz_checks(shown):
     for array in [*shown.scene, *shown.markers]:
         assert marker_complaints(array) == []
     for cloud in shown.clouds:
@@ -75,7 +75,7 @@ def test_every_message_passes_the_checks_of_rviz(shown):
     assert transform_complaints([*shown.moving, *shown.fixed]) == []
 
 
-def test_every_frame_is_known_and_has_one_parent(shown):
+def test_every_frame_is_known_and_has_one_parent_only(shown):
     known = frames([*shown.moving, *shown.fixed], FIXED_FRAME)
     named = {marker.header.frame_id for array in [*shown.scene, *shown.markers] for marker in each(array)}
     named |= {cloud.header.frame_id for cloud in shown.clouds}
@@ -84,8 +84,8 @@ def test_every_frame_is_known_and_has_one_parent(shown):
     assert not children & set(shown.fixed[0].transforms.child_frame_id)
 
 
-def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
-    # RViz shows an error, and keeps it, on a marker whose frame it does not know yet.
+def test_scene_is_published_again_after_frames(ros):
+    # RViz shows a permanent error for a marker that arrives before its frame.
     sent: dict[str, list[int]] = {"scene_markers": [], "/tf": []}
     for kind, topic, lasting in ((MarkerArray, "scene_markers", True), (TFMessage, "/tf", False)):
         durability = DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE
@@ -96,26 +96,26 @@ def test_the_scene_is_sent_again_to_whoever_has_just_got_its_frames(ros):
 
         ros.node.create_subscription(kind, topic, take, qos, raw=True)
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
-    # By the times of sending: two topics may be heard in either order.
+    # Compare times of sending, because topics can arrive in any order.
     wait_for(lambda: all(sent.values()) and max(sent["scene_markers"]) > min(sent["/tf"]), "the scene again")
-    # Nor is the first one lost on its way, which RViz would call a warning: whoever comes later gets both.
+    # The first message must not be lost, either (a warning in RViz): a late subscriber gets both.
     late = ros.listen(MarkerArray, "scene_markers", lasting=True)
     wait_for(lambda: len(late) == 2, "both of them")
 
 
-def test_the_scene_comes_once_more_to_whoever_has_dropped_the_first_frames(ros):
-    # RViz that stays open while the node starts anew drops all frames as it finds that time has jumped back.
+def test_scene_is_published_a_third_time_after_settling(ros):
+    # RViz drops all frames when time jumps back, as after a restart of the node.
     scenes = ros.listen(MarkerArray, "scene_markers", lasting=True)
     ros.listen(TFMessage, "/tf")
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}})
     wait_for(lambda: len(scenes) == 3, "at the start, after the first frames, and a second later")
 
 
-def test_what_is_felt_is_drawn_at_the_same_instant(shown):
+def test_readings_and_markers_agree_at_same_stamp(shown):
     assert len(shown.scene[0].markers.id) > 3
     drawn = {}
     for array in shown.markers:
-        first = each(array)[0]  # all of a message are of one instant
+        first = each(array)[0]  # all markers of a message have one stamp
         drawn[stamp(first)] = {marker.type for marker in each(array) if marker.action == Marker.ADD}
     clouds = [cloud for cloud in shown.clouds if stamp(cloud) in drawn]
     assert len(clouds) >= 30
@@ -123,12 +123,12 @@ def test_what_is_felt_is_drawn_at_the_same_instant(shown):
         intensity = np.frombuffer(bytes(cloud.data), "<f4").reshape(-1, 9)[:, 3]
         assert (intensity >= 0).all()
         assert (Marker.SPHERE_LIST in drawn[stamp(cloud)]) >= (intensity.max() > 0)
-    hairs = "feelers:" in (ROOT / f"config/{shown.config}.yaml").read_text()
-    assert all((Marker.LINE_LIST in types) == hairs for types in drawn.values())
+    has_feelers = "feelers:" in (ROOT / f"config/{shown.config}.yaml").read_text()
+    assert all((Marker.LINE_LIST in types) == has_feelers for types in drawn.values())
 
 
 def marker(kind: int, points: int, **changes) -> Marker:
-    """One that RViz takes, but for the changes."""
+    """Return a marker that RViz accepts except for the changes."""
     made = Marker(ns="test", type=kind, points=[Point(x=float(k)) for k in range(points)])
     made.header.frame_id = "world"
     made.pose.orientation.w = changes.get("w", 1.0)
@@ -140,7 +140,7 @@ def marker(kind: int, points: int, **changes) -> Marker:
 
 
 @pytest.mark.parametrize(
-    ("markers", "complaint"),
+    ("markers", "expected"),
     [
         ([marker(Marker.LINE_LIST, 3)], "odd number"),
         ([marker(Marker.TRIANGLE_LIST, 4)], "divisible by 3"),
@@ -154,7 +154,7 @@ def marker(kind: int, points: int, **changes) -> Marker:
         ([marker(Marker.CUBE, 0), marker(Marker.SPHERE, 0)], "same ns and id"),
     ],
 )
-def test_the_rules_find_what_rviz_finds(markers, complaint):
+def test_checks_detect_what_rviz_rejects(markers, expected):
     array = cdr.decode(MarkerArray, serialize_message(MarkerArray(markers=markers)))
-    assert complaint in "; ".join(marker_complaints(array))
+    assert expected in "; ".join(marker_complaints(array))
     assert marker_complaints(cdr.decode(MarkerArray, serialize_message(MarkerArray()))) == []

@@ -1,4 +1,4 @@
-"""Sensors on the wire: truth beside what is told, the same bytes whoever listens, reset and tare."""
+"""Signal chain in ROS: truth next to readings, equal bytes for any subscribers, reset and tare."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import QoSProfile  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import PointCloud2  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset  # noqa: E402
 
@@ -41,7 +41,13 @@ def start(ros):
 
 
 def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
-    """The frames of 203 steps, or of the last 103 with others who listen; and what these others heard."""
+    """Return the frames of 203 steps, and the messages of other topics.
+
+    Args:
+        ros: The fixture.
+        start: Starts the node.
+        late_in_company: Subscribe after 100 steps, and to other topics, too.
+    """
     process = start(rates={"contacts": 500.0})
     if late_in_company:
         ros.step(100)
@@ -55,7 +61,7 @@ def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
     }  # fmt: skip
     others = [ros.listen(kind, topic) for topic, kind in kinds.items()] if late_in_company else []
     wait_for(lambda: frames and all(others), "the present state")
-    # Not all ends are ticks, which are at each fifth step; there are never more of these than are kept.
+    # Frames are published at every fifth step and at the end of each call, at most 10 in a call.
     for steps in (50, 3, 47, 3) if late_in_company else (50, 50, 50, 3, 47, 3):
         end = ros.step(steps, *others)
         wait_for(lambda end=end: cdr.stamp(TactileFrame, frames[-1]) == end, "the last frame")
@@ -69,7 +75,7 @@ def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
     return frames, others
 
 
-def test_the_same_bytes_are_told_whoever_listens_and_since_when_and_the_truth_stands_beside_them(ros, start):
+def test_frames_do_not_depend_on_subscribers(ros, start):
     (alone, _), (late, others) = (run(ros, start, late_in_company) for late_in_company in (False, True))
     assert late == alone[-23:]
     truth, box, ball, *_ = others
@@ -78,12 +84,12 @@ def test_the_same_bytes_are_told_whoever_listens_and_since_when_and_the_truth_st
         for field in ("layout_id", "quantity", "unit", "body", "taxel_count"):
             assert getattr(true, field) == getattr(sensed, field)
         assert stamp(true) == stamp(sensed)
-        # The first two taxels are dead, on all others there is noise.
+        # The first two taxels are dead; all others have noise.
         assert not sensed.data[:6].any()
         assert (true.data[6:] != sensed.data[6:]).all()
 
 
-def test_a_reset_repeats_what_was_told_and_keeps_the_tare(ros, start):
+def test_reset_repeats_readings_and_keeps_tare(ros, start):
     arrays = ros.listen(TactileArray, "tactile/box/array")
     truth = ros.listen(TactileArray, "tactile/box/truth")
     start(rates={"tactile": 500.0})
@@ -97,7 +103,7 @@ def test_a_reset_repeats_what_was_told_and_keeps_the_tare(ros, start):
             assert ros.call(Reset, "/tactile_sim/reset").success
             wait_for(lambda: stamp(arrays[-1]) == first + 122_000_000)  # noqa: B023
     np.testing.assert_array_equal(runs[0], runs[1])
-    # While time stands, each of these gets a stamp of its own, one step on.
+    # While paused, each change is published with the stamp of the next step.
     end = stamp(arrays[-1])
     assert ros.call(Trigger, "/tactile_sim/tare").success
     wait_for(lambda: stamp(truth[-1]) == stamp(arrays[-1]) == end + 2_000_000)

@@ -1,4 +1,4 @@
-"""Services: made from the table of actions; every call is answered, whatever becomes of it."""
+"""Services are created from the table of actions, and every call gets a response."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import qos_profile_parameters  # noqa: E402
-from rostest import wait_for  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
@@ -29,7 +29,7 @@ SERVED = [action for action in ACTIONS.values() if action.service]
 
 
 @pytest.mark.parametrize("action", SERVED, ids=lambda action: action.name)
-def test_requests_have_the_arguments_of_their_actions(action):
+def test_requests_have_arguments_of_actions(action):
     names = fields(service_class(action.service))
     if action.service.startswith("std_srvs"):
         assert len(names) == len(action.arguments)
@@ -37,10 +37,10 @@ def test_requests_have_the_arguments_of_their_actions(action):
         assert names == list(action.arguments)
 
 
-def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
-    def wave(loop, told: bool) -> str | None:
-        """Wave."""
-        return f"{loop.simulation.names.bodies[1]} waved" if told else None
+def test_new_action_has_service_and_button(ros, monkeypatch):
+    def wave(loop, enabled: bool) -> str | None:
+        """Return a greeting."""
+        return f"{loop.simulation.names.bodies[1]} waved" if enabled else None
 
     monkeypatch.setitem(ACTIONS, "wave", Action(wave, "std_srvs/srv/SetBool", "w", "wave", button=True))
     settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.1}}})
@@ -50,7 +50,7 @@ def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
     thread = threading.Thread(target=runner.run)
     thread.start()
     try:
-        answers = [ros.call(SetBool, "/listener/wave", data=told) for told in (True, False)]
+        answers = [ros.call(SetBool, "/listener/wave", data=enabled) for enabled in (True, False)]
     finally:
         runner.stop()
         thread.join()
@@ -65,13 +65,13 @@ def test_an_entry_in_the_table_makes_a_service_and_a_button(ros, monkeypatch):
         (SetBodyState, "set_body_state", {"body": "nobody"}, False),
     ],
 )
-def test_hundreds_of_calls_in_flight_are_all_answered(ros, service_type, name, fields, accepted):
+def test_hundreds_of_concurrent_calls_get_responses(ros, service_type, name, fields, accepted):
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
-    # The client keeps as many answers: by default it drops those beyond 10 that it has not read.
+    # By default, a client drops unread responses beyond 10.
     client = ros.node.create_client(service_type, f"/tactile_sim/{name}", qos_profile=qos_profile_parameters)
     wait_for(client.service_is_ready)
     futures = [client.call_async(service_type.Request(**fields)) for _ in range(500)]
-    wait_for(lambda: all(future.done() for future in futures), "500 answers")
+    wait_for(lambda: all(future.done() for future in futures), "500 responses")
     assert {future.result().success for future in futures} == {accepted}
 
 
@@ -86,7 +86,7 @@ def fails_later(request):
 
 
 @pytest.mark.parametrize("start", [raises_at_once, fails_later])
-def test_an_unexpected_exception_is_answered_too(ros, start):
+def test_unexpected_exception_gets_response(ros, start):
     def fill(response, future):
         try:
             future.result()

@@ -1,4 +1,4 @@
-"""The standard services for simulators, called from a second process."""
+"""The services of ``simulation_interfaces``, called from a second process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ pytest.importorskip(
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from rostest import PATIENCE, Ros, wait_for  # noqa: E402
 from simulation_interfaces import srv  # noqa: E402
 from simulation_interfaces.msg import (  # noqa: E402
     Bounds,
@@ -25,6 +24,7 @@ from simulation_interfaces.msg import (  # noqa: E402
     TagsFilter,
 )
 from std_msgs.msg import Header  # noqa: E402
+from support.ros import PATIENCE, Ros, wait_for  # noqa: E402
 
 from tactile_sim.ros import cdr  # noqa: E402
 
@@ -39,7 +39,7 @@ UPRIGHT = Quaternion(w=1.0)
 
 
 def serving(folder):
-    """A node that stands at the start, and its process."""
+    """Start a paused node; return it and its process."""
     made = Ros(folder)
     scene = made.folder / "scene.xml"
     scene.write_text(SCENE)
@@ -48,7 +48,7 @@ def serving(folder):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A node that stays for all tests."""
+    """Yield a node that is shared by all tests."""
     made, _ = serving(tmp_path_factory.mktemp("served"))
     yield made
     made.close()
@@ -56,7 +56,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture
 def ros(served):
-    """That node, standing at the start."""
+    """Return the shared node after a reset, paused."""
     set_state(served, SimulationState.STATE_PAUSED)
     served.call(srv.ResetSimulation, "reset_simulation")
     return served
@@ -75,13 +75,13 @@ def get_state(ros):
     return ros.call(srv.GetSimulationState, "get_simulation_state").state.state
 
 
-def look(ros, entity):
+def get_entity_state(ros, entity):
     answer = ros.call(srv.GetEntityState, "get_entity_state", entity=entity)
     assert answer.result.result == Result.RESULT_OK, answer.result
     return answer.state
 
 
-def put(ros, entity, state, **flags):
+def set_entity_state(ros, entity, state, **flags):
     known = srv.SetEntityState.Request.get_fields_and_field_types()
     flags = {"set_pose": True, "set_twist": True} | flags
     fields = {name: value for name, value in flags.items() if name in known}
@@ -96,69 +96,69 @@ def seconds(state):
     return time_of(state.header.stamp)
 
 
-def test_n_steps_advance_the_clock_by_n_timesteps_and_only_while_it_stands(ros):
+def test_steps_advance_clock_only_while_paused(ros):
     clocks = ros.listen(Clock, "/clock")
-    end = seconds(look(ros, "box")) + 250 * 0.002
+    end = seconds(get_entity_state(ros, "box")) + 250 * 0.002
     for count in (1, 249):
         assert step(ros, count).result == Result.RESULT_OK
     wait_for(lambda: clocks and time_of(clocks[-1].clock) == pytest.approx(end, abs=1e-9))
     assert step(ros, 0).result == Result.RESULT_OPERATION_FAILED
     assert set_state(ros, SimulationState.STATE_PLAYING).result == Result.RESULT_OK
-    refused = step(ros, 1)
-    assert refused.result == Result.RESULT_OPERATION_FAILED
-    assert "pause first" in refused.error_message
+    rejected = step(ros, 1)
+    assert rejected.result == Result.RESULT_OPERATION_FAILED
+    assert "pause" in rejected.error_message
 
 
-def test_a_body_set_one_metre_high_falls_as_bodies_do(ros):
+def test_body_set_to_one_metre_falls_freely(ros):
     pose = Pose(position=Point(x=0.3, z=1.0), orientation=UPRIGHT)
     twist = Twist(linear=Vector3(y=0.5), angular=Vector3(z=2.0))
-    assert put(ros, "box", EntityState(pose=pose, twist=twist)).result == Result.RESULT_OK
-    before = look(ros, "box")
+    assert set_entity_state(ros, "box", EntityState(pose=pose, twist=twist)).result == Result.RESULT_OK
+    before = get_entity_state(ros, "box")
     assert before.header.frame_id == "world"
     assert before.pose == pose
     assert before.twist == twist
     assert step(ros, 100).result == Result.RESULT_OK
-    after = look(ros, "box")
+    after = get_entity_state(ros, "box")
     t, dt = seconds(after) - seconds(before), 0.002
     assert t == pytest.approx(0.2)
-    # Euler's semi-implicit steps: the speed is exact, the way is longer by g t dt / 2.
+    # With semi-implicit Euler the speed is exact and the distance is longer by g t dt / 2.
     assert after.twist.linear.z == pytest.approx(-9.81 * t)
     assert after.pose.position.z == pytest.approx(1.0 - 9.81 / 2 * t * (t + dt))
     assert after.pose.position.y == pytest.approx(0.5 * t)
     assert after.twist.angular.z == pytest.approx(2.0)
 
 
-def test_a_reset_puts_bodies_back_and_ros_time_goes_on(ros):
+def test_reset_restores_bodies_and_time_continues(ros):
     step(ros, 50)
-    assert look(ros, "box").pose.position.z < 2.0
+    assert get_entity_state(ros, "box").pose.position.z < 2.0
     reset = ros.call(srv.ResetSimulation, "reset_simulation")
     assert reset.result.result == Result.RESULT_OK
-    state = look(ros, "box")
+    state = get_entity_state(ros, "box")
     assert state.pose.position.z == 2.0
     assert state.twist == Twist()
     assert seconds(state) >= 0.1
     scopes = srv.ResetSimulation.Request
     for scope in (scopes.SCOPE_TIME, scopes.SCOPE_SPAWNED, scopes.SCOPE_TIME | scopes.SCOPE_STATE):
-        refused = ros.call(srv.ResetSimulation, "reset_simulation", scope=scope).result
-        assert refused.result == Result.RESULT_FEATURE_UNSUPPORTED
-        assert "time never goes back" in refused.error_message
+        rejected = ros.call(srv.ResetSimulation, "reset_simulation", scope=scope).result
+        assert rejected.result == Result.RESULT_FEATURE_UNSUPPORTED
+        assert str(scope) in rejected.error_message
     for scope in (scopes.SCOPE_STATE, scopes.SCOPE_ALL):
         done = ros.call(srv.ResetSimulation, "reset_simulation", scope=scope).result
         assert done.result == Result.RESULT_OK
 
 
-def test_it_plays_pauses_stops_and_says_which(ros):
+def test_states_are_set_and_reported(ros):
     states, codes = SimulationState, srv.SetSimulationState.Response
     assert set_state(ros, states.STATE_PLAYING).result == Result.RESULT_OK
     assert get_state(ros) == states.STATE_PLAYING
     assert set_state(ros, states.STATE_PLAYING).result == codes.ALREADY_IN_TARGET_STATE
     assert set_state(ros, states.STATE_PAUSED).result == Result.RESULT_OK
     assert get_state(ros) == states.STATE_PAUSED
-    stands_at = seconds(look(ros, "box"))
-    assert seconds(look(ros, "box")) == stands_at
+    paused_at = seconds(get_entity_state(ros, "box"))
+    assert seconds(get_entity_state(ros, "box")) == paused_at
     assert set_state(ros, states.STATE_STOPPED).result == Result.RESULT_OK
     assert get_state(ros) == states.STATE_STOPPED
-    assert look(ros, "box").pose.position.z == 2.0
+    assert get_entity_state(ros, "box").pose.position.z == 2.0
     assert set_state(ros, states.STATE_STOPPED).result == codes.ALREADY_IN_TARGET_STATE
     assert step(ros, 1).result == Result.RESULT_OK
     assert get_state(ros) == states.STATE_PAUSED
@@ -166,7 +166,7 @@ def test_it_plays_pauses_stops_and_says_which(ros):
         assert set_state(ros, state).result == Result.RESULT_FEATURE_UNSUPPORTED
 
 
-def test_entities_are_the_bodies_and_tell_what_they_are(ros):
+def test_entities_are_bodies_with_category_and_info(ros):
 
     def found(**filters):
         answer = ros.call(srv.GetEntities, "get_entities", filters=EntityFilters(**filters))
@@ -193,7 +193,7 @@ def test_entities_are_the_bodies_and_tell_what_they_are(ros):
     assert info.info.description.endswith(" taxels")
 
 
-def test_what_cannot_be_is_refused_with_the_code_for_it(ros):
+def test_invalid_requests_get_result_codes(ros):
     good = EntityState(pose=Pose(position=Point(z=1.0), orientation=UPRIGHT))
     for entity in ("bax", "world", ""):
         answer = ros.call(srv.GetEntityState, "get_entity_state", entity=entity)
@@ -202,40 +202,40 @@ def test_what_cannot_be_is_refused_with_the_code_for_it(ros):
             ros.call(srv.GetEntityInfo, "get_entity_info", entity=entity).result.result
             == answer.result.result
         )
-        assert put(ros, entity, good).result == Result.RESULT_NOT_FOUND
-    assert "did you mean 'box'" in put(ros, "bax", good).error_message
+        assert set_entity_state(ros, entity, good).result == Result.RESULT_NOT_FOUND
+    assert "'box'" in set_entity_state(ros, "bax", good).error_message
     for entity in ("arm", "table"):
-        refused = put(ros, entity, good)
-        assert refused.result == Result.RESULT_OPERATION_FAILED
-        assert "no free joint" in refused.error_message
+        rejected = set_entity_state(ros, entity, good)
+        assert rejected.result == Result.RESULT_OPERATION_FAILED
+        assert "free" in rejected.error_message
     invalid = srv.SetEntityState.Response.INVALID_POSE
-    no_turn = EntityState(pose=Pose(orientation=Quaternion(w=0.0)))
-    nowhere = EntityState(pose=Pose(position=Point(x=float("nan")), orientation=UPRIGHT))
-    assert put(ros, "box", no_turn).result == invalid
-    assert put(ros, "box", nowhere).result == invalid
-    endless = EntityState(pose=good.pose, twist=Twist(linear=Vector3(x=float("inf"))))
-    assert put(ros, "box", endless).result == Result.RESULT_OPERATION_FAILED
-    elsewhere = EntityState(header=Header(frame_id="arm"), pose=good.pose)
-    assert put(ros, "box", elsewhere).result == Result.RESULT_OPERATION_FAILED
-    assert look(ros, "box").pose.position.z == 2.0
+    no_rotation = EntityState(pose=Pose(orientation=Quaternion(w=0.0)))
+    nan_position = EntityState(pose=Pose(position=Point(x=float("nan")), orientation=UPRIGHT))
+    assert set_entity_state(ros, "box", no_rotation).result == invalid
+    assert set_entity_state(ros, "box", nan_position).result == invalid
+    infinite = EntityState(pose=good.pose, twist=Twist(linear=Vector3(x=float("inf"))))
+    assert set_entity_state(ros, "box", infinite).result == Result.RESULT_OPERATION_FAILED
+    other_frame = EntityState(header=Header(frame_id="arm"), pose=good.pose)
+    assert set_entity_state(ros, "box", other_frame).result == Result.RESULT_OPERATION_FAILED
+    assert get_entity_state(ros, "box").pose.position.z == 2.0
 
 
-def test_flags_choose_what_is_set(ros):
+def test_flags_select_pose_or_twist(ros):
     if "set_pose" not in srv.SetEntityState.Request.get_fields_and_field_types():
         pytest.skip("simulation_interfaces is older than 2.1, which brings the flags")
     state = EntityState(
         pose=Pose(position=Point(z=1.0), orientation=UPRIGHT), twist=Twist(linear=Vector3(x=3.0))
     )
-    put(ros, "box", state, set_twist=False)
-    assert look(ros, "box").pose.position.z == 1.0
-    assert look(ros, "box").twist == Twist()
+    set_entity_state(ros, "box", state, set_twist=False)
+    assert get_entity_state(ros, "box").pose.position.z == 1.0
+    assert get_entity_state(ros, "box").twist == Twist()
     state.pose.position.z = 5.0
-    put(ros, "box", state, set_pose=False)
-    assert look(ros, "box").pose.position.z == 1.0
-    assert look(ros, "box").twist == state.twist
+    set_entity_state(ros, "box", state, set_pose=False)
+    assert get_entity_state(ros, "box").pose.position.z == 1.0
+    assert get_entity_state(ros, "box").twist == state.twist
 
 
-def test_features_are_those_that_are_served(ros):
+def test_features_equal_offered_services(ros):
     features = ros.call(srv.GetSimulatorFeatures, "get_simulator_features").features
     of, listed = SimulatorFeatures, set(features.features)
     assert {of.STEP_SIMULATION_SINGLE, of.STEP_SIMULATION_MULTIPLE, of.ENTITY_STATE_SETTING} <= listed
@@ -249,19 +249,19 @@ def test_features_are_those_that_are_served(ros):
     assert not {"spawn_entity", "load_world", "get_entity_bounds"} & served
 
 
-def test_looking_at_bodies_changes_nothing(ros):
-    def fall(looks):
+def test_queries_do_not_change_motion(ros):
+    def fall(queries):
         ros.call(srv.ResetSimulation, "reset_simulation")
         for _ in range(4):
             step(ros, 90)
-            for _ in range(looks):
-                look(ros, "box")
-        return look(ros, "box").pose, look(ros, "box").twist
+            for _ in range(queries):
+                get_entity_state(ros, "box")
+        return get_entity_state(ros, "box").pose, get_entity_state(ros, "box").twist
 
     assert fall(0) == fall(3)
 
 
-def test_it_quits_when_told_to(tmp_path):
+def test_quitting_state_ends_node(tmp_path):
     ros, process = serving(tmp_path)
     assert set_state(ros, SimulationState.STATE_QUITTING).result == Result.RESULT_OK
     assert process.wait(PATIENCE) == 0

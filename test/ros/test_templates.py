@@ -9,10 +9,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud, PointCloud2
+from support.rclpy_bytes import rclpy_bytes
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
-from wiretest import rclpy_bytes
 
 from tactile_sim.ros import cdr
 from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value

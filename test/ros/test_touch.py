@@ -1,4 +1,4 @@
-"""What a second process feels: forces, wrenches and contacts of one stamp, against statics."""
+"""Forces, wrenches and contacts of one stamp in a second process, compared with statics."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3, WrenchStamped  # noqa: E402
-from rostest import stamp, wait_for  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
@@ -34,14 +34,14 @@ def scene(ros):
 
 
 def by_stamp(*topics):
-    """Messages of each topic that bear the same stamp, tuple by tuple."""
+    """Return tuples of messages with the same stamp, one of each topic."""
     tables = [{stamp(message): message for message in topic} for topic in topics]
     common = sorted(set(tables[0]).intersection(*tables[1:]))
     return [tuple(table[time] for table in tables) for time in common]
 
 
-def turn(transforms, frame):
-    """The rotation of a frame in a TF message."""
+def rotation_of(transforms, frame):
+    """Return the rotation of a frame in a TF message."""
     index = transforms.transforms.child_frame_id.index(frame)
     return Rotation.from_quat(transforms.transforms.transform.rotation[index])
 
@@ -51,7 +51,7 @@ def skin_force(array):
 
 
 def settled(ros, scene, **more):
-    """Listens to a box at rest; gives tuples (array, wrench, contacts, tf) of one stamp each."""
+    """Run a box at rest and return tuples (array, wrench, contacts, tf) of one stamp each."""
     arrays = ros.listen(TactileArray, "tactile/box/array")
     wrenches = ros.listen(WrenchStamped, "tactile/box/wrench")
     contacts = ros.listen(ContactWrenchArray, "contacts")
@@ -62,14 +62,14 @@ def settled(ros, scene, **more):
         topics = [list(topic) for topic in (arrays, wrenches, contacts, transforms)]
         return [row for row in by_stamp(*topics) if stamp(row[0]) > 1.5e9]
 
-    wait_for(lambda: len(rows()) > 20, "20 instants at rest")
+    wait_for(lambda: len(rows()) > 20, "20 stamps at rest")
     return rows()
 
 
-def test_a_box_at_rest_feels_its_weight_on_every_topic_alike(ros, scene):
+def test_box_at_rest_reads_its_weight_on_every_topic(ros, scene):
     rows = settled(ros, scene)
     for array, wrench, contacts, transforms in rows:
-        to_world = turn(transforms, "box")
+        to_world = rotation_of(transforms, "box")
         skin = to_world.apply(skin_force(array))
         net = to_world.apply(wrench.wrench.force)
         assert set(contacts.contacts.body2) == {"box"}
@@ -81,7 +81,7 @@ def test_a_box_at_rest_feels_its_weight_on_every_topic_alike(ros, scene):
         np.testing.assert_allclose(net, contact, atol=0.001 * weight[2])
 
 
-def test_a_ball_set_on_the_box_adds_its_weight_and_touches_both_skins_with_opposite_force(ros, scene):
+def test_ball_on_box_adds_its_weight_with_opposite_forces(ros, scene):
     frames = ros.listen(TactileFrame, "tactile/frame")
     contacts = ros.listen(ContactWrenchArray, "contacts")
     ros.run(
@@ -92,24 +92,24 @@ def test_a_ball_set_on_the_box_adds_its_weight_and_touches_both_skins_with_oppos
     pose = Pose(position=Point(x=0.01, y=0.02, z=0.2502), orientation=Quaternion(w=1.0))
     answer = ros.call(SetBodyState, "/tactile_sim/set_body_state", body="ball", pose=pose, twist=Twist())
     assert answer.success, answer.message
-    put = stamp(frames[-1])
-    wait_for(lambda: stamp(frames[-1]) > put + 2 * 10**9, "the ball to rest")
+    set_at = stamp(frames[-1])
+    wait_for(lambda: stamp(frames[-1]) > set_at + 2 * 10**9, "the ball to rest")
     frame, contact = by_stamp(list(frames), list(contacts))[-1]
     ends = np.cumsum(frame.taxel_counts)
     data = frame.data.reshape(-1, frame.channels).astype(float)
-    felt = {
+    sums = {
         body: data[end - count : end].sum(axis=0)
         for body, count, end in zip(frame.bodies, frame.taxel_counts, ends, strict=True)
     }
-    assert felt["table"][2] == pytest.approx(-(BOX_MASS + BALL_MASS) * G, rel=0.01)
-    assert felt["ball"][2] == pytest.approx(BALL_MASS * G, rel=0.01)
-    assert felt["box"][2] == pytest.approx(BOX_MASS * G, rel=0.01)
-    # Every contact here is between two skins: all that is felt adds up to nothing.
+    assert sums["table"][2] == pytest.approx(-(BOX_MASS + BALL_MASS) * G, rel=0.01)
+    assert sums["ball"][2] == pytest.approx(BALL_MASS * G, rel=0.01)
+    assert sums["box"][2] == pytest.approx(BOX_MASS * G, rel=0.01)
+    # Every contact is between two skins, so all readings sum to zero.
     assert all(contact.contacts.sensing1) and all(contact.contacts.sensing2)
-    np.testing.assert_allclose(sum(felt.values()), 0.0, atol=1e-4)
+    np.testing.assert_allclose(sum(sums.values()), 0.0, atol=1e-4)
 
 
-def test_a_box_that_slides_is_held_back_by_friction(ros, scene):
+def test_friction_opposes_sliding(ros, scene):
     contacts = ros.listen(ContactWrenchArray, "contacts")
     ros.run(scene=scene, skin={"scales": {"box": 0.02}}, start_paused=True, rates={"contacts": 500.0})
     wait_for(lambda: contacts)
@@ -121,7 +121,7 @@ def test_a_box_that_slides_is_held_back_by_friction(ros, scene):
     assert len(slides) >= 3
     for slide in slides:
         assert (slide.relative_velocity[:, 0] > 0.3).all()
-        # Coulomb: against the motion, and as strong as the normal force times the coefficient 1.
+        # Coulomb friction: against the motion, with the normal force times the coefficient 1.
         force = np.asarray(slide.wrench.force).sum(axis=0)
         assert force[2] > 0
         assert force[0] == pytest.approx(-force[2], rel=0.05)
@@ -145,7 +145,7 @@ sys.exit(main())
 """
 
 
-def test_user_touch_function_in_the_world_frame_is_published_in_it(ros, scene):
+def test_user_touch_function_is_published_in_its_frame(ros, scene):
     program = ros.folder / "own.py"
     program.write_text(OWN_FUNCTION)
     arrays, frames = ros.listen(TactileArray, "tactile/box/array"), ros.listen(TactileFrame, "tactile/frame")
@@ -159,7 +159,7 @@ def test_user_touch_function_in_the_world_frame_is_published_in_it(ros, scene):
     assert list(frames[0].frame_ids) == ["map", "map"]
 
 
-def test_the_layout_says_where_the_taxels_are(ros, scene):
+def test_layout_has_positions_normals_and_areas_of_taxels(ros, scene):
     layouts = ros.listen(TactileLayout, "tactile/box/layout", lasting=True)
     arrays = ros.listen(TactileArray, "tactile/box/array")
     ros.run(scene=scene, skin={"scales": {"box": 0.02}})

@@ -1,4 +1,4 @@
-"""Fast DDS with room for a whole skin."""
+"""Fast DDS settings for large skins."""
 
 import os
 import subprocess
@@ -9,14 +9,14 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from tactile_sim.ros import transport  # noqa: E402
-from tactile_sim.ros.transport import SEGMENT_BYTES, roomy  # noqa: E402
+from tactile_sim.ros.transport import SEGMENT_BYTES, large_fastdds_buffers  # noqa: E402
 
 NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
 SEGMENTS = """
 import re, rclpy
 from contextlib import nullcontext
-from tactile_sim.ros.transport import roomy
-with roomy() if {roomy} else nullcontext():
+from tactile_sim.ros.transport import large_fastdds_buffers
+with large_fastdds_buffers() if {large_fastdds_buffers} else nullcontext():
     rclpy.init()
     node = rclpy.create_node("n")
 sizes = re.findall(r"^([0-9a-f]+)-([0-9a-f]+).*/fastrtps_[0-9a-f]+$", open("/proc/self/maps").read(), re.M)
@@ -33,14 +33,14 @@ def unset(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(
     "fastrtps" not in os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp"),
-    reason="another middleware is chosen",
+    reason="another middleware is used",
 )
-def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
+def test_shared_memory_has_configured_size():
     environment = os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": "76"}
     sizes = []
     for wanted in (True, False):
         done = subprocess.run(
-            [sys.executable, "-c", SEGMENTS.format(roomy=wanted)],
+            [sys.executable, "-c", SEGMENTS.format(large_fastdds_buffers=wanted)],
             env=environment, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0 and not done.stderr, done.stderr
@@ -48,36 +48,36 @@ def test_the_shared_memory_of_a_node_made_inside_is_as_large_as_we_say():
     assert sizes[0] >= SEGMENT_BYTES > sizes[1]
 
 
-def test_the_environment_is_as_before_and_the_file_gone():
+def test_environment_is_restored_and_file_removed():
     before = dict(os.environ)
-    with roomy():
+    with large_fastdds_buffers():
         file = os.environ[NAMES[0]]
         assert os.path.isfile(file)
     assert dict(os.environ) == before and not os.path.exists(file)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_user_configures_is_left_alone(monkeypatch, name):
+def test_user_configuration_is_kept(monkeypatch, name):
     monkeypatch.setenv(name, "mine")
     before = dict(os.environ)
-    with roomy():
+    with large_fastdds_buffers():
         assert dict(os.environ) == before
 
 
-def test_a_profile_in_the_working_folder_is_left_alone(tmp_path):
+def test_profile_in_working_folder_is_kept(tmp_path):
     (tmp_path / "DEFAULT_FASTRTPS_PROFILES.xml").touch()
-    with roomy():
+    with large_fastdds_buffers():
         assert NAMES[0] not in os.environ
 
 
-def test_a_port_that_nobody_will_ever_fill_is_cleared(tmp_path, monkeypatch):
+def test_dead_ports_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "SHARED_MEMORY", tmp_path)
-    empty, begun, young, alive = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
+    empty, incomplete, recent, ready = (tmp_path / f"fastrtps_port{n}" for n in (1, 2, 3, 4))
     empty.touch()
-    young.touch()
-    begun.write_bytes(bytes(64))
-    alive.write_bytes(transport.READY + bytes(60))
-    for port in (empty, begun, alive):
+    recent.touch()
+    incomplete.write_bytes(bytes(64))
+    ready.write_bytes(transport.READY + bytes(60))
+    for port in (empty, incomplete, ready):
         os.utime(port, (0, 0))
     transport.clear_dead_ports()
-    assert sorted(tmp_path.iterdir()) == [young, alive]
+    assert sorted(tmp_path.iterdir()) == [recent, ready]

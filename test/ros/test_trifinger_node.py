@@ -1,4 +1,4 @@
-"""The TriFinger in ROS: a controller at 1 kHz in lock-step; torques, sensors and frames on their topics."""
+"""The TriFinger in ROS: a lock-step controller at 1 kHz; torques, sensors and frames on their topics."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.qos import QoSProfile  # noqa: E402
-from rostest import Ros, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
+from support.ros import Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
@@ -20,7 +20,7 @@ GOAL = np.array([0.1, 1.1, -1.5] * 3)
 
 
 def loop(ros: Ros) -> tuple[list, list, list]:
-    """Joint states, applied torques and readings of the tips of a closed loop, a command for each step."""
+    """Run a closed loop with one command per step; return joint states, applied torques and tip readings."""
     process = ros.run(
         engine="trifinger",
         lockstep=True,
@@ -44,13 +44,13 @@ def loop(ros: Ros) -> tuple[list, list, list]:
     return states, torques, frames
 
 
-def test_a_controller_at_1_khz_in_lock_step_gives_the_same_twice_bit_for_bit(ros: Ros):
+def test_lockstep_controller_at_1_khz_is_reproducible(ros: Ros):
     first, second = loop(ros), loop(ros)
     for one, other in zip(first, second, strict=True):
-        told = {stamp(message): message for message in other}
-        assert len(told) >= STEPS
+        others = {stamp(message): message for message in other}
+        assert len(others) >= STEPS
         for message in one:
-            again = told[stamp(message)]
+            again = others[stamp(message)]
             for field in ("position", "velocity", "effort", "data"):
                 if hasattr(message, field):
                     assert np.array_equal(getattr(message, field), getattr(again, field))
@@ -58,21 +58,21 @@ def test_a_controller_at_1_khz_in_lock_step_gives_the_same_twice_bit_for_bit(ros
     assert [stamp(message) for message in states[-10:]] == [
         stamp(states[-1]) - 1_000_000 * k for k in range(9, -1, -1)
     ]
-    # What the last command makes of the motors in the state it led to: limited, damped by 0.08, 0.08 and
-    # 0.04 N m s/rad, limited again.
+    # Motor torques of the last command in the resulting state: clamped, damped by 0.08, 0.08 and
+    # 0.04 N m s/rad, and clamped again.
     by_stamp = {stamp(message): message for message in torques}
     checked = 0
     for before, state in zip(states, states[1:], strict=False):
         wanted = KP * (GOAL - before.position[:9]) - KD * before.velocity[:9]
-        told = by_stamp[stamp(state)].effort
+        applied = by_stamp[stamp(state)].effort
         limited = np.clip(wanted, -0.396, 0.396) - np.tile([0.08, 0.08, 0.04], 3) * state.velocity[:9]
-        if np.array_equal(told, np.clip(limited, -0.396, 0.396)):
+        if np.array_equal(applied, np.clip(limited, -0.396, 0.396)):
             checked += 1
     assert checked >= STEPS - 5
-    assert states[-1].position[:9] == pytest.approx(GOAL, abs=0.2)  # it came near where it was led
+    assert states[-1].position[:9] == pytest.approx(GOAL, abs=0.2)  # it came close to the goal
 
 
-def test_the_cube_is_in_tf_and_limp_fingers_press_nothing_at_first(ros: Ros):
+def test_cube_is_in_tf_and_initial_tip_readings_are_zero_force(ros: Ros):
     ros.run(engine="trifinger", lockstep=True, contacts="all")
     transforms = ros.listen(TFMessage, "/tf")
     tips = ros.listen(Float64MultiArray, "finger/tip_force")

@@ -7,14 +7,17 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rclpy.node import Node  # noqa: E402
-from rostest import wait_for  # noqa: E402
+from support.ros import wait_for  # noqa: E402
 
 from tactile_sim.ros.twins import TwinWatch  # noqa: E402
 
 
 @pytest.fixture
 def warnings_of(ros):
-    """Start nodes at (namespace, rate of the clock), and return what the first one warns of."""
+    """Return a function that starts nodes and returns the warnings of the first one.
+
+    Its arguments are pairs of a namespace and the rate of the clock.
+    """
     nodes = []
 
     def start(*simulations: tuple[str, float]) -> list[str]:
@@ -25,10 +28,10 @@ def warnings_of(ros):
             nodes.append(node)
         first = nodes[0]
         wait_for(lambda: first.get_node_names().count("tactile_sim") == len(simulations), "discovery")
-        said: list[str] = []
-        watch = TwinWatch(first, said.append, interval=0.2)
-        wait_for(lambda: said or watch.looks_left < 0, "the last look")
-        return said
+        warnings: list[str] = []
+        watch = TwinWatch(first, warnings.append, interval=0.2)
+        wait_for(lambda: warnings or watch.looks_left < 0, "the last query")
+        return warnings
 
     yield start
     for node in nodes:
@@ -39,17 +42,17 @@ def warnings_of(ros):
 @pytest.mark.parametrize(
     ("own", "other", "count"), [(100.0, 100.0, 1), (100.0, 0.0, 0), (0.0, 100.0, 0), (100.0, 50.0, 1)]
 )
-def test_only_two_publishers_of_the_clock_are_warned_of(warnings_of, own, other, count):
-    said = warnings_of(("/left", own), ("/right", other))
-    assert len(said) == count
-    assert all("/right/tactile_sim" in line for line in said)
+def test_warning_only_for_two_clock_publishers(warnings_of, own, other, count):
+    warnings = warnings_of(("/left", own), ("/right", other))
+    assert len(warnings) == count
+    assert all("/right/tactile_sim" in line for line in warnings)
 
 
-def test_the_same_name_in_the_same_namespace_is_warned_of(warnings_of):
+def test_warning_for_same_name_and_namespace(warnings_of):
     assert len(warnings_of(("/left", 0.0), ("/left", 0.0))) == 1
 
 
-def test_the_node_warns(ros):
+def test_node_logs_warning(ros):
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
     second = ros.start("run", "touch_cube", "--duration", "30", "--ros-args", "-r", "__ns:=/second")
     assert any("WARN" in line and "/clock" in line for line in second.stdout)

@@ -1,4 +1,4 @@
-"""The node with a view in the browser."""
+"""The node with the browser view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="the commands run the ROS node")
 
-START = 120.0  # s that a node may take to be up on a busy machine
+START = 120.0  # s, maximum startup time of a node on a busy machine
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def busy_port():
         yield other.getsockname()[1]
 
 
-def test_the_node_says_where_its_view_is(environment):
+def test_node_logs_url_of_view(environment):
     ros = ["--ros-args", "-p", "web.port:=0"]
     process = start(environment, "tactile_sim", "run", "touch_cube", "--web", *ros)
     found = None
@@ -58,7 +58,7 @@ def test_the_node_says_where_its_view_is(environment):
     assert process.returncode == 0
 
 
-def test_a_busy_port_ends_the_node_with_one_line_and_the_remedy(environment, busy_port):
+def test_busy_port_ends_node_with_remedy(environment, busy_port):
     ros = ["--ros-args", "-p", f"web.port:={busy_port}"]
     process = start(environment, "tactile_sim", "run", "touch_cube", "--web", *ros)
     err = process.communicate(timeout=START)[1]
@@ -69,7 +69,7 @@ def test_a_busy_port_ends_the_node_with_one_line_and_the_remedy(environment, bus
     assert "-p web.port:=8081" in line
 
 
-def test_the_executable_of_the_launch_file_takes_the_switch(environment, busy_port):
+def test_sim_executable_accepts_web_switch(environment, busy_port):
     ros = ["--ros-args", "-p", "scene:=touch_cube.xml", "-p", "contacts:=all", "-p", f"web.port:={busy_port}"]
     code = "import sys; from tactile_sim.ros.node import main; sys.exit(main(sys.argv[2:]))"
     process = subprocess.run(
@@ -83,7 +83,7 @@ def test_the_executable_of_the_launch_file_takes_the_switch(environment, busy_po
     assert str(busy_port) in process.stderr
 
 
-def test_the_demo_takes_the_next_free_port_and_says_so(environment, busy_port, tmp_path):
+def test_demo_reports_next_free_port(environment, busy_port, tmp_path):
     parameters = (
         f"scene: touch_cube.xml\n    skin: {{scales: {{cube: 0.02}}}}\n    web: {{port: {busy_port}}}"
     )
@@ -96,7 +96,7 @@ def test_the_demo_takes_the_next_free_port_and_says_so(environment, busy_port, t
     assert int(found[2]) == busy_port
 
 
-def test_the_demo_can_do_without(environment):
+def test_demo_runs_without_view(environment):
     process = start(environment, "tactile_sim", "demo", "touch_cube", "--no-web", "--duration", "1")
     out, err = process.communicate(timeout=START)
     assert process.returncode == 0, err

@@ -1,1 +1,1 @@
-"""What tests of several folders share."""
+"""Modules shared by tests of several folders."""

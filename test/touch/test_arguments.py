@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, CLASSES, env_of, free, touching
+from support.touch import BALL, CLASSES, env_of, free, touching
 
 from tactile_sim import TactileSimError
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch

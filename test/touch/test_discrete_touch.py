@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, WEIGHT, env_of, free, pile, sum_in_world, touching
+from support.touch import BALL, WEIGHT, env_of, free, pile, sum_in_world, touching
 
 from tactile_sim import ConfigError, SceneError, sensorpoints
 from tactile_sim.touch import DiscreteTouch, scale_linear
@@ -118,9 +118,9 @@ def test_single_geom_can_be_added():
     finer = touch.add_geom(1, scale=0.01)
     assert finer == len(sensorpoints.spread_points_sphere(0.01, 0.1)) > 3 * count
     touch.get_touch_obs()
-    felt = {geom: np.count_nonzero(output.any(axis=1)) for geom, output in touch.sensor_outputs.items()}
+    active = {geom: np.count_nonzero(output.any(axis=1)) for geom, output in touch.sensor_outputs.items()}
     # Each load spreads over twice its own scale, so over about the same number of sensors.
-    assert list(felt) == [2, 1] and 0.5 < felt[1] / felt[2] < 2
+    assert list(active) == [2, 1] and 0.5 < active[1] / active[2] < 2
     np.testing.assert_allclose(sum_in_world(touch, 1), [0, 0, WEIGHT / 2], atol=2e-3 * WEIGHT)
     assert touch.add_body(body_name="body", scale=0.03) == 2 * len(
         sensorpoints.spread_points_sphere(0.03, 0.1)

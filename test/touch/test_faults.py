@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, BOX, CLASSES, TABLE, WEIGHT, env_of, free, sum_in_world, touching
+from support.touch import BALL, BOX, CLASSES, TABLE, WEIGHT, env_of, free, sum_in_world, touching
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch

@@ -6,7 +6,7 @@ import inspect
 import math
 
 import pytest
-from touching import BALL, env_of, free, touching
+from support.touch import BALL, env_of, free, touching
 
 from tactile_sim import plots
 from tactile_sim.touch import DiscreteTouch, Touch, TrimeshTouch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import CLASSES, pile, touching
+from support.touch import CLASSES, pile, touching
 
 from tactile_sim import TactileSimError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, TouchFunction
@@ -96,17 +96,17 @@ def test_contact_methods_can_be_overridden(piled, cls):
 
     class Filtered(cls):
         def get_contacts(self):
-            return [entry for entry in super().get_contacts() if entry[1] != silent]
+            return [entry for entry in super().get_contacts() if entry[1] != dropped]
 
-    felt = [part for _, part, _ in touching(cls, piled, SCALES).contact_tuples]
-    silent, loud = min(felt), max(felt)
+    parts = [part for _, part, _ in touching(cls, piled, SCALES).contact_tuples]
+    dropped, kept = min(parts), max(parts)
     full = touching(cls, piled, SCALES).get_touch_obs()
     np.testing.assert_allclose(
         touching(Halved, piled, SCALES).get_touch_obs(), full / 2, rtol=1e-5, atol=1e-6
     )
     filtered = touching(Filtered, piled, SCALES)
     filtered.get_touch_obs()
-    assert not filtered.sensor_outputs[silent].any() and filtered.sensor_outputs[loud].any()
+    assert not filtered.sensor_outputs[dropped].any() and filtered.sensor_outputs[kept].any()
 
 
 def test_replaced_touch_function_is_used(piled):

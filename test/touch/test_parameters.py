@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, BOX, CLASSES, env_of, free, touching
+from support.touch import BALL, BOX, CLASSES, env_of, free, touching
 
 from tactile_sim import ConfigError, TactileSimError
 from tactile_sim.touch import Touch, TrimeshTouch

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
-from touching import BALL, BOX, CLASSES, WEIGHT, env_of, free, pile, touching
+from support.touch import BALL, BOX, CLASSES, WEIGHT, env_of, free, pile, touching
 
 from tactile_sim import SceneError, sensormeshes
 from tactile_sim.skin import Skin
@@ -44,12 +44,12 @@ def test_dictionaries_follow_scales_and_output_follows_ids(touch):
 
 def test_output_is_a_copy(touch):
     obs = touch.get_touch_obs()
-    felt = obs.copy()
+    readings = obs.copy()
     obs[:] = 7
-    np.testing.assert_array_equal(touch.flatten_sensor_dict(touch.sensor_outputs), felt)
+    np.testing.assert_array_equal(touch.flatten_sensor_dict(touch.sensor_outputs), readings)
     kept = touch.sensor_outputs
     touch.get_touch_obs()[:] = 8
-    np.testing.assert_array_equal(touch.flatten_sensor_dict(kept), felt)
+    np.testing.assert_array_equal(touch.flatten_sensor_dict(kept), readings)
 
 
 def test_contact_tuples_equal_get_contacts(touch):
@@ -101,13 +101,13 @@ def test_slip_and_friction_of_a_sliding_box():
     env.data.qvel[0] = 2.0
     mujoco.mj_forward(env.model, env.data)
     # The table is rotated: x in the world is -y in its frame.
-    felt = slip.get_touch_obs()
-    felt = felt[np.abs(felt).max(axis=1) > 0]
-    assert len(felt) > 4
-    np.testing.assert_allclose(felt, np.tile([0, -2.0, 0], (len(felt), 1)), atol=1e-3)
+    readings = slip.get_touch_obs()
+    readings = readings[np.abs(readings).max(axis=1) > 0]
+    assert len(readings) > 4
+    np.testing.assert_allclose(readings, np.tile([0, -2.0, 0], (len(readings), 1)), atol=1e-3)
     pressed = normal.get_touch_obs().sum(dtype=float)
-    rubbed = friction.get_touch_obs().sum(axis=0, dtype=float)
-    np.testing.assert_allclose(rubbed, [0, -0.5 * pressed, 0], rtol=0, atol=1e-3 * pressed)
+    tangential = friction.get_touch_obs().sum(axis=0, dtype=float)
+    np.testing.assert_allclose(tangential, [0, -0.5 * pressed, 0], rtol=0, atol=1e-3 * pressed)
 
 
 def test_queries_agree_with_brute_force(touch):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 import tactile_sim.trifinger as trifinger_simulation
 from tactile_sim.errors import EngineError
@@ -68,7 +69,7 @@ def test_rejected_action_changes_nothing(finger):
     t = finger.append_desired_action(finger.Action())
     before = finger.get_observation(t + 1).position
     for action in (trifinger_simulation.Action(np.zeros(9), np.zeros(9)), finger.Action([0, np.nan, 0])):
-        with pytest.raises(ValueError, match="action.torque"):
+        with raises(ValueError, "action.torque"):
             finger.append_desired_action(action)
     assert finger.get_observation(t + 1).position.tolist() == before.tolist()
 
@@ -86,7 +87,7 @@ def test_gains_and_limits_can_be_changed(finger):
 def test_failed_action_is_not_the_last_one(finger):
     t = finger.append_desired_action(finger.Action(torque=[0.1, 0.2, 0.3]))
     finger.max_motor_torque = 1e12
-    with pytest.raises(EngineError, match="unstable"):
+    with raises(EngineError, "unstable"):
         finger.append_desired_action(finger.Action(torque=[1e12] * 3))
     assert finger.get_current_timeindex() == t
     for action in (finger.get_desired_action(t), finger.get_applied_action(t)):
@@ -101,7 +102,7 @@ def test_failed_action_is_not_the_last_one(finger):
 def test_reset_recovers_from_unstable_physics(finger):
     finger.max_motor_torque = 1e12
     finger.safety_kd = 0.0
-    with pytest.raises(EngineError, match="unstable"):
+    with raises(EngineError, "unstable"):
         for _ in range(1000):
             finger.append_desired_action(finger.Action(torque=[1e12] * 3))
     finger.reset_finger_positions_and_velocities(BENT)

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim.errors import SceneError
 from tactile_sim.trifinger import collision_objects, sim_finger, trifinger_platform, visual_objects
@@ -61,7 +62,7 @@ def test_object_has_its_mass_and_rests_on_table(finger, make, mass, half_height)
 
 @pytest.mark.parametrize("height", [0.05, 0.1, 0.2])
 def test_dropped_cube_stops_within_a_step(height):
-    """At v = sqrt(2 g h) it enters the table by v times the step of 1 ms, at most, and comes to rest."""
+    """At v = sqrt(2 g h) the cube enters the table by at most v times the step of 1 ms."""
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325 + height), UPRIGHT, finger._pybullet_client_id)
     bottoms = []
@@ -117,7 +118,7 @@ def test_spinning_object_flies_parabola(make):
     ],
 )
 def test_thrown_object_moves_as_in_pybullet(finger, make, pose):
-    """Poses after 0.6 s, recorded from trifinger_simulation 2.0.0."""
+    """Expected poses after 0.6 s were recorded from trifinger_simulation 2.0.0."""
     thing = make(finger._pybullet_client_id)
     thrown(finger, thing, (1, 0.5, 3), (3, -2, 5))
     step(finger, 600)
@@ -143,7 +144,7 @@ def test_markers_do_not_collide(finger):
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325), UPRIGHT, number)
     balls.set_state([(0.1, 0, 0.1), (0, 0.1, 0.1)])
     box.set_state((0, 0, 0.05), (0, 0, 1, 0))
-    with pytest.raises(ValueError, match="position: .*3"):
+    with raises(ValueError, "position", "3"):
         box.set_state((0, 0, np.nan), UPRIGHT)
     step(finger, 100)
     data = finger.physics.data
@@ -165,29 +166,29 @@ def test_deleted_simulation_is_rejected():
     number = finger._pybullet_client_id
     del finger
     gc.collect()
-    with pytest.raises(ValueError, match=f"pybullet_client_id: .*{number}"):
+    with raises(ValueError, "pybullet_client_id", str(number)):
         collision_objects.Cube(pybullet_client_id=number)
 
 
 def test_deleted_objects_and_markers_are_removed(finger):
     number = finger._pybullet_client_id
-    stays = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
-    goes = [
+    kept = collision_objects.Cube((0.05, 0, 0.5), pybullet_client_id=number)
+    removed = [
         collision_objects.ColoredCubeV2((-0.05, 0, 0.5), UPRIGHT, number),
         visual_objects.Marker(3, physicsClientId=number),
         visual_objects.CubeMarker(0.01, (0, 0, 0.5), UPRIGHT, pybullet_client_id=number),
     ]
     bodies = finger.physics.model.nbody
     step(finger, 1)
-    goes.clear()
+    removed.clear()
     gc.collect()
-    before, pose = finger.get_observation(1), stays.get_state()
+    before, pose = finger.get_observation(1), kept.get_state()
     step(finger, 1)
     assert finger.physics.model.nbody == bodies - 5
     seen = finger.get_observation(1)
     assert seen.position.tolist() == before.position.tolist()
     assert seen.velocity.tolist() == before.velocity.tolist()
-    assert stays.get_state()[0][2] == pytest.approx(pose[0][2] - 2 * 9.81e-6, abs=1e-8)  # its second step
+    assert kept.get_state()[0][2] == pytest.approx(pose[0][2] - 2 * 9.81e-6, abs=1e-8)  # its second step
 
 
 @pytest.mark.parametrize(
@@ -206,9 +207,9 @@ def test_marker_shapes_and_sizes(number, size, expected):
     )
     model = finger.physics.model
     assert model.geom_aabb[model.geom(mark.name).id][3:] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="shape_type.*width"):
+    with raises(ValueError, "shape_type", "width"):
         visual_objects.ObjectMarker(number, (0, 0, 0.3), UPRIGHT, width=1)
-    with pytest.raises(ValueError, match="shape_type: .*5"):
+    with raises(ValueError, "shape_type", "5"):
         visual_objects.ObjectMarker(5, (0, 0, 0.3), UPRIGHT)
 
 
@@ -224,7 +225,7 @@ def test_mesh_is_fixed_and_supports_objects(finger, tmp_path):
     step(finger, 300)
     assert finger.physics.model.body(body).pos.tolist() == [0.5, 0, 0.1]
     assert cube.get_state()[0] == pytest.approx([0.5, 0, 0.1 + 0.05 + 0.0325], abs=1e-3)
-    with pytest.raises(ValueError, match="is_concave"):
+    with raises(ValueError, "is_concave"):
         collision_objects.import_mesh("bowl.stl", (0, 0, 0), is_concave=True)
 
 
@@ -232,7 +233,7 @@ def test_invalid_edit_keeps_scene(finger):
     step(finger, 1)
     model = finger.physics.model
     for _ in range(2):
-        with pytest.raises(SceneError, match="nowhere.stl"):
+        with raises(SceneError, "nowhere.stl"):
             collision_objects.import_mesh(
                 "/nowhere.stl", (0, 0, 0), pybullet_client_id=finger._pybullet_client_id
             )

@@ -7,6 +7,7 @@ import tracemalloc
 import mujoco
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim import TactileSimError
 from tactile_sim.trifinger import trifingerpro_limits
@@ -93,42 +94,42 @@ def test_pose_of_cube_can_be_set():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "facts"),
     [
-        ({"camera_delay_steps": -1}, "camera_delay_steps: .*-1"),
-        ({"camera_delay_steps": None}, "camera_delay_steps"),
-        ({"action_log": -1}, "action_log: .*-1"),
-        ({"action_log": 1.5}, "action_log"),
-        ({"initial_object_pose": {"position": (0, 0, 0.1)}}, "initial_object_pose: "),
-        ({"initial_object_pose": Pose((0, 0, np.nan), (0, 0, 0, 1))}, "initial_object_pose.position: .*3"),
-        ({"initial_object_pose": Pose((0, 0, 0.1), (0, 0, 0, 0))}, "initial_object_pose.orientation: "),
+        ({"camera_delay_steps": -1}, ("camera_delay_steps", "-1")),
+        ({"camera_delay_steps": None}, ("camera_delay_steps",)),
+        ({"action_log": -1}, ("action_log", "-1")),
+        ({"action_log": 1.5}, ("action_log",)),
+        ({"initial_object_pose": {"position": (0, 0, 0.1)}}, ("initial_object_pose",)),
+        ({"initial_object_pose": Pose((0, 0, np.nan), (0, 0, 0, 1))}, ("initial_object_pose.position", "3")),
+        ({"initial_object_pose": Pose((0, 0, 0.1), (0, 0, 0, 0))}, ("initial_object_pose.orientation",)),
     ],
 )
-def test_invalid_argument_of_platform_is_named(arguments, names):
-    with pytest.raises(ValueError, match=names) as caught:
+def test_invalid_argument_of_platform_is_named(arguments, facts):
+    with raises(ValueError, *facts) as caught:
         TriFingerPlatform(**arguments)
     assert isinstance(caught.value, TactileSimError)
 
 
 @pytest.mark.parametrize(
-    ("position", "orientation", "names"),
+    ("position", "orientation", "facts"),
     [
-        ((0, 0, np.nan), (0, 0, 0, 1), "position: .*3"),
-        ((0, 0, 0.1), (0, 0, 0, np.nan), "orientation: .*4"),
-        ((0, 0, 0.1), (0, 0, 0, 0), "orientation: "),
+        ((0, 0, np.nan), (0, 0, 0, 1), ("position", "3")),
+        ((0, 0, 0.1), (0, 0, 0, np.nan), ("orientation", "4")),
+        ((0, 0, 0.1), (0, 0, 0, 0), ("orientation",)),
     ],
 )
-def test_invalid_pose_does_not_move_cube(position, orientation, names):
+def test_invalid_pose_does_not_move_cube(position, orientation, facts):
     platform = TriFingerPlatform()
     before = platform.cube.get_state()
-    with pytest.raises(ValueError, match=names):
+    with raises(ValueError, *facts):
         platform.cube.set_state(position, orientation)
     assert platform.cube.get_state() == before
 
 
 def test_rejected_action_does_not_advance_cameras():
     platform = TriFingerPlatform()
-    with pytest.raises(ValueError, match="action"):
+    with raises(ValueError, "action"):
         platform.append_desired_action(None)
     t = run(platform, 150)
     assert t == 149
@@ -194,7 +195,7 @@ def test_other_time_indices_are_rejected():
     assert t == 2
     assert platform.get_camera_observation(2) is platform.get_camera_observation(3)
     for wrong in (-1, 1, 4):
-        with pytest.raises(ValueError, match=f"time index: .*{wrong}"):
+        with raises(ValueError, "time index", str(wrong)):
             platform.get_camera_observation(wrong)
 
 
@@ -254,7 +255,7 @@ def test_log_is_limited(tmp_path):
 def test_disabled_log_cannot_be_stored(tmp_path):
     platform = TriFingerPlatform(action_log=0)
     run(platform, 1)
-    with pytest.raises(TactileSimError, match="action_log"):
+    with raises(TactileSimError, "action_log"):
         platform.store_action_log(tmp_path / "log.p")
 
 
@@ -284,6 +285,6 @@ def test_limits_match_robot():
 def test_spaces_require_gymnasium(monkeypatch):
     for package in ("gym", "gymnasium"):
         monkeypatch.setitem(sys.modules, f"{package}.spaces", None)
-    with pytest.raises(ImportError, match="gymnasium") as caught:
+    with raises(ImportError, "gymnasium") as caught:
         _ = TriFingerPlatform.spaces.robot_torque.gym
     assert isinstance(caught.value, TactileSimError)

@@ -25,7 +25,7 @@ def test_offset_moves_robot():
 
 
 def test_joint_limits_withstand_motors():
-    """Limits in the URDF: -0.33 to 1, 0 to 1.57, -2.7 to 0."""
+    """The limits in the URDF are -0.33 to 1, 0 to 1.57, and -2.7 to 0 rad."""
     finger = SimFinger("fingerpro")
     for sign, stops in ((1, [1.0, 1.57, 0.0]), (-1, [-0.33, 0.0, -2.7])):
         finger.reset_finger_positions_and_velocities(np.array(stops) - sign * 0.05)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger import SimFinger
@@ -23,26 +24,26 @@ def finger():
 
 def test_errors_are_value_errors_and_tactile_sim_errors():
     for arguments in (("fingerpr",), ("fingerpro", 0.0), ("fingerpro", math.nan)):
-        with pytest.raises(ValueError, match="'fingerpro'|time_step") as caught:
+        with raises(ValueError) as caught:
             SimFinger(*arguments)
         assert isinstance(caught.value, TactileSimError)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "facts"),
     [
-        ({"finger_type": ["fingerpro"]}, ".'fingerpro'."),
-        ({"time_step": 0.02}, "time_step: .*0.02"),
-        ({"time_step": True}, "time_step: .*True"),
-        ({"time_step": "0.001"}, "time_step: .*'0.001'"),
-        ({"robot_position_offset": (0, 0, math.nan)}, "robot_position_offset: .*3"),
-        ({"robot_position_offset": None}, "robot_position_offset"),
-        ({"robot_position_offset": 5}, "robot_position_offset"),
-        ({"spacings": {"finger_tip_link": 0}}, "spacings: finger_tip_link: .*0"),
+        ({"finger_type": ["fingerpro"]}, ("'fingerpro'",)),
+        ({"time_step": 0.02}, ("time_step", "0.02")),
+        ({"time_step": True}, ("time_step", "True")),
+        ({"time_step": "0.001"}, ("time_step", "'0.001'")),
+        ({"robot_position_offset": (0, 0, math.nan)}, ("robot_position_offset", "3")),
+        ({"robot_position_offset": None}, ("robot_position_offset",)),
+        ({"robot_position_offset": 5}, ("robot_position_offset",)),
+        ({"spacings": {"finger_tip_link": 0}}, ("spacings: finger_tip_link", "0")),
     ],
 )
-def test_invalid_argument_of_robot_is_named(arguments, names):
-    with pytest.raises(ValueError, match=names) as caught:
+def test_invalid_argument_of_robot_is_named(arguments, facts):
+    with raises(ValueError, *facts) as caught:
         SimFinger(**{"finger_type": "fingerpro", **arguments})
     assert isinstance(caught.value, TactileSimError)
 
@@ -51,72 +52,72 @@ def test_invalid_argument_of_robot_is_named(arguments, names):
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, "1", [1.0, 2.0], [1.0, 2.0, math.nan]])
 def test_invalid_gains_are_rejected(finger, name, value):
     before = np.array(getattr(finger, name))
-    with pytest.raises(ValueError, match=f"{name}: "):
+    with raises(ValueError, name):
         setattr(finger, name, value)
     np.testing.assert_array_equal(getattr(finger, name), before)
 
 
 @pytest.mark.parametrize("action", [None, {"torque": [0, 0, 0]}, np.zeros(3)])
 def test_other_types_of_action_are_rejected(finger, action):
-    with pytest.raises(ValueError, match="action"):
+    with raises(ValueError, "action"):
         finger.append_desired_action(action)
     assert finger.append_desired_action(finger.Action()) == 0
 
 
 @pytest.mark.parametrize("torque", [[1j, 0, 0], ["0", "0", "0"], [None] * 3, np.zeros(3) * 1j])
 def test_torques_must_be_real_numbers(finger, torque):
-    with pytest.raises(ValueError, match=r"action\.torque"):
+    with raises(ValueError, "action.torque"):
         finger.append_desired_action(finger.Action(torque=torque))
 
 
 def test_invalid_reset_is_rejected(finger):
     for joints in ([0.0] * 9, [0.0, np.nan, 0.0]):
-        with pytest.raises(ValueError, match="joint_positions: .*3"):
+        with raises(ValueError, "joint_positions", "3"):
             finger.reset_finger_positions_and_velocities(joints)
 
 
 def test_unknown_touch_function_is_named(finger):
-    with pytest.raises(TactileSimError, match="^touch_function.*'forc'"):
+    with raises(TactileSimError, "touch_function", "'forc'"):
         finger.feel("forc")
-    with pytest.raises(TactileSimError, match="^response_function.*'nearst'"):
+    with raises(TactileSimError, "response_function", "'nearst'"):
         finger.feel(response_function="nearst")
 
 
 @pytest.mark.parametrize(
-    ("make", "names"),
+    ("make", "facts"),
     [
-        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1), 1), "half_extents: .*3"),
-        (lambda: Cuboid(PLACE, UPRIGHT, (-0.1, 0.1, 0.1), 1), "half_extents: "),
-        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), math.nan), "mass: "),
-        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), -1), "mass: "),
-        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), 1, (1, 0)), "color_rgba: .*4"),
-        (lambda: Cube(half_width=None), "half_width: "),
-        (lambda: import_mesh("block.obj", (0, math.nan, 0)), "position: .*3"),
-        (lambda: Marker(-1), "number_of_goals: "),
-        (lambda: Marker(1, goal_size=0), "goal_size: "),
-        (lambda: Marker(1, initial_position=(math.nan, 0, 0)), "position: .*3"),
-        (lambda: CubeMarker("wide", PLACE, UPRIGHT), "width: "),
-        (lambda: CuboidMarker([1, 1], PLACE, UPRIGHT), "size: .*3"),
-        (lambda: CubeMarker(0.1, (0, 0, math.nan), UPRIGHT), "position: .*3"),
-        (lambda: ObjectMarker(2, PLACE, UPRIGHT, radius=-1), "radius: "),
-        (lambda: Camera((math.nan, 0, 0), UPRIGHT), "camera_position: .*3"),
-        (lambda: Camera(PLACE, (0, 0, 0, 0)), "camera_orientation: "),
-        (lambda: Camera(PLACE, UPRIGHT, (0, 10)), "image_size: "),
-        (lambda: Camera(PLACE, UPRIGHT, field_of_view=180), "field_of_view: .*180"),
-        (lambda: Camera(PLACE, UPRIGHT, far_plane_distance=0.001), "far_plane_distance: .*0.001"),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1), 1), ("half_extents", "3")),
+        (lambda: Cuboid(PLACE, UPRIGHT, (-0.1, 0.1, 0.1), 1), ("half_extents",)),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), math.nan), ("mass",)),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), -1), ("mass",)),
+        (lambda: Cuboid(PLACE, UPRIGHT, (0.1, 0.1, 0.1), 1, (1, 0)), ("color_rgba", "4")),
+        (lambda: Cube(half_width=None), ("half_width",)),
+        (lambda: import_mesh("block.obj", (0, math.nan, 0)), ("position", "3")),
+        (lambda: Marker(-1), ("number_of_goals",)),
+        (lambda: Marker(1, goal_size=0), ("goal_size",)),
+        (lambda: Marker(1, initial_position=(math.nan, 0, 0)), ("position", "3")),
+        (lambda: CubeMarker("wide", PLACE, UPRIGHT), ("width",)),
+        (lambda: CuboidMarker([1, 1], PLACE, UPRIGHT), ("size", "3")),
+        (lambda: CubeMarker(0.1, (0, 0, math.nan), UPRIGHT), ("position", "3")),
+        (lambda: ObjectMarker(2, PLACE, UPRIGHT, radius=-1), ("radius",)),
+        (lambda: Camera((math.nan, 0, 0), UPRIGHT), ("camera_position", "3")),
+        (lambda: Camera(PLACE, (0, 0, 0, 0)), ("camera_orientation",)),
+        (lambda: Camera(PLACE, UPRIGHT, (0, 10)), ("image_size",)),
+        (lambda: Camera(PLACE, UPRIGHT, field_of_view=180), ("field_of_view", "180")),
+        (lambda: Camera(PLACE, UPRIGHT, far_plane_distance=0.001), ("far_plane_distance", "0.001")),
         (
             lambda: CalibratedCamera(np.eye(2), np.zeros(5), np.eye(4), (9, 9), 0.1, 1),
-            "camera_matrix: .*3 x 3",
+            ("camera_matrix", "3 x 3"),
         ),
         (
             lambda: CalibratedCamera(np.eye(3), np.zeros(4), np.eye(4), (9, 9), 0.1, 1),
-            "distortion_coefficients: .*5",
+            ("distortion_coefficients", "5"),
         ),
     ],
 )
-def test_invalid_argument_of_object_marker_or_camera_is_named(finger, make, names):
+def test_invalid_argument_of_object_marker_or_camera_is_named(finger, make, facts):
     bodies = finger.physics.model.nbody
-    with pytest.raises(ValueError, match=names) as caught:
+    with raises(ValueError, *facts) as caught:
         make()
     assert isinstance(caught.value, TactileSimError)
     finger.append_desired_action(finger.Action())

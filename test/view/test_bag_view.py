@@ -1,4 +1,4 @@
-"""Scenes and frames of bags. For what the browser draws see test_browser."""
+"""Scenes and frames of bags; test_browser tests what the browser draws."""
 
 from __future__ import annotations
 

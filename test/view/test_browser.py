@@ -33,9 +33,12 @@ SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swifts
 WIDTH, HEIGHT, PANEL = 720, 440, 330
 """Size of the window and of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
-"""[ms]"""
+"""Timeout of all waits [ms]."""
 OUTAGE = 20_000
-"""[ms]; Chromium delays websockets after about 16 failures, and viser's page causes one per second."""
+"""Duration of the outage [ms].
+
+Chromium delays websockets after about 16 failures, and viser's page causes one per second.
+"""
 FALL = 500
 """Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
 
@@ -73,7 +76,7 @@ def visit(browser):
 
 @pytest.fixture
 def serve():
-    """Start ``tactile_sim view SOURCE`` and return its URL."""
+    """Return a function that starts ``tactile_sim view SOURCE`` and returns its URL."""
     started = []
 
     def serve(source):
@@ -92,7 +95,7 @@ def serve():
 
 
 def screenshot(page, name):
-    """The scene without the panel, (height, width, 3) uint8."""
+    """Return the scene without the panel, (height, width, 3) uint8."""
     taken = page.screenshot()
     if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -101,7 +104,7 @@ def screenshot(page, name):
 
 
 def active_pixels(pixels):
-    """Number of purple and pink pixels, hundreds with active taxels and zero without.
+    """Return the number of purple and pink pixels: hundreds with active taxels, zero without.
 
     These colours are the lower half of the scale. Inactive taxels are bluish grey; wood and skin have less
     blue than green.
@@ -118,12 +121,12 @@ def until(condition):
 
 
 def seconds(page):
-    """Simulation time in the panel [s]."""
+    """Return the simulation time shown in the panel [s]."""
     return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
 
 
 def field(page, label):
-    """The text field with this label."""
+    """Return the text field with this label."""
     parent = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
     return parent.locator("xpath=.//input[not(@type='hidden')]")
 
@@ -216,7 +219,7 @@ class Recorder:
 
 @pytest.fixture
 def box_view():
-    """A view of a box, and the recorded requests."""
+    """Yield a view of a box, and the recorded requests."""
     vertices, faces = box([0.2] * 3)
     scene = ViewScene(
         "a box",

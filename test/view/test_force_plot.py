@@ -14,7 +14,7 @@ from tactile_sim.view.web.address import Endpoint
 
 
 def lines(svg):
-    """Points (k, 2) of each line."""
+    """Return the points (k, 2) of each line."""
     found = ElementTree.fromstring(svg).iter("polyline")
     return [
         np.array([point.split(",") for point in line.get("points").split()], float).tolist() for line in found
@@ -53,7 +53,7 @@ def test_axis_labels_are_round_numbers_from_zero(axis, labels):
 
 @pytest.fixture
 def panel():
-    """The panel of a view of a body with skin; its colour scale ends at 1 N."""
+    """Return the panel of a view of a body with skin; its colour scale ends at 1 N."""
     scene = ViewScene(
         "",
         ("world", "a<b"),
@@ -76,7 +76,7 @@ def frame(time, force, **fields):
 
 
 def drawn(panel):
-    """The SVG and the key below it."""
+    """Return the SVG and the key below it."""
     svg, _, key = panel.plot.content.partition("</svg>")
     return svg[svg.index("<svg") :] + "</svg>", key
 

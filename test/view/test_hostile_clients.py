@@ -134,12 +134,12 @@ def wait_until(condition):
 
 
 def place(viewer):
-    """Host and port of a view."""
+    """Return the host and port of a view."""
     return viewer.url.removeprefix("http://").partition("/")[0]
 
 
 def status_of(viewer, path="/", **headers):
-    """Status, and headers, of the response to a request."""
+    """Return the status of the response to a request, and its headers."""
     with closing(http.client.HTTPConnection(place(viewer), timeout=PATIENCE)) as connection:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
@@ -312,7 +312,7 @@ OTHER_MESSAGES = [
 
 @pytest.fixture
 def attacked(serve, capfd, recwarn):
-    """A view with every kind of input, an attacker's browser, and a check that others still work."""
+    """Yield a view, an attacker's browser and the recorded requests; then check that others still work."""
     recorder = Recorder()
     viewer = serve(recorder=recorder)
     bar = TimeBar(viewer.server.gui, np.zeros(1, np.int64), 10**9)
@@ -426,7 +426,7 @@ def test_idle_connections_do_not_block_browsers(serve):
 
 
 def stalled_client(viewer):
-    """A client that opens a websocket and never reads."""
+    """Return a client that opens a websocket and never reads."""
     host, port = place(viewer).split(":")
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

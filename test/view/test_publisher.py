@@ -29,7 +29,7 @@ SCENE = """
 
 
 class FakeProcess:
-    """Takes the place of the view's process."""
+    """Replaces the view's process."""
 
     url = "http://fake"
 
@@ -54,13 +54,13 @@ class FakeProcess:
         return FrameReader(self)
 
     def latest(self):
-        """The frame that the view would draw, as soon as there is one."""
+        """Wait for a frame and return the one that the view would draw."""
         wait_until(lambda: self.write_times)
         return self.reader().next()
 
 
 class FrameReader:
-    """Reads the published frames one after another."""
+    """Reads the published frames in order."""
 
     def __init__(self, view):
         replica = Replica(view.runner.simulation.settings)
@@ -74,7 +74,7 @@ class FrameReader:
 
 
 class Output:
-    """The output of the loop: records the warnings and errors."""
+    """Output of the loop that records warnings and errors."""
 
     def __init__(self):
         self.lines: list[str] = []
@@ -125,7 +125,7 @@ def wait_until(condition):
 
 
 def call(view, work):
-    """Run a function in the loop."""
+    """Run a function in the loop and return its result."""
     return view.runner.call(work).result(PATIENCE)
 
 

@@ -29,7 +29,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def running():
-    """A view of ``touch_cube``, its URL, and the id of the view's process."""
+    """Yield a view of ``touch_cube``, its URL, and the id of the view's process."""
     process = start("touch_cube", "--port", "0")
     assert "touch_cube" in process.stderr.readline()
     line = process.stdout.readline()
@@ -40,7 +40,7 @@ def running():
 
 
 def server(pid: int) -> int:
-    """The view's process, a child of the simulation's."""
+    """Return the process id of the view, a child of the simulation."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     (child,) = [
         int(each) for each in children if b"view.process.main" in Path(f"/proc/{each}/cmdline").read_bytes()

@@ -1,4 +1,4 @@
-"""The view without a browser. For the view in a browser see test_browser."""
+"""The view without a browser; test_browser tests it in a browser."""
 
 from __future__ import annotations
 

@@ -16,8 +16,12 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
     walls at the edges.
 
     Args:
-        x, y, z: Origin of the ray in the geom's frame [m].
-        u, v, w: Unit direction.
+        x: Origin of the ray in the geom's frame, x component [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
         size: Sizes as in MuJoCo's hfield_size: half lengths along x and y, height, depth of the base [m].
         heights: (rows, columns) elevations as fractions of the height.
         reach: Largest distance of interest [m].

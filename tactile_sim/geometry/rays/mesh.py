@@ -18,11 +18,17 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
     An open mesh has no inside, so only its triangles are hit.
 
     Args:
-        x, y, z: Origin of the ray in the frame of the mesh [m].
-        u, v, w: Unit direction.
-        first, last: The mesh's nodes are [first, last) of boxes and links.
+        x: Origin of the ray in the frame of the mesh, x component [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        first: First node of the mesh in boxes and links.
+        last: End of the mesh's nodes.
         closed: Whether the mesh has an inside.
-        boxes, links: Trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
+        boxes: Boxes of the trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
+        links: Links of these trees.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
 
@@ -60,10 +66,16 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     inside, also where parts of the mesh overlap and if all triangles face inwards.
 
     Args:
-        x, y, z: Origin of the ray in the frame of the mesh [m].
-        u, v, w: Unit direction.
-        first, last: The mesh's nodes are [first, last) of boxes and links.
-        boxes, links: Trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
+        x: Origin of the ray in the frame of the mesh, x component [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        first: First node of the mesh in boxes and links.
+        last: End of the mesh's nodes.
+        boxes: Boxes of the trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
+        links: Links of these trees.
         triangles: (t, 9) corners of each triangle [m], in the order of the trees.
         reach: Largest distance of interest [m].
         count: Whether the crossing number is needed; if False, the search ends at the nearest crossing.
@@ -95,6 +107,17 @@ def misses_box(boxes, node, x, y, z, u, v, w, reach):
     """Return whether a ray misses the box of a node, by the separating axis theorem.
 
     It needs no division, which pays off because most rays that come near a mesh miss it.
+
+    Args:
+        boxes: Boxes of the trees.
+        node: Index of the node.
+        x: x component of the ray's origin [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        u: x component of the unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        reach: Length of the ray [m].
     """
     half = 0.5 * reach
     x, y, z = (x + half * u - boxes[node, 0], y + half * v - boxes[node, 1], z + half * w - boxes[node, 2])
@@ -117,7 +140,10 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return where a ray enters and leaves a node's box before `far` [m]; entry > exit: miss."""
+    """Return where a ray enters and leaves a node's box, up to `far` [m].
+
+    If the ray misses the box, the entry is larger than the exit.
+    """
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
     enter, leave = max(middle - half, 0.0), min(middle + half, far)
     middle, half = (boxes[node, 1] - y) * iv, boxes[node, 4] * abs(iv)

@@ -35,7 +35,8 @@ def build(low: np.ndarray, high: np.ndarray, leaf: int) -> Tree:
     """Build a tree.
 
     Args:
-        low, high: (n, 3) corners of each item's box [m]; n > 0.
+        low: (n, 3) lower corner of each item's box [m]; n > 0.
+        high: (n, 3) upper corner of each box [m].
         leaf: Largest number of items in a leaf.
 
     Returns:

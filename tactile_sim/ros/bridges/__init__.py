@@ -1,4 +1,4 @@
-"""What the skin feels in the messages of other packages: each off until the key ``bridges`` names it."""
+"""Bridges: readings in message types of other packages, enabled by the key ``bridges``."""
 
 from __future__ import annotations
 
@@ -22,17 +22,31 @@ BRIDGES = {
         "git clone https://github.com/mcsix/xela_server_ros2, colcon build",
     ),
 }
-"""By the package whose messages it sends: its module here, and how the package is installed."""
+"""Module of the bridge and installation instructions, by the package of its messages."""
 
 
 def require(settings: Settings) -> None:
-    """Raises ConfigError where the package of a bridge that is asked for is not installed."""
+    """Check that the packages of the configured bridges are installed.
+
+    Args:
+        settings: The settings.
+
+    Raises:
+        ConfigError: A package is not installed.
+    """
     for package in settings.bridges:
         _bridge(package, settings)
 
 
 def bridge_topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """The topics of all bridges that are asked for."""
+    """Iterate over the topics of the configured bridges.
+
+    Args:
+        simulation: The simulation.
+
+    Raises:
+        ConfigError: A package is not installed, or a bridge does not support the skin.
+    """
     for package in dict.fromkeys(simulation.settings.bridges):
         yield from _bridge(package, simulation.settings).topics(simulation)
 

@@ -1,4 +1,4 @@
-"""``ros_gz_interfaces/Contacts``, as Gazebo's contact sensor tells them."""
+"""Bridge to ``ros_gz_interfaces/Contacts``, in the form of Gazebo's contact sensor."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from tactile_sim.ros.bridges.topic import BridgeTopic
 from tactile_sim.simulation import Simulation, Snapshot
 
 POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
-"""First columns of what the form is filled with."""
+"""First column of each value in the template."""
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """``link/<body>/sensor/skin/contact``, the end of the name that Gazebo gives a sensor's topic."""
+    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, as Gazebo's topics end.
+
+    Args:
+        simulation: The simulation.
+    """
     template = _template(simulation)
     for body in simulation.skin_bodies.tolist():
         token = topic_token(simulation.names.bodies[body])
@@ -31,13 +35,13 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Keys and values of the contacts of a body, with that body as the first."""
+    """Return the keys and values of a body's contacts with that body as the first."""
     mine = (contacts.bodies == body).any(axis=1)
     second = contacts.bodies[mine, 1] == body
     keys = np.hstack([contacts.bodies[mine], contacts.geoms[mine]])
     keys[second] = keys[second][:, [1, 0, 3, 2]]
-    # Gazebo's normal is that of the force on the first body. Ours leads from the first to the second, on
-    # which the wrench acts.
+    # Gazebo's normal is that of the force on the first body. Ours points from the first to the second,
+    # on which the wrench acts.
     sign = np.where(second, 1.0, -1.0)[:, None]
     wrench = sign * contacts.wrench_world[mine]
     values = np.hstack(
@@ -54,7 +58,7 @@ def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _template(simulation: Simulation) -> cdr.MessageTemplate:
     names, model = simulation.names, simulation.engine.model
-    # The last entry stands for -1, a flex.
+    # Index -1, a flex, refers to the last entry.
     bodies = [*names.bodies, ""]
     geoms = [f"{bodies[model.geom_bodyid[k]]}::{geom}" for k, geom in enumerate(names.geoms)] + [""]
     header = {"stamp": cdr.STAMP, "frame_id": simulation.settings.world_frame}

@@ -1,4 +1,4 @@
-"""``tactile_msgs``, as the tactile_toolbox of Bielefeld University has them: state and contacts."""
+"""Bridge to ``tactile_msgs`` of Bielefeld University's tactile_toolbox: states and contacts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from tactile_sim.simulation.touched import centres_of_touch
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """``tactile_states``: a channel a body, what presses on each taxel; ``tactile_contact_states``: a contact
-    for each body that is touched. So its own publisher and merger call and fill them."""
+    """Yield ``tactile_states`` and ``tactile_contact_states``, filled as by tactile_toolbox's own nodes.
+
+    ``tactile_states`` has one channel for each body with the pressing force on each taxel.
+    ``tactile_contact_states`` has one contact for each touched body.
+
+    Args:
+        simulation: The simulation.
+    """
     yield BridgeTopic("tactile", TactileState, "tactile_states", _states(simulation))
     yield BridgeTopic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))
 

@@ -1,4 +1,4 @@
-"""What a bridge offers."""
+"""Topics of bridges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.simulation import Snapshot
 
 
 class BridgeTopic(NamedTuple):
-    """A topic of a stream; ``make`` gives the message of a snapshot."""
+    """A topic of a stream; ``make`` encodes a snapshot."""
 
     stream: str
     kind: type

@@ -1,4 +1,4 @@
-"""The stream of XELA's uSkin sensors, as ``xela_server_ros2`` sends it."""
+"""Bridge to the stream of XELA's uSkin sensors, as published by ``xela_server_ros2``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
 
 RESOLUTION = 0.001
-"""One step of a raw value [N]."""
+"""Force per step of a raw value [N]."""
 MIDDLE = 32768
-"""The raw value without a force."""
+"""Raw value at zero force."""
 MOST = 255
-"""More sensors than that have no number in the message."""
+"""Maximum number of sensors, because of the type of their number in the message."""
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """``xServTopic``: a sensor a body, the forces on its taxels along their own axes, and as raw values."""
+    """Yield ``xServTopic``: one sensor for each body, with the forces on its taxels in taxel frames.
+
+    Args:
+        simulation: The simulation.
+
+    Raises:
+        ConfigError: More than `MOST` bodies have a skin.
+    """
     parts = simulation.skin.bodies
     if len(parts) > MOST:
         raise ConfigError(
@@ -35,10 +42,10 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     def make(snapshot: Snapshot) -> bytes:
         on_pads = forces.on_pads(snapshot)
         raw = np.clip(np.rint(MIDDLE + on_pads / RESOLUTION), 0, 65535).astype(np.uint16)
-        told = {"message": simulation.step_count & 0xFFFFFFFF, "time": snapshot.stamp * 1e-9}
+        stamp_fields = {"message": simulation.step_count & 0xFFFFFFFF, "time": snapshot.stamp * 1e-9}
         sensors = [
             {
-                **told,
+                **stamp_fields,
                 "model": name,
                 "sensor_pos": number,
                 "taxels": raw[part.start : part.stop],

@@ -60,7 +60,12 @@ def separate(
 
 
 def colliding_geoms(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """Return the ids (k,) int32 of a body's geoms that can collide, through masks or explicit pairs."""
+    """Return the ids (k,) int32 of a body's geoms that can collide, through masks or explicit pairs.
+
+    Args:
+        model: The model.
+        body: Id of the body.
+    """
     geoms = model.body_geomadr[body] + np.arange(model.body_geomnum[body])
     masked = (model.geom_contype[geoms] != 0) | (model.geom_conaffinity[geoms] != 0)
     paired = np.isin(geoms, np.r_[model.pair_geom1, model.pair_geom2])

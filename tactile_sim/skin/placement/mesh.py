@@ -127,7 +127,7 @@ def quality_after(mesh, u, v):
 
 @kernel
 def seam_edges(mesh, u):
-    """Return the number of a vertex's edges between two geoms."""
+    """Return the number of edges at a vertex that separate two geoms."""
     count = 0
     t = mesh.at[u]
     while True:

@@ -25,9 +25,9 @@ from tactile_sim.skin.placement.surface import BodySurface, Surface
 from tactile_sim.skin.placement.triangulate import triangulate
 
 ON = 1e-8
-"""Points closer to a hull than this are on it, in spacings."""
+"""Points closer to a hull than this count as being on it [spacings]."""
 LINK = 2.0
-"""Taxels of two geoms closer to each other than this are neighbours, in spacings."""
+"""Taxels of two geoms are neighbours if closer to each other than this [spacings]."""
 NO_TRIANGLES = np.empty((0, 3), np.int64)
 
 

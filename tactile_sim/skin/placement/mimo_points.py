@@ -201,7 +201,12 @@ def rings(
 
 
 def _both_ends(upper: Points, first: int) -> Points:
-    """Return points alternating with their mirror images; ``first``: 1 for upper first, -1 for lower."""
+    """Return points alternating with their mirror images.
+
+    Args:
+        upper: The points at the upper end.
+        first: 1 to start with the upper end, -1 for the lower.
+    """
     flips = np.array([[1.0, 1.0, first], [1.0, 1.0, -first]])
     positions, normals = ((values[:, None] * flips).reshape(-1, 3) for values in upper)
     return positions, normals

@@ -13,11 +13,11 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.thin import drop
 
 COINCIDENT = 1e-3
-"""Surfaces closer to each other than this coincide, in spacings."""
+"""Surfaces closer to each other than this coincide [spacings]."""
 TINY = 1e-6
-"""A step from an edge that is too short to cross the geom, however acute the edge, in spacings."""
+"""A step from an edge that is too short to cross the geom, however acute the edge [spacings]."""
 CROWDED = 0.5
-"""Minimum distance of taxels of two geoms that face each other across a groove, in spacings."""
+"""Minimum distance of taxels of two geoms that face each other across a groove [spacings]."""
 
 
 def meet(
@@ -44,8 +44,8 @@ def meet(
     members, vertex = _members(mesh, geom, len(shapes))
     start = mesh.positions[vertex]
     place = _crossing(start, members, shapes, 0.3 * spacing)
-    astray = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
-    place[astray] = start[astray]
+    too_far = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
+    place[too_far] = start[too_far]
     settled = np.zeros(len(place), bool)
     # Vertices that fit no geom are marked for removal and put on the first geom, in case they must stay.
     for k, role in ((0, SEAM), (1, SEAM), (2, SEAM), (0, LOST)):
@@ -64,7 +64,14 @@ def meet(
 
 
 def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:
-    """Remove taxels that are too close to one of another geom across a groove."""
+    """Remove taxels that are too close to one of another geom across a groove.
+
+    Args:
+        mesh: The mesh, modified in place.
+        normals: Normals (n, 3).
+        geom: Geom (n,) of each vertex.
+        spacing: Distance between taxels [m].
+    """
     there = np.flatnonzero(mesh.at >= 0)
     pairs = there[cKDTree(mesh.positions[there]).query_pairs(CROWDED * spacing, output_type="ndarray")]
     pairs = pairs[geom[pairs[:, 0]] != geom[pairs[:, 1]]]
@@ -93,7 +100,17 @@ def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.n
 
 
 def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], stride: float) -> np.ndarray:
-    """Return positions (m, 3) near ``start`` where geoms' surfaces cross; ``stride``: largest step [m]."""
+    """Return positions near ``start`` where the surfaces of geoms intersect.
+
+    Args:
+        start: Positions (m, 3) [m].
+        members: Up to three geoms (m, 3) of each position, -1 for none.
+        shapes: Shapes of the geoms.
+        stride: Maximum step of an iteration [m].
+
+    Returns:
+        Positions (m, 3) [m].
+    """
     place = start.copy()
     for _ in range(10):
         slope, height = np.zeros((len(place), 3, 3)), np.zeros((len(place), 3))
@@ -125,9 +142,9 @@ def _turn_to_visible(
     seen = seen[vertex]
     length = np.linalg.norm(seen, axis=1)
     seen /= np.maximum(length, 1e-300)[:, None]
-    aslant = (length > 0) & (np.einsum("ij,ij->i", seen, normals[vertex]) < 0.9)
-    for g in np.unique(geom[vertex[aslant]]).tolist():
-        row = np.flatnonzero(aslant & (geom[vertex] == g))
+    partly_hidden = (length > 0) & (np.einsum("ij,ij->i", seen, normals[vertex]) < 0.9)
+    for g in np.unique(geom[vertex[partly_hidden]]).tolist():
+        row = np.flatnonzero(partly_hidden & (geom[vertex] == g))
         row = row[shapes[g].depth(mesh.positions[vertex[row]] + ahead * seen[row]) < 0]
         normals[vertex[row]] = seen[row]
 

@@ -47,7 +47,11 @@ class Hull:
 
     @staticmethod
     def of(points: np.ndarray) -> Hull:
-        """Return the convex hull of points (n, 3) [m]; raise QhullError if they are coplanar."""
+        """Return the convex hull of points (n, 3) [m]; raise QhullError if they are coplanar.
+
+        Args:
+            points: Points (n, 3) [m].
+        """
         # Normalise position and size, since Qhull's tolerances are absolute.
         centre = (points.min(axis=0) + points.max(axis=0)) / 2
         scale = np.abs(points - centre).max() or 1.0
@@ -94,7 +98,12 @@ class Shape:
 
     @staticmethod
     def of_geom(model: mujoco.MjModel, geom: int) -> Shape:
-        """Return the shape of a geom; raise SceneError if the geom cannot have a skin."""
+        """Return the shape of a geom; raise SceneError if the geom cannot have a skin.
+
+        Args:
+            model: The model.
+            geom: Id of the geom.
+        """
         kind = int(model.geom_type[geom])
         if kind not in KINDS:
             names = Names(model)

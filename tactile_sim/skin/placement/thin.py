@@ -49,7 +49,13 @@ def thin(mesh, normals, spacing):
 
 @kernel
 def drop(mesh, role, worst):
-    """Collapse vertices of this role and higher while no triangle gets worse than ``worst``."""
+    """Collapse vertices of this role and higher while no triangle gets worse than ``worst``.
+
+    Args:
+        mesh: The mesh, modified in place.
+        role: Lowest role to remove.
+        worst: Minimum quality of a triangle, see `mesh.quality_after`.
+    """
     going = True
     while going:
         going = False

@@ -36,7 +36,7 @@ LONGEST = 2.2
 JOINED = 0.5
 """Geoms of a body closer to each other than this share one skin across the gap, in spacings."""
 GAP = 1.5
-"""Taxels on both sides of such a gap closer to each other than this are neighbours, in spacings."""
+"""Taxels on opposite sides of such a gap are neighbours if closer to each other than this, in spacings."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ def join(
 
 @dataclass
 class _View:
-    """A geom with its visibility beside the other geoms of the body."""
+    """A geom and its visibility among the geoms of the body."""
 
     solid: Polyhedron
     hidden: np.ndarray
@@ -168,7 +168,10 @@ def _outside(
 def _remaining(
     mesh: Mesh, normals: np.ndarray, geom: np.ndarray, source: np.ndarray, seen: np.ndarray
 ) -> _Taxels:
-    """Return the remaining vertices of a mesh as taxels; ``seen`` (k,): visible area of each geom [m2]."""
+    """Return the remaining vertices of a mesh as taxels.
+
+    ``seen`` (k,) is the visible area of each geom [m2].
+    """
     alive = mesh.alive
     label, facing = mesh.label[alive], mesh.facing[alive]
     triangles, across = mesh.triangles[alive], (np.cumsum(alive) - 1)[mesh.across[alive]]

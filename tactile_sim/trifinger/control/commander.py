@@ -31,14 +31,14 @@ class FingerCommander(Commander):
         rules: Rules,
         where: str = "gains",
     ):
-        """Let gains of the configuration replace those of the rules.
+        """Override the default gains with those of the configuration.
 
         Args:
-            model: the compiled scene, whose only hinges are the robot's joints.
-            names: of that model.
+            model: The compiled scene, whose only hinges are the robot's joints.
+            names: Names of that model.
             gains: ``kp`` and ``kd`` by joint name or shell pattern.
-            rules: of the robot.
-            where: what errors call the table of gains.
+            rules: Action rules of the robot.
+            where: Name of the table of gains in error messages.
 
         Raises:
             ConfigError: ``gains`` do not fit the joints.
@@ -70,7 +70,12 @@ class FingerCommander(Commander):
         return super().check(command)
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
-        """Set the targets that `check` returned."""
+        """Set the targets that `check` returned.
+
+        Args:
+            targets: Result of `check`.
+            data: State of the scene.
+        """
         position, effort = targets["position"], targets["effort"]
         commanded = ~np.isnan(position) | ~np.isnan(effort)
         self._rules.desired[0, commanded] = np.nan_to_num(effort[commanded])

@@ -19,7 +19,11 @@ CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
-    """Return the matrix of a mapping with ``rows``, ``cols`` and ``data``."""
+    """Return the matrix of a mapping with ``rows``, ``cols`` and ``data``.
+
+    Args:
+        data: Mapping in the format of ROS's camera calibrations.
+    """
     return np.array(data["data"], dtype=float).reshape(data["rows"], data["cols"])
 
 
@@ -45,7 +49,11 @@ class CameraParameters(NamedTuple):
 
     @classmethod
     def load(cls, stream: TextIO) -> CameraParameters:
-        """Load a calibration from a YAML file with the keys of ROS and ``tf_world_to_camera``."""
+        """Load a calibration from a YAML file with the keys of ROS and ``tf_world_to_camera``.
+
+        Args:
+            stream: Open YAML file.
+        """
         data = yaml.safe_load(stream)
         return cls(
             data["camera_name"],
@@ -57,7 +65,11 @@ class CameraParameters(NamedTuple):
         )
 
     def dump(self, stream: TextIO) -> None:
-        """Write a YAML file that `load` can read."""
+        """Write a YAML file that `load` can read.
+
+        Args:
+            stream: File open for writing.
+        """
         data = {
             "camera_name": self.name,
             "image_width": int(self.width),

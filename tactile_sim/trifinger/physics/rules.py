@@ -92,14 +92,27 @@ class Rules:
         return array.astype(float)
 
     def apply(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Return the motor torques (n,) [N m] for joint positions (n,) [rad] and velocities (n,) [rad/s]."""
+        """Return the motor torques (n,) [N m] for joint positions (n,) [rad] and velocities (n,) [rad/s].
+
+        Args:
+            positions: Joint positions.
+            velocities: Joint velocities.
+        """
         apply_rules(self.desired, self.gains, positions, velocities, self.applied)
         return self.applied[0]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
 def apply_rules(desired, gains, positions, velocities, applied):
-    """Compute `Rules.applied` (3, n) from `Rules.desired` and `Rules.gains` (4, n)."""
+    """Compute `Rules.applied` (3, n) from `Rules.desired` and `Rules.gains` (4, n).
+
+    Args:
+        desired: (4, n) desired torque, position, kp and kd.
+        gains: (4, n) gains and limits.
+        positions: (n,) joint positions [rad].
+        velocities: (n,) joint velocities [rad/s].
+        applied: (3, n) torque, kp and kd; overwritten.
+    """
     for joint in range(desired.shape[1]):
         kp, kd = desired[2, joint], desired[3, joint]
         if np.isnan(kp):

@@ -40,7 +40,7 @@ LINK_BIT = 2
 LINK_SOLREF = (0.004, 1.0)
 """Time constant [s] and damping ratio of contacts of links, with which a grip holds."""
 WALL_SOLREF = (0.004, 2.0)
-"""The same of an object that hits a wall: stiff and without rebound."""
+"""Time constant [s] and damping ratio of contacts between objects and walls: stiff, without rebound."""
 COLLISION_GROUP = 3
 """Geom group of shapes that collide but are not drawn."""
 

@@ -38,6 +38,9 @@ def mesh_file(name: str) -> Path:
 def urdf_file(finger_type: str) -> Path:
     """Return the URDF of a type.
 
+    Args:
+        finger_type: Type of the robot.
+
     Raises:
         InvalidValueError: The type is unknown.
         SceneError: The package is not installed.
@@ -50,6 +53,12 @@ def read_robot(urdf: Path) -> ElementTree.Element:
 
     Mesh paths become absolute, and links remain bodies. Moments of inertia of 0 are replaced. Collision
     shapes of a lower link at its tip (the pad of fingerone) are moved to the tip's link for its skin.
+
+    Args:
+        urdf: The URDF file.
+
+    Returns:
+        The adapted URDF.
 
     Raises:
         SceneError: The robot's package is not installed.
@@ -68,7 +77,12 @@ def read_robot(urdf: Path) -> ElementTree.Element:
 
 
 def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> None:
-    """Place the base of a robot at a position (3,) in the world [m]."""
+    """Place the base of a robot at a position (3,) in the world [m].
+
+    Args:
+        robot: The URDF.
+        position: Position of the base [m].
+    """
     ElementTree.SubElement(robot, "link", name="world")
     joint = ElementTree.SubElement(robot, "joint", name="world_to_base", type="fixed")
     ElementTree.SubElement(joint, "parent", link="world")

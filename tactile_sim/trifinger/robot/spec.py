@@ -41,6 +41,9 @@ OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
 def joint_names(finger_type: str) -> list[str]:
     """Return the names of the joints, finger by finger from base to tip.
 
+    Args:
+        finger_type: Type of the robot, see `finger_types_data`.
+
     Raises:
         InvalidValueError: The type is unknown.
     """
@@ -103,7 +106,7 @@ def _of_fingers(finger_type: str, names: Sequence[str]) -> list[str]:
 
 
 def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
-    """Set options with which fingers hold what they lift, and stop at the limits of their joints."""
+    """Set solver options with which fingers hold lifted objects and stop at joint limits."""
     option = spec.option
     option.timestep = time_step
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER

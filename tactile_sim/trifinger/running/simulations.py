@@ -21,7 +21,11 @@ _running: weakref.WeakValueDictionary[int, SimFinger] = weakref.WeakValueDiction
 
 
 def register(simulation: SimFinger) -> int:
-    """Return the smallest free id and assign it to a simulation until that is garbage collected."""
+    """Return the smallest free id and assign it to a simulation until that is garbage collected.
+
+    Args:
+        simulation: The simulation.
+    """
     number = next(number for number in itertools.count() if number not in _running)
     _running[number] = simulation
     return number
@@ -29,6 +33,9 @@ def register(simulation: SimFinger) -> int:
 
 def find(number: int) -> SimFinger:
     """Return the simulation with an id.
+
+    Args:
+        number: Id of the simulation.
 
     Raises:
         InvalidValueError: No simulation has this id.

@@ -75,6 +75,9 @@ class Pose:
     def from_dict(cls, pose_dict: Mapping[str, Any]) -> Pose:
         """Return the pose of a mapping with ``position`` and ``orientation``.
 
+        Args:
+            pose_dict: Mapping with ``position`` (3,) [m] and ``orientation``, quaternion (x, y, z, w).
+
         Raises:
             InvalidValueError: The mapping does not describe a pose. This is a ``ValueError``, and also a
                 ``KeyError`` if a key is missing.
@@ -107,6 +110,9 @@ def goal_to_json(goal: Pose) -> str:
 def goal_from_json(json_string: str) -> Pose:
     """Return the pose of a JSON text with ``position`` and ``orientation``.
 
+    Args:
+        json_string: The JSON text.
+
     Raises:
         ValueError: The text does not describe a pose.
     """
@@ -115,6 +121,9 @@ def goal_from_json(json_string: str) -> Pose:
 
 def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
     """Return the pose itself, or the pose of a mapping.
+
+    Args:
+        pose: A pose or a mapping.
 
     Raises:
         InvalidValueError: The argument is neither.
@@ -149,6 +158,9 @@ class GoalSpace:
         """Return the corners (8, 3) of the box at a pose, in the world [m].
 
         Each coordinate goes from negative to positive; x changes slowest.
+
+        Args:
+            pose: Pose of the box in the world.
         """
         return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
 
@@ -191,6 +203,9 @@ class GoalSpace:
     def validate(self, goal: PoseLike | Mapping[str, Any]) -> None:
         """Check that a goal is in the space.
 
+        Args:
+            goal: The goal.
+
         Raises:
             InvalidValueError: The goal is not a pose.
             InvalidGoalError: The goal is outside the circle, too low or too high, or a corner is below the
@@ -218,6 +233,9 @@ class GoalSpace:
 
     def validate_file(self, filename: str | PathLike[str]) -> None:
         """Check that a JSON file has a valid ``difficulty`` and, if it has a ``goal``, a valid one.
+
+        Args:
+            filename: JSON file.
 
         Raises:
             OSError, ValueError: The file cannot be read, is not JSON, or lacks a key.

@@ -154,7 +154,12 @@ def add_mesh(
 
 
 def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[str]:
-    """Add a die at each position (3,) [m], and return their names ``die_0``, ..."""
+    """Add a die at each position (3,) [m], and return their names ``die_0``, ...
+
+    Args:
+        spec: Scene, to be compiled afterwards.
+        positions: Positions of the dice in the world.
+    """
     half = (DIE_WIDTH / 2,) * 3
     return [
         add_box(spec, f"die_{index}", half, DIE_MASS, position, color=DIE_COLOR)
@@ -246,6 +251,9 @@ def _rgba(color: Sequence[float] | None) -> np.ndarray:
 
 def wxyz(orientation: ArrayLike) -> np.ndarray:
     """Return the unit quaternion (w, x, y, z) of a quaternion (x, y, z, w).
+
+    Args:
+        orientation: Quaternion of any norm > 0.
 
     Raises:
         InvalidValueError: The argument is not a quaternion.

@@ -6,6 +6,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim.errors import SceneError
 from tactile_sim.trifinger import finger_types_data
@@ -89,11 +90,11 @@ def test_border_keeps_thrown_balls_inside(finger_type):
 
 
 def test_unknown_type_suggests_nearest_name():
-    with pytest.raises(ValueError, match="trifingerpro"):
+    with raises(ValueError, "trifingerpro"):
         load_spec("trifingerpo")
 
 
 def test_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SceneError, match="robot-properties-fingers"):
+    with raises(SceneError, "robot-properties-fingers"):
         load_spec("trifingerpro")

@@ -1,6 +1,7 @@
 """Time indices and time stamps."""
 
 import pytest
+from support.errors import raises
 
 from tactile_sim.trifinger import SimFinger
 
@@ -11,7 +12,7 @@ def finger():
 
 
 def test_time_index_counts_actions(finger):
-    with pytest.raises(ValueError, match="time index"):
+    with raises(ValueError, "time index"):
         finger.get_current_timeindex()
     for t in range(3):
         assert finger.append_desired_action(finger.Action()) == t
@@ -33,13 +34,13 @@ def test_valid_time_indices(finger, steps):
             if t in valid and t >= 0:
                 get(t)
             else:
-                with pytest.raises(ValueError, match=f"time index: .*{t}"):
+                with raises(ValueError, "time index", str(t)):
                     get(t)
 
 
 @pytest.mark.parametrize("t", [None, "0", [0]])
 def test_time_index_must_be_a_number(finger, t):
-    with pytest.raises(ValueError, match="time index"):
+    with raises(ValueError, "time index"):
         finger.get_observation(t)
 
 

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim.trifinger.tasks import move_cube
 from tactile_sim.trifinger.tasks.move_cube.replay_action_log import replay_action_log
@@ -33,7 +34,7 @@ def test_missing_file_exits_with_2(tmp_path):
 
 @pytest.fixture
 def logfile(tmp_path, monkeypatch):
-    """Log of an episode of 20 steps with the cube at rest."""
+    """Return the log of an episode of 20 steps with the cube at rest."""
     monkeypatch.setattr(move_cube, "EPISODE_LENGTH", 20)
     platform = TriFingerPlatform()
     for step in range(20):
@@ -50,16 +51,16 @@ def test_replay_returns_reward(logfile):
 
 def test_replay_rejects_other_start_or_length(logfile, monkeypatch):
     elsewhere = move_cube.Pose((0.01, 0, 0.0325)).to_json()
-    with pytest.raises(ReplayError, match=r"initial pose.*position.*0\.01"):
+    with raises(ReplayError, "initial pose", "position", "0.01"):
         replay_action_log(logfile, 2, elsewhere, START)
     monkeypatch.setattr(move_cube, "EPISODE_LENGTH", 21)
-    with pytest.raises(ReplayError, match="21.*20"):
+    with raises(ReplayError, "21", "20"):
         replay_action_log(logfile, 2, START, START)
 
 
 def test_replay_rejects_other_files(tmp_path):
     (tmp_path / "log.p").write_bytes(b"not a pickle")
-    with pytest.raises(ReplayError, match="log.p"):
+    with raises(ReplayError, "log.p"):
         replay_action_log(tmp_path / "log.p", 2, START, START)
 
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim import TactileSimError
 from tactile_sim.trifinger.tasks import move_cube, move_cube_on_trajectory, move_cuboid
@@ -102,47 +103,47 @@ def test_poses_can_be_mappings():
 @BOXES
 def test_unknown_difficulty_is_rejected(task):
     for call in (task.sample_goal, lambda level: task.evaluate_state(Pose(), Pose(), level)):
-        with pytest.raises(ValueError, match="difficulty.*5") as caught:
+        with raises(ValueError, "difficulty", "5") as caught:
             call(5)
         assert isinstance(caught.value, TactileSimError)
 
 
 @pytest.mark.parametrize(
-    ("pose", "what"),
+    ("pose", "facts"),
     [
-        (Pose((0.14, 0, 0.0325)), "distance.*0.1400"),
-        (Pose((0, 0, 0.0324)), "height.*0.0324"),
-        (Pose((0, 0, 0.1001)), "height.*0.1001"),
+        (Pose((0.14, 0, 0.0325)), ("distance", "0.1400")),
+        (Pose((0, 0, 0.0324)), ("height", "0.0324")),
+        (Pose((0, 0, 0.1001)), ("height", "0.1001")),
         (
             Pose((0, 0, 0.04), (math.sin(math.pi / 8), 0, 0, math.cos(math.pi / 8))),
-            "corner.*-0.0060",
+            ("corner", "-0.0060"),
         ),
     ],
 )
-def test_goal_outside_space_is_rejected(pose, what):
-    with pytest.raises(move_cube.InvalidGoalError, match=what) as caught:
+def test_goal_outside_space_is_rejected(pose, facts):
+    with raises(move_cube.InvalidGoalError, *facts) as caught:
         move_cube.validate_goal(pose)
     assert caught.value.position is pose.position
     assert caught.value.orientation is pose.orientation
 
 
 @pytest.mark.parametrize(
-    ("pose", "what"),
+    ("pose", "facts"),
     [
-        (Pose((0, 0)), "position: .*3"),
-        (Pose((0, 0, math.nan)), "position: .*3"),
-        (Pose((0, 0, 0.05), (0, 0, 1)), "orientation: .*4"),
-        (Pose((0, 0, 0.05), (0, 0, 0, 0)), "orientation: .*quaternion"),
-        ({"position": (0, 0, 0.05)}, "pose: .*orientation"),
-        ({"position": "high", "orientation": (0, 0, 0, 1)}, "pose: "),
-        ((0, 0, 0.05), "pose: "),
-        (None, "pose: .*None"),
+        (Pose((0, 0)), ("position", "3")),
+        (Pose((0, 0, math.nan)), ("position", "3")),
+        (Pose((0, 0, 0.05), (0, 0, 1)), ("orientation", "4")),
+        (Pose((0, 0, 0.05), (0, 0, 0, 0)), ("orientation", "quaternion")),
+        ({"position": (0, 0, 0.05)}, ("pose", "orientation")),
+        ({"position": "high", "orientation": (0, 0, 0, 1)}, ("pose",)),
+        ((0, 0, 0.05), ("pose",)),
+        (None, ("pose", "None")),
     ],
 )
 @BOXES
-def test_invalid_pose_is_rejected(task, pose, what):
+def test_invalid_pose_is_rejected(task, pose, facts):
     for call in (task.validate_goal, lambda goal: task.evaluate_state(goal, Pose(), 4)):
-        with pytest.raises(ValueError, match=what) as caught:
+        with raises(ValueError, *facts) as caught:
             call(pose)
         assert isinstance(caught.value, TactileSimError)
 
@@ -186,22 +187,22 @@ def test_drawn_trajectory_covers_episode():
 
 
 @pytest.mark.parametrize(
-    ("trajectory", "what"),
+    ("trajectory", "facts"),
     [
-        ([], "trajectory"),
-        ([(5, (0, 0, 0.05))], "goal 0.*5"),
-        ([(0, (0, 0, 0.05)), (0, (0, 0, 0.05))], "goal 1.*0"),
-        (None, "trajectory.*None"),
-        ([(0,)], "trajectory"),
-        ([("0", (0, 0, 0.05))], "step of goal 0: .*'0'"),
-        ([(0, (0, 0, 0.05)), (5, (0, 0))], "position of goal 1: .*3"),
+        ([], ("trajectory",)),
+        ([(5, (0, 0, 0.05))], ("goal 0", "5")),
+        ([(0, (0, 0, 0.05)), (0, (0, 0, 0.05))], ("goal 1", "0")),
+        (None, ("trajectory", "None")),
+        ([(0,)], ("trajectory",)),
+        ([("0", (0, 0, 0.05))], ("step of goal 0", "'0'")),
+        ([(0, (0, 0, 0.05)), (5, (0, 0))], ("position of goal 1", "3")),
     ],
 )
-def test_invalid_trajectory_is_rejected(trajectory, what):
-    with pytest.raises(ValueError, match=what):
+def test_invalid_trajectory_is_rejected(trajectory, facts):
+    with raises(ValueError, *facts):
         move_cube_on_trajectory.validate_goal(trajectory)
 
 
 def test_trajectory_outside_space_is_rejected():
-    with pytest.raises(move_cube.InvalidGoalError, match="height.*0.2"):
+    with raises(move_cube.InvalidGoalError, "height", "0.2"):
         move_cube_on_trajectory.validate_goal([(0, (0, 0, 0.2))])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim.trifinger.camera import CameraParameters
 from tactile_sim.trifinger.tasks import rearrange_dice
@@ -38,19 +39,23 @@ def test_equal_seeds_draw_equal_goals():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "what"),
+    ("change", "error", "facts"),
     [
-        (lambda goal: goal[:24], rearrange_dice.InvalidGoalError, "goal: .*25.*24"),
-        (lambda goal: [(0, 0), *goal[1:]], rearrange_dice.InvalidGoalError, "position 0 of the goal: .*3.*2"),
-        (lambda goal: None, rearrange_dice.InvalidGoalError, "goal: .*None"),
-        (lambda goal: [(0, "0", 0), *goal[1:]], ValueError, "position 0 of the goal: .*3"),
-        (lambda goal: [(0.18, 0, 0.011), *goal[1:]], rearrange_dice.OutOfArenaError, "arena"),
-        (lambda goal: [(0, 0, 0.0109), *goal[1:]], rearrange_dice.OutOfArenaError, "arena"),
+        (lambda goal: goal[:24], rearrange_dice.InvalidGoalError, ("goal", "25", "24")),
+        (
+            lambda goal: [(0, 0), *goal[1:]],
+            rearrange_dice.InvalidGoalError,
+            ("position 0 of the goal", "3", "2"),
+        ),
+        (lambda goal: None, rearrange_dice.InvalidGoalError, ("goal", "None")),
+        (lambda goal: [(0, "0", 0), *goal[1:]], ValueError, ("position 0 of the goal", "3")),
+        (lambda goal: [(0.18, 0, 0.011), *goal[1:]], rearrange_dice.OutOfArenaError, ("arena",)),
+        (lambda goal: [(0, 0, 0.0109), *goal[1:]], rearrange_dice.OutOfArenaError, ("arena",)),
     ],
 )
-def test_invalid_goal_is_rejected(change, error, what):
+def test_invalid_goal_is_rejected(change, error, facts):
     rearrange_dice.validate_goal(GOAL)
-    with pytest.raises(error, match=what):
+    with raises(error, *facts):
         rearrange_dice.validate_goal(change(GOAL))
 
 
@@ -64,7 +69,7 @@ def test_cost_counts_pixels_outside_goal():
 
 
 def test_masks_of_other_shapes_are_rejected():
-    with pytest.raises(ValueError, match="shapes"):
+    with raises(ValueError, "shapes"):
         rearrange_dice.evaluate_state([np.zeros((4, 5))], [np.zeros((4, 5)), np.zeros((4, 5))])
 
 
@@ -92,20 +97,20 @@ def test_written_pattern_can_be_parsed(tmp_path):
     )
     template = tmp_path / "pattern.txt"
     utils.create_pattern_template_file(template)
-    with open(template) as file, pytest.raises(RuntimeError, match="25.*0"):
+    with open(template) as file, raises(RuntimeError, "25", "0"):
         utils.parse_pattern_file(file)
 
 
 @pytest.mark.parametrize(
-    ("lines", "what"),
+    ("lines", "facts"),
     [
-        (["X" * 17], "row 0, column 0"),
-        (["."], "row 0.*17.*1"),
-        (["." * 17] * 18, "17 rows"),
+        (["X" * 17], ("row 0, column 0",)),
+        (["."], ("row 0", "17", "1")),
+        (["." * 17] * 18, ("17 rows",)),
     ],
 )
-def test_invalid_pattern_is_rejected(lines, what):
-    with pytest.raises(RuntimeError, match=what):
+def test_invalid_pattern_is_rejected(lines, facts):
+    with raises(RuntimeError, *facts):
         utils.parse_pattern(lines)
 
 
@@ -116,5 +121,5 @@ def test_goal_is_read_or_drawn(tmp_path):
     file.write_text("{}")
     assert len(json.loads(rearrange_dice.json_goal_from_config(file))) == 25
     file.write_text(json.dumps({"goal": GOAL[:3]}))
-    with pytest.raises(RuntimeError, match="goal.json: .*25.*3"):
+    with raises(RuntimeError, "goal.json", "25", "3"):
         rearrange_dice.json_goal_from_config(file)

@@ -39,7 +39,12 @@ INITIAL_CUBE_POSITION = (0, 0, move_cube.CUBE_WIDTH / 2)
 
 
 def get_active_goal(trajectory: Trajectory, time_index: int) -> Position | None:
-    """Return the desired position (3,) at a step [m], or ``None`` before the first goal."""
+    """Return the desired position (3,) at a step [m], or ``None`` before the first goal.
+
+    Args:
+        trajectory: Goals of the episode.
+        time_index: The step.
+    """
     active = None
     for start, position in trajectory:
         if start > time_index:
@@ -61,6 +66,9 @@ def sample_goal() -> Trajectory:
 
 def validate_goal(trajectory: Trajectory) -> None:
     """Check that a trajectory starts at 0, has increasing steps and is in the goal space.
+
+    Args:
+        trajectory: Goals of the episode.
 
     Raises:
         InvalidValueError: The first step is not 0, the steps do not increase, or a position is invalid.
@@ -87,6 +95,9 @@ def validate_goal(trajectory: Trajectory) -> None:
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
     """Return the ``goal`` of a JSON file as JSON text, or draw a trajectory if the file has none.
+
+    Args:
+        filename: JSON file.
 
     Raises:
         GoalFileError: The file cannot be read or its goal is invalid.

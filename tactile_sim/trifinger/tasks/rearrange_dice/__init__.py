@@ -104,6 +104,9 @@ def sample_goal() -> list[tuple[float, float, float]]:
 def validate_goal(goal: Goal) -> None:
     """Check that a goal has 25 positions inside the arena and above the table.
 
+    Args:
+        goal: Positions (x, y, z) of the dice [m].
+
     Raises:
         InvalidGoalError: The goal does not have 25 positions with three numbers each.
         InvalidValueError: A value is not a finite number.
@@ -125,6 +128,9 @@ def validate_goal(goal: Goal) -> None:
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
     """Return the ``goal`` of a JSON file as JSON text, or draw one if the file has none.
+
+    Args:
+        filename: JSON file.
 
     Raises:
         GoalFileError: The file cannot be read or its goal is invalid.

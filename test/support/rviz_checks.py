@@ -1,8 +1,8 @@
-"""What RViz and tf2 check of messages, as complaints in words; none: they show it without a warning.
+"""Checks that RViz and tf2 apply to messages, as lists of complaints; an empty list means no warning.
 
-By their sources (jazzy): rviz_default_plugins, displays/marker/marker_common.cpp and displays/marker/markers,
-displays/pointcloud/point_cloud2_display.cpp and point_cloud_common.cpp; tf2, buffer_core.cpp. A few rules are
-stricter than RViz, which says nothing where it then draws nothing: alpha 0, empty lists, a scale below zero.
+Sources (jazzy): rviz_default_plugins, displays/marker/marker_common.cpp and displays/marker/markers,
+displays/pointcloud/point_cloud2_display.cpp and point_cloud_common.cpp; tf2, buffer_core.cpp. A few checks
+are stricter than RViz where RViz draws nothing without a warning: alpha 0, empty lists, a negative scale.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from visualization_msgs.msg import Marker
 from tactile_sim.ros import cdr
 
 FLAT = {Marker.LINE_LIST: 1, Marker.LINE_STRIP: 1, Marker.POINTS: 2}
-"""Types of which only the first numbers of the scale count."""
+"""Number of scale components that are used, for types that do not use all."""
 PRIMITIVES = (Marker.CUBE, Marker.SPHERE, Marker.CYLINDER)
 LISTS = (Marker.LINE_LIST, Marker.LINE_STRIP, Marker.POINTS, Marker.SPHERE_LIST, Marker.CUBE_LIST)
 SIZES = {PointField.UINT16: 2, PointField.UINT32: 4, PointField.FLOAT32: 4}
-"""[bytes]"""
+"""Sizes of point fields [bytes]."""
 
 
 def each(array) -> list[SimpleNamespace]:
-    """The markers of a message one by one."""
+    """Return the markers of a decoded MarkerArray, one object for each."""
     return [row(array.markers, k) for k in range(len(array.markers.id))]
 
 
 def row(columns, k: int) -> SimpleNamespace:
-    """One of many structs."""
+    """Return one element of a decoded sequence of structs."""
     fields = vars(columns).items()
     return SimpleNamespace(
         **{name: row(value, k) if isinstance(value, cdr.Columns) else value[k] for name, value in fields}
@@ -38,7 +38,7 @@ def row(columns, k: int) -> SimpleNamespace:
 
 
 def marker_complaints(array) -> list[str]:
-    """Of a MarkerArray."""
+    """Return the complaints about a MarkerArray."""
     markers = each(array)
     added = [marker for marker in markers if marker.action == Marker.ADD]
     complaints = []
@@ -47,7 +47,7 @@ def marker_complaints(array) -> list[str]:
     if any(marker.action not in (Marker.ADD, Marker.DELETE, Marker.DELETEALL) for marker in markers):
         complaints.append("Unknown marker action")
     if any(marker.action != Marker.ADD for marker in markers[1:]):
-        complaints.append("a later DELETE takes away what came before it")
+        complaints.append("a later DELETE removes earlier markers")
     return complaints + [
         f"{marker.ns}/{marker.id}: {text}" for marker in added for text in _marker_faults(marker)
     ]
@@ -64,7 +64,7 @@ def _marker_faults(marker) -> Iterator[str]:
     if abs(np.linalg.norm(marker.pose.orientation) - 1.0) > 1e-6:
         yield "not a unit quaternion"
     if not 0 < marker.color[3] <= 1 and len(marker.colors) == 0:
-        yield "not to be seen: alpha"
+        yield "invisible: alpha"
     points, colors = len(marker.points), np.asarray(marker.colors)
     if len(colors) not in (0, points):
         yield "The number of colors does not fit the number of points"
@@ -83,13 +83,13 @@ def _wrong_count(kind: int, points: int) -> Iterator[str]:
     elif kind in LISTS and not points:
         yield "has no points"
     elif kind in PRIMITIVES and points:
-        yield "points of a shape that has none"
+        yield "points in a marker type without points"
     elif kind not in (Marker.ARROW, Marker.TRIANGLE_LIST, *LISTS, *PRIMITIVES):
-        yield f"a type that is not known here: {kind}"
+        yield f"unknown marker type: {kind}"
 
 
 def cloud_complaints(cloud) -> list[str]:
-    """Of a PointCloud2."""
+    """Return the complaints about a PointCloud2."""
     fields = [row(cloud.fields, k) for k in range(len(cloud.fields.name))]
     kinds = {field.name: field.datatype for field in fields}
     complaints = []
@@ -102,7 +102,7 @@ def cloud_complaints(cloud) -> list[str]:
     if kinds.get("intensity") != PointField.FLOAT32:
         complaints.append("No color transformer available for cloud")
     if any(field.offset + field.count * SIZES[field.datatype] > cloud.point_step for field in fields):
-        complaints.append("a field lies outside of the point")
+        complaints.append("a field is outside the point")
     if cloud.is_bigendian or not cloud.header.frame_id:
         complaints.append("big-endian, or no frame")
     floats = [field.offset for field in fields if field.datatype == PointField.FLOAT32]
@@ -113,13 +113,13 @@ def cloud_complaints(cloud) -> list[str]:
 
 
 def transform_complaints(messages: Iterable) -> list[str]:
-    """Of TFMessages in the order of their arrival: what makes tf2 ignore a transform."""
+    """Return the reasons for which tf2 ignores transforms in TFMessages, given in the order of arrival."""
     complaints = set()
     for message in messages:
         transforms = message.transforms
         children, parents = transforms.child_frame_id, transforms.header.frame_id
         if any(not name for name in (*children, *parents)) or len(set(children)) < len(children):
-            complaints.add("TF_NO_CHILD_FRAME_ID, TF_NO_FRAME_ID, or a frame twice in a message")
+            complaints.add("TF_NO_CHILD_FRAME_ID, TF_NO_FRAME_ID, or a duplicate frame in a message")
         if any(child == parent for child, parent in zip(children, parents, strict=True)):
             complaints.add("TF_SELF_TRANSFORM")
         rotations = np.asarray(transforms.transform.rotation).reshape(-1, 4)
@@ -131,7 +131,7 @@ def transform_complaints(messages: Iterable) -> list[str]:
 
 
 def frames(messages: Iterable, fixed_frame: str) -> set[str]:
-    """Frames of which TFMessages tell how they lie in the fixed frame, that one included."""
+    """Return the frames that TFMessages connect to the fixed frame, including that frame."""
     parent = {
         child: above
         for message in messages

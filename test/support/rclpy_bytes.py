@@ -1,4 +1,4 @@
-"""What rclpy's own serializer makes of messages."""
+"""Serialize messages with rclpy, for comparison."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ while True:
 
 @cache
 def _serializer() -> subprocess.Popen:
-    """A process that ends with this one.
+    """Start a process that serializes messages; it ends with this process.
 
-    rclpy leaves padding uninitialised: where fresh memory is zero, so is the padding.
+    rclpy leaves padding uninitialised. In the process fresh memory is zero, and so is the padding.
     """
     environment = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=255"}
     return subprocess.Popen(
@@ -35,7 +35,7 @@ def _serializer() -> subprocess.Popen:
 
 
 def rclpy_bytes(messages: list[Any]) -> list[bytes]:
-    """The bytes of each message, with padding of zeros."""
+    """Return the bytes of each message, with zeros as padding."""
     process = _serializer()
     assert process.stdin is not None and process.stdout is not None
     pickle.dump(messages, process.stdin)

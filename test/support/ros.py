@@ -1,4 +1,4 @@
-"""A node under test in a second process, on a domain of its own, and ears in this one."""
+"""Run a node in a second process on its own ROS domain, and subscribe to it in this process."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
 PATIENCE = 120.0
-"""Nothing that tests wait for takes this long [s], on no machine however busy; only a failure does."""
+"""Timeout of all waits [s], far longer than they take on a busy machine."""
 _count = itertools.count()
 
 
 class Ros:
-    """A node in this process that listens and calls, and the processes under test."""
+    """A ROS node in this process with subscriptions and service clients, and the processes under test."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -60,13 +60,13 @@ class Ros:
             pass
 
     def config(self, **parameters) -> Path:
-        """A parameter file of these keys."""
+        """Write a parameter file with these keys and return its path."""
         path = self.folder / f"config{len(list(self.folder.glob('config*.yaml')))}.yaml"
         path.write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}))
         return path
 
     def start(self, *arguments: str | Path, program: Path | None = None) -> subprocess.Popen:
-        """Run ``tactile_sim``, or a Python program in its place, with these arguments."""
+        """Start ``tactile_sim``, or another Python program, with these arguments."""
         command = [str(program)] if program else ["-m", "tactile_sim"]
         process = subprocess.Popen(
             [sys.executable, *command, *map(str, arguments)],
@@ -80,45 +80,47 @@ class Ros:
         return process
 
     def run(self, program: Path | None = None, **parameters) -> subprocess.Popen:
-        """Start the node with these parameters and wait until it answers."""
+        """Start the node with these parameters and wait until its services are available."""
         pause = self._client(SetBool, "/tactile_sim/pause")
-        wait_for(lambda: not pause.service_is_ready(), "the end of the node before")
+        wait_for(lambda: not pause.service_is_ready(), "the end of the previous node")
         process = self.start("run", self.config(**parameters), program=program)
         wait_for(lambda: pause.service_is_ready() or process.poll() is not None, "the node")
         assert process.poll() is None, self.output(process)
         return process
 
     def output(self, process: subprocess.Popen) -> str:
-        """Ends a process and gives all that it said."""
+        """Interrupt a process and return its output."""
         process.send_signal(signal.SIGINT)
         return process.communicate(timeout=PATIENCE)[0]
 
     def listen(self, message_type: type, topic: str, lasting: bool = False) -> list:
-        """A list that grows by each decoded message of a topic."""
-        heard: list = []
+        """Subscribe to a topic and return a list that collects its decoded messages."""
+        received: list = []
         durability = DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE
-        subscribe(self.node, message_type, topic, heard.append, QoSProfile(depth=1000, durability=durability))
-        return heard
+        subscribe(
+            self.node, message_type, topic, received.append, QoSProfile(depth=1000, durability=durability)
+        )
+        return received
 
     def _client(self, service_type: type, name: str) -> Client:
-        """One for each service: a new one would have to be discovered before it gets an answer."""
+        """Return the client of a service, created once because a new one must be discovered first."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
 
     def call(self, service_type: type, name: str, **fields):
-        """The answer of a service to a request of these fields."""
+        """Call a service with these request fields and return its response."""
         client = self._client(service_type, name)
-        wait_for(client.service_is_ready, f"the service {name}")  # rclpy's own wait looks but each 0.25 s
+        wait_for(client.service_is_ready, f"the service {name}")  # rclpy's wait polls only every 0.25 s
         future = client.call_async(service_type.Request(**fields))
-        wait_for(future.done, f"an answer of {name}")
+        wait_for(future.done, f"a response of {name}")
         return future.result()
 
     def step(self, count: int, *topics: list, at_once: int | None = None) -> int:
-        """Lets standing time go on; gives the stamp reached [ns] when each of these topics has told of it.
+        """Step a paused node and return the stamp reached [ns].
 
-        A publisher keeps 10 messages, and forgets the others for a listener whom a busy machine makes wait:
-        ``at_once`` is how many steps give no more than that of any topic.
+        Waits until the last message in each of the lists ``topics`` has this stamp. A publisher keeps only 10
+        messages, so ``at_once`` is the number of steps that publish at most 10 messages on any topic.
         """
         end = 0
         for done in range(0, count, at_once or count):
@@ -126,13 +128,13 @@ class Ros:
             answer = self.call(Step, "/tactile_sim/step", steps=steps)
             assert answer.success, answer.message
             end = int(cdr.nanoseconds(answer.time.sec, answer.time.nanosec))
-            wait_for(lambda: all(heard and stamp(heard[-1]) == end for heard in topics), f"{end} ns")  # noqa: B023
+            wait_for(lambda: all(messages and stamp(messages[-1]) == end for messages in topics), f"{end} ns")  # noqa: B023
         return end
 
     def close(self) -> None:
-        """Ends everything."""
+        """End all processes and this node."""
         for process in self.processes:
-            # Killed at once, it would leave its shared memory behind, perhaps locked.
+            # Interrupted first, because a killed process leaves its shared memory behind, perhaps locked.
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
                 process.send_signal(signal.SIGINT)
@@ -148,7 +150,7 @@ class Ros:
 
 
 def wait_for(condition, what: str = "it") -> None:
-    """Waits until a condition holds."""
+    """Wait until a condition holds."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, f"waited {PATIENCE:g} s for {what}"
@@ -156,13 +158,13 @@ def wait_for(condition, what: str = "it") -> None:
 
 
 def arrived(*publishers) -> None:
-    """Waits until their listeners have all that was published."""
+    """Wait until subscribers have acknowledged everything that was published."""
     for publisher in publishers:
         assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE)), publisher.topic_name
 
 
 def kept(folder: Path) -> Counter[str]:
-    """How many messages of each topic are in a bag, even one that is being written, as it says itself."""
+    """Return the number of messages by topic in a bag's metadata, also while the bag is being written."""
     if not (folder / "metadata.yaml").exists():
         return Counter()
     information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
@@ -171,7 +173,7 @@ def kept(folder: Path) -> Counter[str]:
 
 
 def stamp(message) -> int:
-    """The stamp of a decoded message, that of its first part where only its parts have stamps [ns]."""
+    """Return the stamp of a decoded message, or of its first element if only elements have stamps [ns]."""
     if hasattr(message, "clock"):
         return int(cdr.nanoseconds(message.clock.sec, message.clock.nanosec))
     for parts in ("transforms", "markers"):
