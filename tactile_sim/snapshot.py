@@ -1,4 +1,4 @@
-"""One instant of a simulation, seen from all sides."""
+"""The state of a simulation at one time, with everything derived from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """One instant: all that it gives belongs to the state at ``stamp``, and is computed when asked for."""
+    """Data of one state of a simulation, computed on request. Valid until the next step."""
 
     def __init__(self, simulation: Simulation):
         self.simulation = simulation
@@ -24,12 +24,12 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """Every contact that carries a force, as the engine names its sides."""
+        """Every contact with a nonzero force, with its bodies in the engine's order."""
         return self.simulation.engine.contacts()
 
     @cached_property
     def contacts(self) -> Contacts:
-        """The contacts to report: all, or those that touch a skin, a lone skin being second."""
+        """The published contacts: all, or those that touch a skin, with a single skin as the second body."""
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
@@ -100,7 +100,14 @@ class Snapshot:
         )
 
     def force_arrows(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
+        """Return the arrows of contacts and of net forces.
+
+        Args:
+            scale: Length of an arrow per force [m/N].
+
+        Returns:
+            Start and end points (n, 2, 3) in the world [m], and kinds (n,).
+        """
         engine, contacts = self.simulation.engine, self.contacts
         return force_arrows(
             contacts.values,
