@@ -165,7 +165,7 @@ class Library:
         return free
 
     def cast(self, data: mujoco.MjData) -> None:
-        """Cast the rays of the last reading again, for the time inside the library."""
+        """Repeat the ray casts of the last reading, to measure the time inside the library."""
         for rays in self.rays or ():
             self.intersect(rays)
 

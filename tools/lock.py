@@ -1,4 +1,4 @@
-"""Pin what the lists in requirements/ need today, with hashes: python tools/lock.py (needs uv)."""
+"""Pin the current versions of all requirements, with hashes: python tools/lock.py (needs uv)."""
 
 import subprocess
 import tomllib
@@ -24,7 +24,7 @@ MACHINES = ("x86_64", "aarch64")
 
 
 def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
-    """Return the packages that these lists need, by name, as PEP 751 describes them."""
+    """Return the packages that these lists require by name, in the format of PEP 751."""
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
     command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -33,7 +33,7 @@ def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
 
 
 def needed(marker: str | None) -> bool:
-    """Return whether a marker holds on any of the machines."""
+    """Return whether a marker is true on any of the machines."""
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
     return marker is None or any(
         Marker(marker).evaluate(
@@ -68,7 +68,7 @@ def hashes(package: dict[str, Any]) -> Iterator[str]:
 
 
 def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield a line of the lock for each package."""
+    """Yield one line of the lock file per package."""
     for name, package in sorted(packages.items()):
         marker = f" ; {package['marker']}" if "marker" in package else ""
         digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
@@ -76,7 +76,7 @@ def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the lock."""
+    """Write the lock file."""
     everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
     common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()
     without_ros = {name: package for name, package in everything.items() if name in common}

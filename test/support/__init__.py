@@ -1,1 +1,1 @@
-"""What tests of several folders share."""
+"""Helpers shared by several folders of tests."""

@@ -129,7 +129,7 @@ def _text(random: Random, corrupt: bool) -> str:
 
 
 def _key(random: Random) -> str:
-    """Return a key of the schema, with a valid or unusual name where the user chooses it."""
+    """Return a key of the schema, with a valid or unusual name at user-defined levels."""
     kind = random.random()
     if kind < 0.4:
         return random.choice(list(KEYS))
@@ -199,8 +199,8 @@ def _dotted(entries: dict[str, str]) -> str:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load what the cases need, in this process."""
-    import tactile_sim.engines.motrix  # noqa: F401  (not run: its threads would be missing in forked processes)
+    """Import and load everything the cases need."""
+    import tactile_sim.engines.motrix  # noqa: F401  (imported only: forked processes would lack its threads)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
         path = Path(made) / "my.yaml"
