@@ -131,7 +131,7 @@ def test_bad_requests_are_refused_with_the_reason(ros, parameters):
     step = ros.call(Step, "/tactile_sim/step", steps=3)
     assert (step.success, step.message) == (
         False,
-        "cannot step while running; pause first, or set lockstep: true",
+        "cannot step while running: pause first, or set lockstep: true",
     )
     reset = ros.call(Reset, "/tactile_sim/reset", keyframe="home")
     assert (reset.success, reset.message) == (False, "no keyframe 'home' in the scene; there are none")
@@ -160,7 +160,7 @@ def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge"], effort=[9e9]))
     wait_for(lambda: bytes(reports[-1].status.level) == DiagnosticStatus.ERROR, "the report")
-    assert "bad acceleration" in reports[-1].status.message[0]
+    assert "the physics broke: bad acceleration" in reports[-1].status.message[0]
     refused = ros.call(SetBool, "/tactile_sim/pause", data=False)
     assert not refused.success
     assert "~/reset" in refused.message
@@ -168,7 +168,7 @@ def test_broken_physics_stands_still_and_says_so_until_a_reset(ros, parameters):
     broke = stamp(joints[-1])
     wait_for(lambda: stamp(joints[-1]) > broke + 10**8, "time to go on")
     assert all(np.isfinite(message.position).all() for message in joints)
-    assert "physics fault" in ros.output(process)
+    assert "the physics broke" in ros.output(process)
 
 
 DEAF = """
