@@ -30,9 +30,9 @@ class FeelerSettings:
 
     image: str | None = _key(
         Text(filled=True),
-        "image on the UV map of the body: white pixels are feelers of full length, grey ones are shorter, black "
-        "pixels have none; a path relative to the configuration file or absolute, `package://` or `file://`; "
-        'if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
+        "image on the UV map of the body: white pixels are feelers of full length, grey ones are shorter, "
+        "black pixels have none; a path relative to the configuration file or absolute, `package://` or "
+        '`file://`; if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
     spacing: float | None = _key(
