@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Render the figures of docs/feelers.md. Without a display: MUJOCO_GL=egl python tools/feelers_figures.py"""
+"""Render the figures of docs/feelers.md.
+
+Without a display: MUJOCO_GL=egl python tools/feelers_figures.py
+"""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Start:
         return time.monotonic() - begin
 
     def interrupt(self, case: Case, limit: float) -> None:
-        """Send the signal and record faults in how the command ends."""
+        """Send the signal, wait for the command to end and record faults."""
         begin = time.monotonic()
         if case.signal == signal.SIGTERM:
             self.process.terminate()
