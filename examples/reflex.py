@@ -1,4 +1,4 @@
-"""A grasp reflex for the shipped hand: each finger closes until its tip touches the ball.
+"""A grasp reflex for the shipped hand: each finger closes until its tip feels the ball, and holds on gently.
 
 tactile_sim run hand &  python examples/reflex.py
 """
@@ -17,17 +17,17 @@ from tactile_sim.ros import subscribe
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 BENDS = {finger: {f"{finger}_1": 1.0, f"{finger}_2": 1.2, f"{finger}_tip": 0.6} for finger in FINGERS}
 BENDS["thumb"] = {"thumb_oppose": 0.46, "thumb_1": 0.34, "thumb_2": 1.27, "thumb_tip": 0.27}
-"""Joints of each finger, with their angles relative to the bending of the finger."""
+"""Joints of a finger, and how much of its bending falls on each."""
 OPEN, CLOSED = 0.0, 1.3
-"""Bending of an open and of a closed finger [rad]."""
+"""[rad]"""
 SPEED = 0.8
-"""Speed of closing and opening [rad/s]."""
+"""Of closing and opening [rad/s]."""
 ENOUGH, TOO_MUCH = 0.1, 0.6
-"""Force at which a finger stops closing, and at which it opens again [N]."""
+"""Force [N] at which a finger stops closing, and at which it opens again."""
 
 
 class Reflex(Node):
-    """Computes targets of the finger joints from the forces on the fingertips, at every message."""
+    """From what fingertips feel to where fingers shall go, at every message."""
 
     def __init__(self) -> None:
         super().__init__("reflex")
@@ -43,9 +43,9 @@ class Reflex(Node):
         bodies = np.split(size, np.cumsum(frame.taxel_counts)[:-1])
         force = {name: taxels.sum() for name, taxels in zip(frame.bodies, bodies, strict=True)}
         for finger in FINGERS:
-            tip = force[f"{finger}_tip"]
-            direction = (tip < ENOUGH) - int(tip > TOO_MUCH)
-            self._bend[finger] = float(np.clip(self._bend[finger] + direction * step, OPEN, CLOSED))
+            felt = force[f"{finger}_tip"]
+            way = (felt < ENOUGH) - int(felt > TOO_MUCH)
+            self._bend[finger] = float(np.clip(self._bend[finger] + way * step, OPEN, CLOSED))
         self._command()
 
     def _command(self) -> None:
@@ -56,7 +56,7 @@ class Reflex(Node):
 
 
 def main() -> None:
-    """Run until interrupted."""
+    """Runs until it is interrupted."""
     rclpy.init()
     try:
         rclpy.spin(Reflex())

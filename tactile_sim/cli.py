@@ -114,13 +114,10 @@ def _output_fails() -> bool:
 
 
 def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Separate our arguments from ROS arguments, which are between ``--ros-args`` and ``--`` or the end.
-
-    Args:
-        argv: All arguments.
+    """Separate our arguments from ROS's, which run from ``--ros-args`` to ``--`` or the end.
 
     Returns:
-        Our arguments, and the ROS arguments without the two markers.
+        Ours, and what stands between those two.
     """
     ours: list[str] = []
     theirs: list[str] = []

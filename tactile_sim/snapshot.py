@@ -100,14 +100,7 @@ class Snapshot:
         )
 
     def force_arrows(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrows of contacts and of net forces.
-
-        Args:
-            scale: Length of an arrow per force [m/N].
-
-        Returns:
-            Start and end points (n, 2, 3) in the world [m], and kinds (n,).
-        """
+        """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
         engine, contacts = self.simulation.engine, self.contacts
         return force_arrows(
             contacts.values,

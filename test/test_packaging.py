@@ -181,7 +181,7 @@ def test_the_type_marker_is_installed(installed):
     assert list(installed.glob("lib/python3*/site-packages/tactile_sim/py.typed"))
 
 
-def test_all_version_numbers_are_equal():
+def test_all_places_tell_the_same_version():
     for manifest in ("package.xml", "interfaces/tf2_msgs/package.xml"):
         assert ElementTree.parse(ROOT / manifest).findtext("version") == tactile_sim.__version__
     releases = re.findall(r"^(\d+\.\d+\.\d+) \(.*\)$", (ROOT / "CHANGELOG.rst").read_text(), re.MULTILINE)

@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 from tactile_sim.errors import CommandError, readable
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
-LAST_DOMAIN = 232
-"""Largest ROS domain whose ports, from 7400 + 250 * domain on, are below 65536 (RTPS 2.5, 9.6.2.3)."""
+LAST_DOMAIN = 232  # its ports, from 7400 + 250 * domain on, are the last below 65536 (RTPS 2.5, 9.6.2.3)
 
 
 class Parser(argparse.ArgumentParser):
@@ -71,19 +70,13 @@ def seconds(text: str) -> float:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, such as ``1 body`` or ``2 bodies``.
-
-    Args:
-        number: The number.
-        one: Singular of the noun.
-        many: Plural of the noun; by default the singular with an s.
-    """
+    """``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
-    """Return ``a, b, ... (9 in total)`` for long lists of names."""
-    return ", ".join(names[:limit]) + (f", ... ({len(names)} in total)" if len(names) > limit else "")
+    """Return ``a, b, ... (9 in all)`` for long lists of names."""
+    return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
 
 
 def require_mujoco() -> None:
@@ -104,36 +97,34 @@ def require_mujoco() -> None:
 
 
 def require_ros(command: str) -> None:
-    """Check that ROS 2 and the message packages are installed, and that the environment is valid for ROS.
-
-    Args:
-        command: The command that needs ROS, for the error.
+    """Check that ROS 2 and the messages are installed, and that ROS can start in this environment.
 
     Raises:
-        CommandError: Something is missing or invalid.
+        CommandError: says what is missing and how to get it.
     """
     if find_spec("rclpy") is None:
         raise CommandError(
-            f"`{command}` requires ROS 2, but rclpy cannot be imported; source a ROS 2 installation "
+            f"`{command}` needs ROS 2, and rclpy cannot be imported; source a ROS 2 installation "
             "(source /opt/ros/jazzy/setup.bash), or in the source tree: make setup && source tools/env.bash"
         )
     if find_spec("tactile_sim.msg") is None:
         raise CommandError(
-            f"`{command}` requires the messages of tactile_sim, but they are not built; in the source tree: "
+            f"`{command}` needs the messages of tactile_sim, and they are not built; in the source tree: "
             "make setup && source tools/env.bash, or colcon build && source install/setup.bash"
         )
     domain = os.environ.get("ROS_DOMAIN_ID", "")
     if domain and not (domain.strip().isdecimal() and int(domain) <= LAST_DOMAIN):
         raise CommandError(
-            f"ROS_DOMAIN_ID: must be an integer from 0 to {LAST_DOMAIN}, got {domain!r}; change or unset it"
+            f"ROS_DOMAIN_ID is {domain!r}; it has to be an integer from 0 to {LAST_DOMAIN}: "
+            "export another, or unset it"
         )
     if not {"HOME", "ROS_HOME", "ROS_LOG_DIR"} & {name for name, value in os.environ.items() if value}:
         raise CommandError(
-            "HOME: must be set, because ROS writes its log files there; export HOME or ROS_LOG_DIR"
+            "HOME is not set, so ROS has no folder for its log files: export HOME, or ROS_LOG_DIR"
         )
     security = [os.environ.get(f"ROS_SECURITY_{name}", "") for name in ("ENABLE", "STRATEGY", "KEYSTORE")]
     if security[:2] == ["true", "Enforce"] and not security[2]:
         raise CommandError(
-            "ROS_SECURITY_KEYSTORE: must be set if ROS_SECURITY_ENABLE is true; "
+            "ROS_SECURITY_ENABLE is true and ROS_SECURITY_KEYSTORE is not set: "
             "export the folder of the keys, or ROS_SECURITY_ENABLE=false"
         )

@@ -199,8 +199,8 @@ def _dotted(entries: dict[str, str]) -> str:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load everything the cases need."""
-    import tactile_sim.engines.motrix  # noqa: F401  (imported only: forked processes would lack its threads)
+    """Import and load what the cases need, in this process."""
+    import tactile_sim.engines.motrix  # noqa: F401  (not run: its threads would be missing in forked processes)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
         path = Path(made) / "my.yaml"
