@@ -45,5 +45,5 @@ def _of_file_address(address: str, where: str) -> Path:
     except ValueError as error:
         raise SceneError(f"{where}{address}: not a file:// address: {error}") from None
     if parts.netloc not in ("", "localhost"):
-        raise SceneError(f"{where}{address}: refers to another machine; local files are file:///PATH")
+        raise SceneError(f"{where}{address}: names another machine; local files are file:///PATH")
     return Path(unquote(parts.path))

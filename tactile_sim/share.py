@@ -81,7 +81,7 @@ def package_folder(package: str) -> Path | None:
 def similar_file(path: Path) -> str:
     """Return the end of an error about a missing file: a similar name, or that its folder is missing."""
     if not os.path.isdir(path.parent):
-        return f": folder {path.parent} does not exist"
+        return f": there is no folder {path.parent}"
     try:
         near = suggest(path.name, os.listdir(path.parent))
     except OSError:
