@@ -1,4 +1,4 @@
-"""Convert readings to forces on the taxels: in body frames, or as pressure and shear."""
+"""What the taxels read, as forces, for those who know nothing else: on bodies, or as pressure and shear."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class TaxelForces:
-    """Forces on the taxels of a simulation, independent of its touch function.
+    """Forces of the taxels of a simulation, whatever its touch function tells.
 
-    If the touch function is a force, these are its readings, including the signal chain; the channel of
-    ``normal`` acts along the taxel's normal. Otherwise (``slip``), they are the force vectors of the same
-    step before any stage.
+    They are the readings, sensor stages included, where those are forces: the one channel of ``normal`` lies
+    along the taxel's normal. Readings in another unit (``slip``) have no force in them: then it is the force
+    vector of that very step, before any stage.
     """
 
     def __init__(self, simulation: Simulation):
@@ -28,7 +28,7 @@ class TaxelForces:
         self._axes = pad_axes(self._normals)
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """Return forces (taxels, 3) in the frames of the bodies [N]."""
+        """(taxels, 3) in the frame of each taxel's body [N]."""
         function = TOUCH_FUNCTIONS[self._simulation.settings.skin.touch_function]
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
@@ -41,24 +41,20 @@ class TaxelForces:
         return readings
 
     def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the force (taxels,) on each taxel against its outward normal [N]."""
+        """(taxels,) the part that presses on each taxel, against its outward normal [N]."""
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """Return forces (taxels, 3) along the axes of each taxel, see `pad_axes` [N]."""
+        """(taxels, 3) along the axes of each taxel as a flat pad, see `pad_axes` [N]."""
         return np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
 
 
 def pad_axes(normals: np.ndarray) -> np.ndarray:
-    """Return the axes of taxels that are treated as flat pads, in body frames.
+    """Axes of taxels seen as flat pads, in the frames of their bodies.
 
-    Args:
-        normals: Outward unit normals (n, 3).
-
-    Returns:
-        Axes x, y, z as rows (n, 3, 3). z points into the body, so that pressure is positive. x is the
-        direction on the surface nearest to the body's x axis, or to its y axis if the normal is within 18
-        degrees of x. y = z cross x.
+    normals (n, 3): outward, unit. Returns (n, 3, 3), rows x, y, z: z into the body, so that what presses is
+    positive; x the direction on the surface nearest to the body's x axis, or to its y axis where the normal
+    lies within 18 degrees of x; y = z cross x.
     """
     along_x = np.abs(normals[:, 0]) > 0.95
     wanted = np.where(along_x[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])

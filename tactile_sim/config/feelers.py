@@ -98,13 +98,13 @@ def resolve_feelers(
 
 def _image(name: str, base: Path | None, where: str) -> Path:
     """Return the path of an image, which may be missing."""
-    short = repr(name if len(name) <= 60 else f"{name[:60]}...")
+    told = repr(name if len(name) <= 60 else f"{name[:60]}...")
     if not name.isprintable():
-        raise ConfigError(f"{where}must be a printable file name, got {short}")
+        raise ConfigError(f"{where}{told} has characters that nobody can see; give the name of a file")
     try:
         return _find_image(name, base, where)
     except OSError as error:
-        raise ConfigError(f"{where}{short}: {error.strerror}; give the name of a file") from None
+        raise ConfigError(f"{where}{told}: {error.strerror}; give the name of a file") from None
 
 
 def _find_image(name: str, base: Path | None, where: str) -> Path:
@@ -118,7 +118,7 @@ def _find_image(name: str, base: Path | None, where: str) -> Path:
         return shipped
     if base is None:
         raise ConfigError(
-            f"{where}must be the name of a shipped file if there is no configuration file, got {name!r};"
+            f"{where}{name!r} is not shipped, and here a relative path has no folder to start from;"
             " write an absolute path or package://PACKAGE/FILE"
         )
     return base / path
