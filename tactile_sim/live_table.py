@@ -82,7 +82,7 @@ class State:
 
     @property
     def heard(self) -> bool:
-        """Whether any message has been received."""
+        """True if any message has been received."""
         return bool(self.frames) or self.time is not None or self.contacts is not None
 
     @property

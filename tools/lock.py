@@ -33,7 +33,7 @@ def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
 
 
 def needed(marker: str | None) -> bool:
-    """Return whether a marker is true on any of the machines."""
+    """Return whether a marker is true on any of the supported machines."""
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
     return marker is None or any(
         Marker(marker).evaluate(
@@ -46,7 +46,7 @@ def needed(marker: str | None) -> bool:
 
 
 def fits(wheel: str) -> bool:
-    """Return whether a wheel can be installed on any of the machines."""
+    """Return whether a wheel can be installed on any of the supported machines."""
     pythons = {"py3", *(f"cp{version.replace('.', '')}" for version in PYTHONS)}
     return any(
         (tag.interpreter in pythons or tag.abi == "abi3")
@@ -59,7 +59,7 @@ def fits(wheel: str) -> bool:
 
 
 def hashes(package: dict[str, Any]) -> Iterator[str]:
-    """Yield the SHA-256 of a package's source and of its wheels for the machines."""
+    """Yield the SHA-256 of a package's source and of its wheels for the supported machines."""
     for wheel in package.get("wheels", []):
         if fits(wheel["url"].rpartition("/")[2]):
             yield wheel["hashes"]["sha256"]

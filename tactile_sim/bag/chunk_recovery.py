@@ -37,7 +37,7 @@ def chunk_size(head: bytes) -> int:
 
 
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
-    """Return the offset of the next complete chunk, or ``size`` if there is none.
+    """Return the offset of the next complete chunk, or ``size`` if it is not found.
 
     Args:
         file: The MCAP file.
@@ -59,7 +59,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none.
+    """Return the offset of the last occurrence of ``mark``, or ``size`` if it is not found.
 
     Args:
         file: The file to search.

@@ -124,7 +124,7 @@ def files_of(path: Path) -> list[Path]:
 
     Raises:
         MetadataError: ``metadata.yaml`` is invalid.
-        BagError: There is no bag at ``path``, it has another storage format, or a file is missing.
+        BagError: ``path`` does not exist, has another storage format, or a file is missing.
     """
     if os.path.isfile(path):
         return [path]

@@ -11,9 +11,9 @@ def require(what: str, module: str, name: str, package: str) -> None:
     """Import a module and raise a clear error if it is missing or broken.
 
     Args:
-        what: The feature that needs it, for the error.
+        what: Name of the feature in the error.
         module: The module to import.
-        name: The library's name, for the error.
+        name: Name of the library in the error.
         package: Its package on PyPI.
 
     Raises:

@@ -23,9 +23,9 @@ class Repaired:
     damage: str | None
     """Description of the damage; None if the file was intact."""
     described: bool
-    """Whether ``metadata.yaml`` was valid."""
+    """True if ``metadata.yaml`` was valid."""
     misplaced: bool
-    """Whether the metadata in the MCAP file had a form that rosbag2 rejects."""
+    """True if the metadata in the MCAP file had a form that rosbag2 rejects."""
     messages: int
     lost_bytes: int
     kept: Path | None

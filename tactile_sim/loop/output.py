@@ -24,7 +24,7 @@ class Status:
     fault: str | None
     """Description of the physics fault, or None; cleared by a reset."""
     late: bool
-    """Whether `missed` has increased since the last status."""
+    """True if `missed` has increased since the last status."""
     refused: int
     """Number of commands rejected since the last status."""
     refused_in_all: int
