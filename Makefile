@@ -1,4 +1,4 @@
-# `make demo` and `make test` work on a fresh machine: each target runs the set-up first if necessary.
+# `make demo` and `make test` are all it takes on a fresh machine; each does what is missing of the set-up first.
 SHELL := /bin/bash
 export PYTHON SCENE DURATION
 
@@ -9,7 +9,7 @@ help:
 	@echo "make test    the whole test suite (TESTS='test/skin -k box' for a part)"
 	@echo "make bench   what a step and its messages cost"
 	@echo "make lint    ruff and mypy"
-	@echo "make pictures  regenerate all figures of the README and the documentation"
+	@echo "make pictures  every picture of the README and the documentation, drawn anew"
 	@echo "make setup   the environment alone: .venv; then: source tools/env.bash"
 
 setup:
