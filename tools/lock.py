@@ -76,7 +76,7 @@ def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the lock file."""
+    """Write the lock."""
     everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
     common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()
     without_ros = {name: package for name, package in everything.items() if name in common}
