@@ -1,4 +1,4 @@
-"""Test the launched node with launch_testing: launch_test test/launch/touch_cube.py, or colcon test."""
+"""A test of the launched node with launch_testing: launch_test test/launch/touch_cube.py, or colcon test."""
 
 import time
 import unittest
@@ -15,8 +15,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from tactile_sim.msg import TactileFrame
 
 SIM = Path(__file__).parents[2] / "launch/sim.launch.py"
-PATIENCE = 240.0
-"""Timeout [s]; the first start compiles kernels."""
+PATIENCE = 240.0  # s: the first start compiles kernels
 COUNT = 50
 
 
@@ -53,7 +52,7 @@ class TestWhileRunning(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestAfterShutdown(unittest.TestCase):
-    """Exit codes of the processes."""
+    """What the processes left."""
 
     def test_every_process_exits_with_0(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)

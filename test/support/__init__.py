@@ -1,1 +1,1 @@
-"""Helpers shared by several folders of tests."""
+"""What tests of several folders share."""
