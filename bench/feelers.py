@@ -4,7 +4,7 @@ Run as ``python bench/feelers.py``. All read the same feelers in the same states
 the ratios, since absolute times depend on the machine. Embree is measured if ``embreex`` is installed.
 
 Both libraries get the same help in NumPy: a broad phase over clusters of feelers and bounding spheres of
-geoms, and a reading of 0 where a feeler starts inside an obstacle, where their rays return the way out. The
+geoms, and a reading of 0 for feelers that start inside an obstacle, where rays return the exit distance. The
 columns "call" count only the time inside the library, a lower bound for any code around it. Embree has no
 curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
 
@@ -165,7 +165,7 @@ class Library:
         return free
 
     def cast(self, data: mujoco.MjData) -> None:
-        """Cast the rays of the last reading again, for the time inside the library."""
+        """Repeat the ray casts of the last reading, to measure the time inside the library."""
         for rays in self.rays or ():
             self.intersect(rays)
 
@@ -285,7 +285,8 @@ def _shipped(
 
     Args:
         name: The configuration.
-        spacing, length: Of the feelers [m]; by default those of the configuration.
+        spacing: Spacing of the feelers [m]; by default that of the configuration.
+        length: Length of the feelers [m]; by default that of the configuration.
         ball: Whether the hand's ball has the feelers instead of all bodies with skin.
         lift: Height by which free bodies are raised [m].
     """

@@ -1,7 +1,7 @@
 """Speed of the whole node on ``infant`` relative to physics alone, and growth of its memory.
 
-Run as ``python bench/node.py``. The node runs in lockstep with many steps per request, so as fast as it can.
-Physics alone takes the same steps from the same state in this process.
+Run as ``python bench/node.py``. The node runs in lock-step with many steps per request, and thus at maximum
+speed. Physics alone takes the same steps from the same state in this process.
 """
 
 from __future__ import annotations

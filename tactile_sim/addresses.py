@@ -1,4 +1,4 @@
-"""Files by path, ``package://`` or ``file://`` address."""
+"""Resolve paths and ``package://`` and ``file://`` addresses of files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from tactile_sim.errors import SceneError
 
 
 def of_address(name: str, where: str) -> Path:
-    """The path that an address stands for; a plain path as it is, with its ``~`` replaced.
+    """Return the path of an address; ``~`` in a plain path is expanded.
 
-    Raises SceneError, whose text begins with ``where``, for an address that leads to no file of this machine.
+    Args:
+        name: A path, or a ``package://`` or ``file://`` address.
+        where: Beginning of the error text.
+
+    Raises:
+        SceneError: The address does not refer to a file on this machine.
     """
     if name.startswith("package://"):
         return _in_package(name, where)
@@ -40,5 +45,5 @@ def _of_file_address(address: str, where: str) -> Path:
     except ValueError as error:
         raise SceneError(f"{where}{address}: not a file:// address: {error}") from None
     if parts.netloc not in ("", "localhost"):
-        raise SceneError(f"{where}{address}: names another machine; a file here has three slashes: file:///")
+        raise SceneError(f"{where}{address}: names another machine; local files are file:///PATH")
     return Path(unquote(parts.path))

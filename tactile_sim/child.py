@@ -1,4 +1,4 @@
-"""A program of ours as a process of its own, which never outlives the one that started it."""
+"""Run a program of this package in a child process that never outlives its parent."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from types import TracebackType
 
 from tactile_sim import signals
 
-PATIENCE = 30.0  # s that a process gets to end by itself after SIGINT
-REPEAT = 2.0  # s after which it gets another one: one that comes as Python itself starts may be lost
+PATIENCE = 30.0
+"""Time after SIGINT at which the process is killed [s]."""
+REPEAT = 2.0
+"""Interval at which SIGINT is repeated [s], because it can be lost while the interpreter starts."""
 KEPT_LINES = 20
+"""Number of output lines that are kept."""
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 _libc = ctypes.CDLL(None)
 
 
 def prepare() -> None:
-    """Prepare this process, a program of ours, before MuJoCo is imported.
+    """Prepare this process before MuJoCo is imported.
 
-    The interpreter ends it without a search for garbage, which takes 0.4 s of CPU. And glfw, which MuJoCo
-    imports, loads its own library instead of asking another Python for the version of each that it finds:
-    Ctrl-C ends that one with a traceback.
+    - Skip the garbage collection at exit, which takes 0.4 s of CPU time.
+    - Set the library of glfw, which MuJoCo imports. Otherwise glfw starts another Python to find it, which
+      prints a traceback on Ctrl-C.
     """
     atexit.register(gc.freeze)
     if (glfw := find_spec("glfw")) and glfw.origin:
@@ -44,20 +47,23 @@ def prepare() -> None:
 
 
 def _before_exec(parent: int) -> None:
-    """Runs in the child: a shell's background job has SIGINT ignored and would hand that down."""
+    """Reset SIGINT, which shells let background jobs ignore, and request SIGINT when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
-    if os.getppid() != parent:  # it has died before the line above
+    if os.getppid() != parent:  # the parent died before prctl
         os._exit(1)
 
 
 class Child:
-    """``python -m MODULE ARGUMENTS...`` in another process, by default the command ``tactile_sim``; leaving
-    the ``with`` block ends it.
+    """A ``python -m MODULE ARGUMENTS...`` process that ends with the ``with`` block.
 
-    It has a session of its own, so that Ctrl-C in the terminal reaches this process alone, which then ends
-    the child in its turn; should this process be killed, the kernel sends the child the same SIGINT.
-    ``files``: numbers of open files that it gets too, under the same numbers.
+    The process has its own session, so that Ctrl-C in the terminal reaches only this process, which then ends
+    the child. If this process is killed, the kernel sends SIGINT to the child.
+
+    Args:
+        arguments: Arguments of the program.
+        module: Module to run; the command ``tactile_sim`` by default.
+        files: File descriptors that the child inherits.
     """
 
     def __init__(self, *arguments: str, module: str = "tactile_sim", files: Sequence[int] = ()) -> None:
@@ -83,29 +89,33 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Process id."""
         return self._process.pid
 
     @property
     def returncode(self) -> int | None:
-        """The exit code; None while it runs."""
+        """Exit code; None while the process runs."""
         return self._process.poll()
 
     @property
     def last_lines(self) -> list[str]:
-        """What it wrote last, to either stream."""
+        """Last lines of standard output and standard error."""
         if self.returncode is not None:
             self._reader.join(timeout=1.0)
         return list(self._lines)
 
     def wait_for(self, beginning: str, patience: float) -> bool:
-        """Wait for a line that begins so.
+        """Wait for an output line.
+
+        Args:
+            beginning: Beginning of the line.
+            patience: Timeout [s].
 
         Returns:
-            False if the process ended, or ``patience`` seconds went by, without such a line.
+            Whether the line was printed before the process ended or the time was over.
 
         Raises:
-            Stopped: see `tactile_sim.signals`.
+            Stopped: See `tactile_sim.signals`.
         """
         end = time.monotonic() + patience
         while time.monotonic() < end:
@@ -119,7 +129,7 @@ class Child:
         return False
 
     def end(self) -> None:
-        """End it, by force where it does not end by itself."""
+        """Send SIGINT until the process ends, and kill it after `PATIENCE`."""
         end = time.monotonic() + PATIENCE
         while self.returncode is None and time.monotonic() < end:
             self._process.send_signal(signal.SIGINT)
@@ -130,7 +140,7 @@ class Child:
         self._process.wait()
 
     def wait(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the process has ended."""
         self._process.wait()
 
     def __enter__(self) -> Child:

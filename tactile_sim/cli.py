@@ -1,4 +1,4 @@
-"""The command ``tactile_sim``: its subcommands, and how each way of ending becomes an exit code."""
+"""Entry point of the command ``tactile_sim``: parses arguments and returns exit codes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
 YAML file.
 
-  tactile_sim demo touch_cube          watch a cube feel the table
-  tactile_sim view hand                see it in the browser, without ROS; a bag plays back there too
-  tactile_sim info infant              what a scene holds: bodies, taxels, joints, sensors
-  tactile_sim run my_robot.yaml        the ROS 2 node
+  tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
+  tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)
+  tactile_sim info infant              list bodies, taxels, joints and sensors of a scene
+  tactile_sim run my_robot.yaml        run the ROS 2 node
 """
 
 
@@ -35,24 +35,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand.
 
     Args:
-        argv: the arguments without the program's name; those of the process by default.
+        argv: Arguments without the program's name; those of the process by default.
 
     Returns:
-        The exit code: 0 success, 2 bad input or an output that fails, 128 plus the number of a signal that
-        ended it; or what the subcommand returns.
+        The exit code: 0 for success, 2 for invalid input or unwritable output, 128 plus the signal number
+            after a signal, or the subcommand's own code.
 
     Raises:
-        SystemExit: from argparse, with 0 after ``--help`` and 2 after bad usage.
+        SystemExit: By argparse, with 0 after ``--help`` and 2 after invalid arguments.
     """
     if argv is None:
         prepare()
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # Ctrl-C ends the process at once: an exception is swallowed or turned into another one by libraries
-        # that are being imported. A command that has something to clean up makes a StopRequest for it.
+        # Let Ctrl-C end the process immediately, because libraries may swallow or replace a
+        # KeyboardInterrupt during import. Commands that must clean up use a StopRequest.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        if sys.stdout is None:  # what is opened next would get its number, and what is printed by a library
-            raise CommandError("the standard output is closed; to be without it: > /dev/null")
+        if sys.stdout is None:  # the next file opened would get its descriptor and receive printed text
+            raise CommandError("standard output is closed; redirect it to /dev/null to discard it")
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
             code = _run(sys.argv[1:] if argv is None else argv)
@@ -69,18 +69,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if not _output_fails():
             raise
-        # Nothing more may be flushed there.
+        # Prevent the interpreter from flushing the broken output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader went away, as `| head` does
+        if isinstance(error, BrokenPipeError):  # the reader has exited, as `| head` does
             return 0
-        reason = f"cannot write to the standard output: {error.strerror}"
-        with suppress(OSError):  # a terminal that is closed takes no errors either
+        reason = f"cannot write to standard output: {error.strerror}"
+        with suppress(OSError):  # standard error may be closed, too
             print(f"tactile_sim: error: {reason}", file=sys.stderr)
         return 2
 
 
 def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and do what they say. Only the module that is asked for is imported."""
+    """Parse the arguments and run the subcommand. Only its module is imported."""
     arguments, ros_arguments = split_ros_arguments(argv)
     names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
     if os.environ.get("MUJOCO_GL"):
@@ -91,22 +91,22 @@ def _run(argv: Sequence[str]) -> int:
         parser.print_help()
         return 0
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        parser.error(f"there is no command {arguments[0]!r}{suggest(arguments[0], COMMANDS)}")
+        parser.error(f"unknown command {arguments[0]!r}{suggest(arguments[0], COMMANDS)}")
     args = parser.parse_args(arguments)
     if ros_arguments:
         if not hasattr(args, "ros_args"):
-            parser.error(f"--ros-args: {args.command} is not a ROS node and takes none")
+            parser.error(f"--ros-args: not supported by {args.command}, which is not a ROS node")
         args.ros_args = ros_arguments
     return int(modules[args.command].main(args))
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a library's warning as one line, without the source line that it comes from."""
+    """Print a library's warning in one line, without its source line."""
     print(f"tactile_sim: warning: {readable(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _output_fails() -> bool:
-    """Whether it is the standard output that cannot be written."""
+    """Return whether writing to standard output fails."""
     try:
         print(flush=True)
     except OSError:
@@ -117,7 +117,7 @@ def _output_fails() -> bool:
 def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="tactile_sim",
-        description="Simulated tactile skins for any MuJoCo model, in ROS 2 and without it.",
+        description="Simulated tactile skins for any MuJoCo model, with or without ROS 2.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

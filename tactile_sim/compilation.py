@@ -1,7 +1,7 @@
-"""Compile numeric kernels with Numba: one decorator for all of them.
+"""Compile numeric kernels with Numba, with one decorator for all of them.
 
-Their machine code is kept on disk (`kernel_cache`). Numba's own cache is not used: it does not see changes of
-what a kernel calls, and a damaged file or a full disk makes it raise.
+Compiled code is stored on disk (`kernel_cache`). Numba's own cache is not used, because it does not detect
+changes in called functions, and raises errors for damaged files and full disks.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from tactile_sim import signals
 from tactile_sim.kernel_cache import KernelCache
 
 INTERVAL = 5.0
-"""Time between two lines of progress where there is no terminal [s]."""
+"""Interval between progress messages without a terminal [s]."""
 
 
 def kernel(function: Callable | str | None = None, **options: Any) -> Any:
-    """Compile a function to machine code, when it is first called or, given a signature, at once.
+    """Compile a function to machine code: on its first call, or immediately if a signature is given.
 
     Use it as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
 
     Args:
-        function: the function, or the one signature to compile it for, in Numba's notation.
-        options: those of `numba.njit`, except ``cache``.
+        function: The function, or its only signature in Numba's notation.
+        options: Options of `numba.njit`, except ``cache``.
 
     Returns:
-        The function as a Numba dispatcher, which other kernels may call.
+        A Numba dispatcher, which other kernels can call.
     """
     if not callable(function):
         return lambda decorated: _compiled(decorated, function, options)
@@ -51,11 +51,11 @@ def _compiled(function: Callable, signature: str | None, options: dict[str, Any]
 
 
 def _warn(text: str) -> None:
-    report(text)  # as it is set by then
+    report(text)  # looked up at call time, because the node replaces it
 
 
 def _write(text: str) -> None:
-    with suppress(OSError, AttributeError):  # the terminal has gone, or the standard error is closed
+    with suppress(OSError, AttributeError):  # the terminal or standard error is closed
         sys.stderr.write(text)
         sys.stderr.flush()
 
@@ -65,11 +65,11 @@ def _print(text: str) -> None:
 
 
 report: Callable[[str], None] = _print
-"""Called with lines for the user. By default they go to the standard error; the node logs them."""
+"""Called with lines for the user. By default they are printed on standard error; the node logs them."""
 
 
 class _Progress(numba_event.Listener):
-    """Reports that kernels are being compiled: often on a terminal, now and then in a log."""
+    """Reports the compilation of kernels: continuously in a terminal, at intervals in a log."""
 
     def __init__(self) -> None:
         self._count = self._depth = 0
@@ -97,7 +97,7 @@ class _Progress(numba_event.Listener):
             return
         self._depth -= 1
         if not self._depth and _on_terminal():
-            _write("\r\x1b[K")  # whatever is printed next has the line for itself
+            _write("\r\x1b[K")  # clear the line for other output
 
 
 def _is_ours(event: numba_event.Event) -> bool:
@@ -109,7 +109,7 @@ def _on_terminal() -> bool:
 
 
 class _Uninterrupted(numba_event.Listener):
-    """Keeps exceptions of signal handlers out of the compiler, whose callbacks do not survive them."""
+    """Defers exceptions of signal handlers, which would crash callbacks of the compiler."""
 
     def __init__(self) -> None:
         self._signals = ExitStack()

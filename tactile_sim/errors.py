@@ -1,4 +1,4 @@
-"""All errors a user can meet. One base, so that ``except TactileSimError`` catches them all."""
+"""All errors for users. ``except TactileSimError`` catches all of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 LONGEST_VALUE = 200
-"""Longest name or value that a message repeats [characters]."""
+"""Maximum length of a name or value in a message [characters]."""
 LONGEST_MESSAGE = 1000
-"""Longest message [characters]."""
+"""Maximum length of a message [characters]."""
 MOST_ERRORS = 20
-"""Largest number of errors of a configuration that are listed."""
+"""Maximum number of listed errors of a configuration."""
 _LONG_VALUES = re.compile(
     rf"'[^']{{{LONGEST_VALUE - 1},}}'|\"[^\"]{{{LONGEST_VALUE - 1},}}\"|\S{{{LONGEST_VALUE + 1},}}"
 )
@@ -39,8 +39,8 @@ def _cut(text: str, longest: int) -> str:
 class TactileSimError(Exception):
     """Base of all errors of this package.
 
-    The text names the thing, the place and the remedy, in one line. See `readable` for what it repeats of
-    names and values.
+    The text is one line with the key or file, the invalid value and the remedy. Names and values are
+    shortened, see `readable`.
     """
 
     def __str__(self) -> str:
@@ -48,11 +48,11 @@ class TactileSimError(Exception):
 
 
 class ConfigError(TactileSimError):
-    """The configuration cannot be used."""
+    """The configuration is invalid."""
 
 
 class ConfigErrors(ConfigError):
-    """Several things that are wrong with a configuration, one a line."""
+    """Several errors of one configuration, one per line."""
 
     def __init__(self, errors: Sequence[ConfigError]) -> None:
         super().__init__()
@@ -65,11 +65,11 @@ class ConfigErrors(ConfigError):
 
 
 class SceneError(TactileSimError):
-    """The scene cannot be loaded, or lacks a thing it was asked for."""
+    """The scene cannot be loaded, or lacks a requested element."""
 
 
 class EngineError(TactileSimError):
-    """The physics engine refused or broke."""
+    """The physics engine rejected its input or failed."""
 
 
 class PhysicsError(EngineError):
@@ -85,9 +85,15 @@ class BagError(TactileSimError):
 
 
 def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
-    """Return the end of an error about an unknown name: the nearest valid name, or a list of them.
+    """Return the end of an error about an unknown name: the nearest valid name, or a list of names.
 
-    Examples are ``"; did you mean 'cube'?"`` and ``"; there are: a, b, c"``.
+    Args:
+        name: The unknown name.
+        valid: Valid names.
+        limit: Maximum number of listed names.
+
+    Returns:
+        A text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
     """
     names = sorted(valid)
     near = difflib.get_close_matches(str(name), names, n=1) if len(str(name)) <= LONGEST_VALUE else []
@@ -95,13 +101,17 @@ def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
         return f"; did you mean {near[0]!r}?"
     if not names:
         return "; there are none"
-    more = f", ... ({len(names)} in all)" if len(names) > limit else ""
+    more = f", ... ({len(names)} in total)" if len(names) > limit else ""
     return f"; there are: {', '.join(names[:limit])}{more}"
 
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Puts the place in front of errors from inside: they know the thing, but not who asked for it."""
+    """Prepend the location to SceneErrors and EngineErrors from the block.
+
+    Args:
+        where: The file and key.
+    """
     try:
         yield
     except (EngineError, SceneError) as error:

@@ -1,4 +1,4 @@
-"""Files that a user names. Only regular files of limited size are opened: a device or a FIFO never ends."""
+"""Open files named by users. Only regular files of limited size are read: devices and FIFOs never end."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 MB = 1 << 20
 MOST_TEXT = 64 * MB
-"""Largest scene (MJCF, URDF) [bytes]."""
+"""Maximum size of a scene (MJCF, URDF) [bytes]."""
 MOST_ASSET = 512 * MB
-"""Largest mesh or image [bytes]."""
+"""Maximum size of a mesh or image [bytes]."""
 
 
 def check_file(path: Path, most: int) -> None:
-    """Check that a library can open the file.
+    """Check that a file can be opened by a library.
 
     Args:
         path: The file.
-        most: Largest size [bytes].
+        most: Maximum size [bytes].
 
     Raises:
-        OSError: It does not exist, is not a regular file or is too large. ``strerror`` says which.
+        OSError: It does not exist, is not a regular file or is too large; the reason is in ``strerror``.
     """
     try:
         status = os.stat(path)

@@ -1,4 +1,4 @@
-"""Poses and quaternions. MuJoCo and the core write quaternions wxyz, ROS xyzw: here is the one crossing."""
+"""Conversions of poses and quaternions. MuJoCo and the core use wxyz, ROS uses xyzw."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tactile_sim.compilation import kernel
 
 
 def to_xyzw(quaternions: np.ndarray) -> np.ndarray:
-    """(..., 4) wxyz → xyzw."""
+    """Convert quaternions (..., 4) from wxyz to xyzw."""
     return np.roll(quaternions, -1, axis=-1)
 
 
 def to_wxyz(quaternions: np.ndarray) -> np.ndarray:
-    """(..., 4) xyzw → wxyz."""
+    """Convert quaternions (..., 4) from xyzw to wxyz."""
     return np.roll(quaternions, 1, axis=-1)
 
 
@@ -25,11 +25,17 @@ def relative_poses(
     child: np.ndarray,
     parent: np.ndarray,
 ) -> np.ndarray:
-    """Poses of bodies in their parents' frames.
+    """Return the poses of bodies in the frames of their parents.
 
-    positions (nbody, 3) [m], quaternions (nbody, 4) wxyz and rotations (nbody, 3, 3) of all bodies in the
-    world; child (n,) body ids; parent (nbody,) ids of all bodies' parents. Returns (n, 7): position [m] and
-    quaternion xyzw.
+    Args:
+        positions: Positions (nbody, 3) of all bodies in the world [m].
+        quaternions: Orientations (nbody, 4) of all bodies in the world, wxyz.
+        rotations: The same as rotation matrices (nbody, 3, 3).
+        child: Ids (n,) of the bodies.
+        parent: Ids (nbody,) of the parents of all bodies.
+
+    Returns:
+        Positions [m] and quaternions xyzw (n, 7).
     """
     poses = np.empty((len(child), 7))
     for n in range(len(child)):
@@ -38,7 +44,7 @@ def relative_poses(
             poses[n, i] = 0.0
             for j in range(3):
                 poses[n, i] += rotations[p, j, i] * (positions[c, j] - positions[p, j])
-        # The parent's rotation back, after the child's.
+        # Conjugate of the parent's rotation times the child's.
         aw, ax, ay, az = quaternions[p, 0], -quaternions[p, 1], -quaternions[p, 2], -quaternions[p, 3]
         bw, bx, by, bz = quaternions[c, 0], quaternions[c, 1], quaternions[c, 2], quaternions[c, 3]
         poses[n, 3] = aw * bx + ax * bw + ay * bz - az * by

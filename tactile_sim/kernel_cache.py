@@ -1,8 +1,8 @@
-"""Machine code of kernels on disk: one file for a kernel and the types of its arguments.
+"""Cache of compiled kernels on disk, with one file per kernel and argument types.
 
-A file holds the fingerprint of what it was compiled from and a checksum. One that is stale, damaged or
-unreadable counts as missing, and the next compilation writes over it; nothing is ever deleted. Where no
-folder can be written, each process compiles its kernels again.
+A file has a fingerprint of everything it was compiled from, and a checksum. Outdated, damaged and unreadable
+files are ignored and replaced by the next compilation; nothing is deleted. If no folder is writable, each
+process compiles its kernels again.
 """
 
 from __future__ import annotations
@@ -34,44 +34,44 @@ _HEADER = struct.Struct("<32s32sQ")
 
 
 class KernelCache(NullCache):
-    """What a Numba dispatcher loads compiled code from and saves it to."""
+    """Loads and saves the compiled code of a Numba dispatcher.
+
+    Args:
+        dispatcher: The kernel.
+        warn: Called with one line if compiled code cannot be saved.
+    """
 
     writable = True
-    """Whether saving may work: a folder that is full or read-only is tried once in a process."""
+    """Whether saving may succeed; False in the whole process after the first failure."""
 
     def __init__(self, dispatcher: Dispatcher, warn: Callable[[str], None]):
-        """
-        Args:
-            dispatcher: the kernel.
-            warn: called with one line where compiled code cannot be kept.
-        """
         self._dispatcher = dispatcher
         self._warn = warn
 
     @property
     def cache_path(self) -> str:
-        """The folder that is tried first."""
+        """Preferred folder."""
         return str(next(folders(), ""))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Return the code for a signature, None where it has to be compiled."""
+        """Return the code for a signature, or None if it must be compiled."""
         target_context.refresh()
         name, stamp = self._name(sig, target_context.codegen()), fingerprint(self._dispatcher)
         for folder in folders():
             if (code := _read(folder / name, stamp)) is not None:
                 try:
                     return CompileResult._rebuild(target_context, *pickle.loads(code))
-                except Exception:  # written by a library of another version, for example
+                except Exception:  # for example, written by another version of a library
                     continue
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for a signature."""
+        """Save the code for a signature."""
         if not KernelCache.writable or data.library.has_dynamic_globals:
             return
         code = dumps(data._reduce())
         name, stamp = self._name(sig, data.codegen), fingerprint(self._dispatcher)
-        reason = "there is no folder for it: HOME is not set"
+        reason = "HOME is not set"
         for folder in folders():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -81,12 +81,12 @@ class KernelCache(NullCache):
                 reason = f"{folder}: {error.strerror}"
         KernelCache.writable = False
         self._warn(
-            f"cannot keep compiled kernels ({reason}): each start compiles them again;"
-            " to choose another folder, set NUMBA_CACHE_DIR"
+            f"cannot save compiled kernels ({reason}): each start compiles them again;"
+            " set NUMBA_CACHE_DIR to choose another folder"
         )
 
     def _name(self, sig: Any, codegen: Any) -> str:
-        """The file of a kernel for these types of arguments, this processor and this Python."""
+        """Return the file name for these argument types, this processor and this Python version."""
         function = self._dispatcher.py_func
         arguments, _ = normalize_signature(sig)
         made_for = repr(([_layout(argument) for argument in arguments], codegen.magic_tuple()))
@@ -96,7 +96,7 @@ class KernelCache(NullCache):
 
 
 def _layout(argument: Any) -> Any:
-    """A type of an argument in words; Numba's own leave out what the fields of a named tuple are called."""
+    """Return a description of an argument's type that includes the field names of named tuples."""
     if isinstance(argument, types.BaseTuple):
         parts = argument.types  # type: ignore[attr-defined]
         return argument.name, getattr(argument, "fields", ()), [_layout(part) for part in parts]
@@ -117,7 +117,7 @@ def folders() -> Iterator[Path]:
 
 
 def _read(path: Path, stamp: bytes) -> bytes | None:
-    """Return the code in a file, None where it is missing, damaged or was compiled from something else."""
+    """Return the code in a file, or None if it is missing, damaged or outdated."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -130,7 +130,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file, in place: whoever reads it too early finds a damaged file, no more."""
+    """Write code to a file in place; processes that read it meanwhile see a damaged file."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)
@@ -141,10 +141,13 @@ def _write(path: Path, stamp: bytes, code: bytes) -> None:
 
 @cache
 def fingerprint(dispatcher: Dispatcher) -> bytes:
-    """Return a digest of all that a kernel is compiled from: code and constants, also of kernels it calls.
+    """Return a digest of all code and constants of a kernel and of the kernels it calls.
+
+    Args:
+        dispatcher: The kernel.
 
     Raises:
-        TypeError: the kernel refers to something whose changes would go unseen.
+        TypeError: The kernel uses an object whose changes cannot be detected.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
     for kernel in sorted(_reachable(dispatcher), key=_identity):
@@ -153,7 +156,7 @@ def fingerprint(dispatcher: Dispatcher) -> bytes:
 
 
 def _reachable(dispatcher: Dispatcher) -> set[Dispatcher]:
-    """The kernel and all that it calls, directly or not."""
+    """Return the kernel and all kernels that it calls, directly or indirectly."""
     found: set[Dispatcher] = set()
     todo = [dispatcher]
     while todo:
@@ -178,7 +181,7 @@ def _identity(kernel: Dispatcher) -> tuple[str, str]:
 
 
 def _code(code: CodeType, doc: str | None) -> list[Any]:
-    """What a function does, without where it is written and what its docstring says."""
+    """Return what defines a function's behaviour, without its location and docstring."""
     parts = [code.co_code, code.co_exceptiontable, code.co_flags, code.co_argcount, code.co_kwonlyargcount]
     parts += [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
     for constant in code.co_consts:
@@ -192,7 +195,7 @@ def _code(code: CodeType, doc: str | None) -> list[Any]:
 
 
 def _referenced(function: Any) -> list[tuple[str, Any]]:
-    """Names outside a function that it uses, and their values."""
+    """Return the global and enclosing names that a function uses, with their values."""
     names: list[str] = []
     codes = [function.__code__]
     while codes:
@@ -206,7 +209,7 @@ def _referenced(function: Any) -> list[tuple[str, Any]]:
 
 
 def _value(value: Any, kernel: Dispatcher) -> Any:
-    """A constant of a kernel in words that are the same in each process."""
+    """Return a description of a constant that is the same in each process."""
     if isinstance(value, Dispatcher):
         return _identity(value)
     if isinstance(value, np.ndarray):
@@ -222,6 +225,6 @@ def _value(value: Any, kernel: Dispatcher) -> Any:
     if isinstance(value, ModuleType) and not value.__name__.startswith("tactile_sim"):
         return value.__name__
     if isinstance(value, (type, FunctionType, BuiltinFunctionType, np.ufunc)):
-        return value.__name__  # a library's, or an attribute has the same name: ours cannot be compiled
+        return value.__name__  # functions of libraries only: our own must be kernels
     name = ".".join(_identity(kernel))
     raise TypeError(f"{name}: a kernel cannot use {value!r}; import a constant or a kernel instead")

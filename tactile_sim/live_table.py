@@ -1,4 +1,4 @@
-"""The live table of the demo: what it shows of a running simulation, and the keys it takes. Knows no ROS."""
+"""The live table of the demo: its state, its layout and the keyboard input. Independent of ROS."""
 
 from __future__ import annotations
 
@@ -17,41 +17,51 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-WINDOW = 2.0  # s of wall time over which rates are taken
-PEAK_WINDOW = 1.0  # s of wall time that a peak stays visible: an impact is over in milliseconds
-STDIN = 0  # its file descriptor
-BAR_WIDTH = 24  # columns
-PLAIN_BAR_WIDTH = 20  # columns
+WINDOW = 2.0
+"""Period over which rates are averaged [s of wall time]."""
+PEAK_WINDOW = 1.0
+"""Time that a peak stays visible [s of wall time]; impacts last only milliseconds."""
+STDIN = 0
+"""File descriptor of standard input."""
+BAR_WIDTH = 24
+"""Width of a bar [columns]."""
+PLAIN_BAR_WIDTH = 20
 PLAIN_ROWS = 20
 HEADINGS = ("net [N]", "taxels [N]", "1 s peak [N]")
 
 
 @dataclass
 class State:
-    """What was heard of the simulation so far. Times are wall seconds of one monotonic clock."""
+    """The latest messages from the simulation. Times are wall time of one monotonic clock [s]."""
 
     bodies: Sequence[str] = ()
-    net: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) magnitude of the net force [N]
-    sums: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (bodies,) of the taxels' magnitudes [N]
+    net: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """Magnitude of the net force on each body (bodies,) [N]."""
+    sums: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """Sum of the magnitudes of each body's taxel forces (bodies,) [N]."""
     contacts: int | None = None
-    time: float | None = None  # simulation time [s]
+    """Number of contacts; None before the first message."""
+    time: float | None = None
+    """Simulation time [s]; None before the first message."""
     paused: bool = False
     frames: int = 0
-    complaint: str = ""  # what the diagnostics are not happy with
+    """Number of skin messages received."""
+    complaint: str = ""
+    """Warnings and errors of the diagnostics."""
     _peaks: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 
     def hear_frame(
         self, now: float, bodies: Sequence[str], counts: np.ndarray, data: np.ndarray, channels: int
     ) -> None:
-        """Take one message of the whole skin.
+        """Add a message with the readings of all bodies.
 
         Args:
-            now: wall time [s].
-            bodies: names of the B bodies.
-            counts: (B,) taxels per body.
-            data: (sum of counts * channels,) forces [N], body after body, taxel-major.
-            channels: numbers per taxel.
+            now: Wall time [s].
+            bodies: Names of the B bodies.
+            counts: Taxels per body (B,).
+            data: Forces (sum of counts * channels,) [N], body after body, taxel-major.
+            channels: Numbers per taxel.
         """
         self.bodies = bodies
         self.net, self.sums = forces(counts, data, channels)
@@ -61,30 +71,34 @@ class State:
             self._peaks.popleft()
 
     def tick(self, now: float) -> None:
-        """Note the counts at this wall time [s]; the rates are differences between ticks."""
+        """Record the current counts; rates are differences between ticks.
+
+        Args:
+            now: Wall time [s].
+        """
         self._history.append((now, self.time or 0.0, self.frames))
         while self._history[0][0] < now - WINDOW:
             self._history.popleft()
 
     @property
     def heard(self) -> bool:
-        """Whether the simulation has been heard at all."""
+        """True if any message has been received."""
         return bool(self.frames) or self.time is not None or self.contacts is not None
 
     @property
     def peaks(self) -> np.ndarray:
-        """(bodies,) largest sum of the last second [N]."""
+        """Largest sum of taxel forces in the last second (bodies,) [N]."""
         recent = [sums for _, sums in self._peaks if len(sums) == len(self.bodies)]
         return np.max(recent, axis=0) if recent else self.sums
 
     @property
     def real_time_factor(self) -> float:
-        """Simulation time per wall time over the last ticks."""
+        """Simulation time per wall time, averaged over `WINDOW`."""
         return self._rate(1)
 
     @property
     def frame_rate(self) -> float:
-        """Skin messages per second of wall time over the last ticks."""
+        """Skin messages per second of wall time, averaged over `WINDOW`."""
         return self._rate(2)
 
     def _rate(self, column: int) -> float:
@@ -95,16 +109,16 @@ class State:
 
 
 def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
-    """How strongly each of B bodies is touched.
+    """Return the net force and the total of the taxel forces of each body.
 
     Args:
-        counts: (B,) taxels per body.
-        data: (sum of counts * channels,) taxel forces [N], body after body, taxel-major.
-        channels: numbers per taxel.
+        counts: Taxels per body (B,).
+        data: Taxel forces (sum of counts * channels,) [N], body after body, taxel-major.
+        channels: Numbers per taxel.
 
     Returns:
-        (B,) magnitude of the net force [N], where a push and what withstands it cancel, and (B,) sum of the
-        taxels' magnitudes [N], where they do not.
+        Magnitude of the net force (B,) [N], in which opposing forces cancel, and sum of the taxels'
+        magnitudes (B,) [N], in which they do not.
     """
     vectors = np.asarray(data, dtype=np.float64).reshape(-1, channels)
     columns = np.column_stack((vectors, np.linalg.norm(vectors, axis=1)))
@@ -116,20 +130,30 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
 
 @dataclass
 class View:
-    """How a state is shown: bars of one scale, weights of free bodies, and where else to look, once known."""
+    """Layout of the table."""
 
     title: str
-    weights: Mapping[str, float]  # [N] of the bodies that are free and stand alone
-    scale: float  # [N], the length of a full bar
+    weights: Mapping[str, float]
+    """Weights of the single free bodies by name [N]."""
+    scale: float
+    """Force of a full bar [N]."""
     hints: Sequence[str] = ()
-    starting: str = "starting the node ..."  # until something is heard
+    """Lines below the table."""
+    starting: str = "starting the node ..."
+    """Status before the first message."""
 
     def table(self, state: State, height: int, footer: str = "") -> RenderableType:
-        """The live table, at most ``height`` lines high."""
+        """Return the table for a terminal.
+
+        Args:
+            state: The data to show.
+            height: Maximum number of lines.
+            footer: Last line.
+        """
         head = [Text(self.title, "bold"), Text(self._status(state))]
         if state.complaint:
             head.append(Text(state.complaint, "yellow"))
-        hints = self.hints if state.heard else ()  # before, there is nothing to see
+        hints = self.hints if state.heard else ()
         room = max(1, height - len(head) - len(hints) - bool(footer) - 6)
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("body")
@@ -153,7 +177,7 @@ class View:
         return Group(*parts)
 
     def plain(self, state: State) -> str:
-        """The same as text for a pipe: the bodies that feel something, or the first if none does."""
+        """Return the table as plain text, with the loaded bodies, or the first body if none is loaded."""
         lines = [self._status(state)]
         if state.complaint:
             lines.append(f"  {state.complaint}")
@@ -171,11 +195,14 @@ class View:
         return "\n".join(lines)
 
     def _numbers(self, state: State, i: int) -> list[str]:
-        """What stands under the headings."""
+        """Return the cells below `HEADINGS`."""
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
     def _order(self, state: State) -> list[int]:
-        """Bodies by falling peak, so that rows do not jump about with every message."""
+        """Return the indices of the bodies by decreasing peak.
+
+        Peaks change more slowly than forces, which keeps rows from moving at every message.
+        """
         return sorted(range(len(state.bodies)), key=lambda i: (-round(float(state.peaks[i]), 1), i))
 
     def _weight(self, name: str) -> str:
@@ -193,14 +220,14 @@ class View:
 
 
 class Keys:
-    """Single key presses of the terminal, without Enter and without echo, inside a ``with`` block."""
+    """Context manager that reads single key presses from the terminal, without Enter and without echo."""
 
     @staticmethod
     def ours() -> bool:
-        """Whether the terminal's keys come to this process: a job in the background would be stopped."""
+        """Return whether this process can read the terminal's keys; a background job would be stopped."""
         try:
             return os.tcgetpgrp(STDIN) == os.getpgrp()
-        except OSError:  # no terminal
+        except OSError:  # not a terminal
             return False
 
     def __enter__(self) -> Keys:
@@ -214,6 +241,6 @@ class Keys:
         termios.tcsetattr(STDIN, termios.TCSADRAIN, self._saved)
 
     def read(self) -> str:
-        """The key pressed since the last call; empty where there was none."""
+        """Return the key pressed since the last call, or an empty string."""
         ready, _, _ = select.select([STDIN], [], [], 0.0)
         return os.read(STDIN, 1).decode(errors="replace") if ready else ""

@@ -1,4 +1,4 @@
-"""Names of a model's things, also of those that have none, and the topic tokens made of them."""
+"""Names of the elements of a model, including unnamed ones, and topic names derived from them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Names:
         self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, keyframes)
 
     def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
-        """Names by id, the scene's or made; a name of the scene wins in look-ups."""
+        """Return names by id, the scene's or generated ones; look-ups prefer the scene's."""
         given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
         self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
         self._ids[word] |= {name: i for i, name in enumerate(given) if name}
@@ -78,6 +78,9 @@ class Names:
 
 
 def topic_token(name: str) -> str:
-    """The name as one token of a ROS topic: ``_`` for what ROS does not allow, and before a leading digit."""
+    """Return a name as one token of a ROS topic.
+
+    Characters that ROS does not allow become ``_``. A leading digit gets the prefix ``_``.
+    """
     token = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return token if token and not token[0].isdigit() else "_" + token

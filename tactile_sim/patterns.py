@@ -1,4 +1,4 @@
-"""Tables by name or shell pattern, matched against what the scene has."""
+"""Match tables of names or shell patterns with the elements of a scene."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ def match(
     kind: str,
     candidates: Sequence[str] | None = None,
 ) -> dict[str, str]:
-    """Which entry of a table speaks for which thing: the thing's name -> the entry's.
+    """Return the table entry that applies to each element, by the element's name.
 
-    An exact name wins over patterns; of two patterns, the one with more characters that stand for themselves.
+    Exact names have precedence over patterns; of two patterns, the one with more literal characters has
+    precedence.
 
     Args:
-        table: entries by name or shell pattern (``finger_*``), case-sensitive.
-        names: all things there are.
-        where: how errors call the table: file and key.
-        kind: what the things are: ``body``, ``joint``.
-        candidates: the things that patterns may mean; all of them by default.
+        table: Entries by name or shell pattern (``finger_*``), case-sensitive.
+        names: Names of all elements.
+        where: File and key of the table, for errors.
+        kind: Kind of the elements, such as ``body`` or ``joint``.
+        candidates: Elements that patterns can match; all by default.
 
     Raises:
-        ConfigError: an entry speaks for nothing, or two equally narrow patterns differ about a thing.
+        ConfigError: An entry matches nothing, or two patterns with equal precedence have different values for
+            an element.
     """
     candidates = names if candidates is None else candidates
     chosen: dict[str, str] = {}
@@ -60,7 +62,7 @@ def _is_pattern(entry: str) -> bool:
 
 
 def _literals(pattern: str) -> int:
-    """How many characters of a shell pattern stand for themselves."""
+    """Return the number of literal characters in a shell pattern."""
     literals, in_set = 0, False
     for character in pattern:
         in_set = character == "[" or (in_set and character != "]")

@@ -1,4 +1,4 @@
-"""A bar on long work, drawn on the terminal alone: what is piped or logged stays as it is."""
+"""Progress bars, which are drawn only in a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function to be told how much of how much is done; the bar goes when the block ends."""
+    """Show a progress bar on standard error during the block.
+
+    Args:
+        what: Label of the bar.
+
+    Yields:
+        A function to call with the amount done and the total.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

@@ -57,7 +57,7 @@ def _load(name: str) -> Any:
     module, _, attribute = reference.partition(":")
     try:
         plugin = getattr(importlib.import_module(module), attribute)()
-    except Exception as error:  # whatever the module of another package raises
+    except Exception as error:  # modules of other packages can raise anything
         raise EngineError(
             f"engine {name!r}: cannot load {reference!r}: {type(error).__name__}:"
             f" {' '.join(str(error).split())}; repair or remove the package that registers it"

@@ -1,7 +1,7 @@
-"""What one value of the configuration may be.
+"""Checks of single values of the configuration.
 
-A check takes what the user wrote and returns the value, or raises a ValueError whose text says what is
-needed, what is there instead and what to do.
+A check takes the value from the user and returns the converted value, or raises a ValueError with the
+requirement, the value and the remedy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tactile_sim.errors import suggest
 
 
 def shown(value: Any) -> str:
-    """A value as the user wrote it, with its type, for an error."""
+    """Return a value as the user wrote it, with its type, for an error."""
     kinds: list[tuple[type, str]] = [
         (bool, "a boolean"),
         (numbers.Integral, "an integer"),
@@ -197,8 +197,11 @@ class Integers:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words. ``later``: words that are reserved for a coming version. ``table``: where
-    ``tactile_sim.skin`` keeps functions by name, to which users add their own."""
+    """One of several words.
+
+    ``later`` has words that are reserved for a future version. ``table`` is the table in ``tactile_sim.skin``
+    with functions by name, to which users can add their own.
+    """
 
     words: tuple[str, ...]
     later: tuple[str, ...] = ()
@@ -220,7 +223,7 @@ class Choice:
         return f"one of {', '.join(self._known())}"
 
     def _known(self) -> tuple[str, ...]:
-        # Whoever has added something has imported the skin; for the others that would be half a second.
+        # Functions can only have been added if the skin is imported; importing it here takes half a second.
         skin = sys.modules.get("tactile_sim.skin")
         return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 

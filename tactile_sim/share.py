@@ -1,8 +1,8 @@
-"""Where the package's own files lie: shipped scenes, configs, the RViz display.
+"""Find the package's own files: shipped scenes, configurations, the RViz display.
 
-One finder for all ways to be installed. The source tree comes first where the running code is in it, so that
-an edited scene acts at once; then the installation that the code belongs to (``colcon``, ``pip``, a system
-package); then every prefix of ``AMENT_PREFIX_PATH``.
+The source tree has priority if the running code is in it, so that edited scenes take effect immediately. It
+is followed by the installation of the code (``colcon``, ``pip``, a system package) and by the prefixes of
+``AMENT_PREFIX_PATH``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
 
 def folders() -> list[Path]:
-    """Folders that hold ``scenes/``, ``config/``, ..., the preferred one first."""
+    """Return the folders with ``scenes/``, ``config/``, ..., by priority."""
     here = Path(__file__).resolve().parent
     found = [here.parent] if (here.parent / "package.xml").is_file() else []
     found += [parent / "share" / PACKAGE for parent in here.parents]
@@ -28,14 +28,14 @@ def folders() -> list[Path]:
 
 
 def find(kind: str, name: str) -> Path:
-    """The shipped file ``name`` of a kind: ``find("scenes", "touch_cube")``.
+    """Return a shipped file: ``find("scenes", "touch_cube")``.
 
     Args:
-        kind: folder in the share, such as ``scenes``, ``config``, ``rviz``.
-        name: file name; for scenes and configs the extension may be left out.
+        kind: Folder in the share, such as ``scenes``, ``config``, ``rviz``.
+        name: File name; the extension of scenes and configurations is optional.
 
     Raises:
-        ConfigError, SceneError, TactileSimError: nothing of that name is shipped; names the nearest.
+        ConfigError, SceneError, TactileSimError: No such file is shipped; the error has the nearest name.
     """
     path = lookup(kind, name)
     if path is None:
@@ -47,7 +47,12 @@ def find(kind: str, name: str) -> Path:
 
 
 def lookup(kind: str, name: str) -> Path | None:
-    """Like :func:`find`, but ``None`` where nothing of that name is shipped."""
+    """Return a shipped file as :func:`find` does, or None if there is none.
+
+    Args:
+        kind: Folder in the share.
+        name: File name.
+    """
     parts = Path(name).parts
     if not parts or Path(name).is_absolute() or ".." in parts:
         return None
@@ -60,7 +65,7 @@ def lookup(kind: str, name: str) -> Path | None:
 
 
 def names(kind: str) -> list[str]:
-    """Names of the shipped files of a kind, without the extension where it may be left out."""
+    """Return the names of the shipped files of a kind, without optional extensions."""
     extensions = _EXTENSIONS.get(kind, ())
     files = (path for folder in folders() for path in (folder / kind).glob("*") if path.is_file())
     if extensions:
@@ -69,12 +74,12 @@ def names(kind: str) -> list[str]:
 
 
 def package_folder(package: str) -> Path | None:
-    """The share folder of any ROS package, for ``package://`` addresses; ``None`` where it is not found."""
+    """Return the share folder of a ROS package, for ``package://`` addresses, or None."""
     return next((folder for folder in _package_candidates(package) if package and folder.is_dir()), None)
 
 
 def similar_file(path: Path) -> str:
-    """The end of an error about a missing file: one of nearly that name, or that its folder is missing."""
+    """Return the end of an error about a missing file: a similar name, or that its folder is missing."""
     if not os.path.isdir(path.parent):
         return f": there is no folder {path.parent}"
     try:
@@ -85,7 +90,7 @@ def similar_file(path: Path) -> str:
 
 
 def expand_home(path: str | Path) -> Path:
-    """The path with a leading ``~`` replaced; as it is where that stands for no home."""
+    """Return the path with a leading ``~`` expanded, or unchanged if there is no such home."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

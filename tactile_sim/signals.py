@@ -1,8 +1,8 @@
-"""End on SIGINT, SIGTERM or SIGHUP without an exception in the middle of somebody else's code.
+"""Handle SIGINT, SIGTERM and SIGHUP without exceptions in the middle of other code.
 
-A signal handler runs between any two bytecodes of the main thread. An exception that it raises there may
-cross a callback of the compiler, which then crashes, an import, which turns it into another error, or a
-finalizer, which drops it. The handlers of a `StopRequest` never raise.
+A signal handler runs between any two bytecodes of the main thread. An exception raised there may pass through
+a callback of the compiler, which then crashes, an import, which replaces it by another error, or a finalizer,
+which drops it. The handlers of a `StopRequest` never raise.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from queue import Empty, SimpleQueue
 from types import FrameType, TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that ask a process to end: Ctrl-C, `kill`, and a terminal that is closed."""
+"""Signals that request a process to end: Ctrl-C, `kill`, and a closed terminal."""
 
 _current: StopRequest | None = None
 
 
 class Stopped(BaseException):
-    """A signal asked the process to end. Not an Exception, so that no error handling swallows it."""
+    """A signal requested the process to end. Not an Exception, so that no error handling catches it."""
 
     def __init__(self, number: int):
         super().__init__(signal.Signals(number).name)
@@ -30,11 +30,11 @@ class Stopped(BaseException):
 
 
 class StopRequest:
-    """Note the signals that ask the process to end, while the `with` block runs.
+    """Context manager that records signals that request the process to end.
 
-    Start-up calls `check`, which raises once a signal has come, at points where an exception is harmless.
-    After that, `call` names what ends the work. Use it in the main thread, and hold in it whatever has to be
-    cleaned up; where there is nothing to clean up, a process may die of the signal instead.
+    During start-up, call `check` at points where an exception is harmless; it raises after a signal.
+    Afterwards, `call` sets the function that ends the work. Use it in the main thread around everything that
+    needs clean-up. Without clean-up, the default action of the signals is sufficient.
     """
 
     def __init__(self) -> None:
@@ -72,30 +72,37 @@ class StopRequest:
 
     @property
     def requested(self) -> bool:
-        """Whether a signal has come."""
+        """Whether a signal has arrived."""
         return self._number is not None
 
     def check(self) -> None:
-        """Raise Stopped if a signal has come and nobody has said what to do then (see `call`)."""
+        """Raise Stopped if a signal has arrived and `call` has not set an action."""
         if self._number is not None and self._action is None:
             raise Stopped(self._number)
 
     def call(self, action: Callable[[], object]) -> None:
-        """Have a signal call ``action`` from now on; `check` no longer raises.
+        """Set a function to call on each signal; `check` no longer raises.
 
         Args:
-            action: runs in the signal handler, so it must not wait for a lock. Called for each signal.
+            action: Runs in the signal handler, so it must not wait for a lock.
 
         Raises:
-            Stopped: a signal has come before.
+            Stopped: A signal has arrived before.
         """
         self.check()
         self._action = action
-        if self._number is not None:  # it came between these two lines
+        if self._number is not None:  # a signal arrived since the check
             action()
 
     def wait(self, timeout: float) -> bool:
-        """Wait for a signal, at most ``timeout`` seconds; return whether one has come."""
+        """Wait for a signal.
+
+        Args:
+            timeout: Maximum time [s].
+
+        Returns:
+            Whether a signal has arrived.
+        """
         if not self.requested:
             try:
                 self._arrived.get(timeout=timeout)
@@ -105,14 +112,14 @@ class StopRequest:
 
 
 def in_main_thread() -> bool:
-    """Whether the caller is the thread in which Python runs signal handlers."""
+    """Return whether this is the main thread, in which Python runs signal handlers."""
     return threading.current_thread() is threading.main_thread()
 
 
 def check() -> None:
-    """Raise Stopped if a signal has asked this process to end during its start-up.
+    """Raise Stopped if a signal has requested this process to end during its start-up.
 
-    Does nothing outside a `StopRequest` and in threads other than the main one.
+    Does nothing outside of a `StopRequest` and in other threads than the main one.
     """
     if _current is not None and in_main_thread():
         _current.check()
@@ -120,12 +127,12 @@ def check() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Call the handlers of signals that come within the block after it, in the main thread.
+    """Delay the handlers of signals until the end of the block, in the main thread.
 
-    For code that an exception of a handler would break, such as Python's own KeyboardInterrupt.
+    Use this for code that exceptions of a handler would break, such as KeyboardInterrupt.
     """
     if _current is not None or not in_main_thread():
-        yield  # no handler that runs within raises
+        yield  # no handler raises
         return
     came: list[tuple[int, FrameType | None]] = []
     handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
@@ -142,9 +149,9 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Let a signal end the block as an error would, so that its clean-up runs.
+    """Let a signal end the block like an error, so that its clean-up runs.
 
-    For work in files alone. Signals that the process ignores or handles already are left alone.
+    Use this only for work on files. Signals that the process ignores or handles are not changed.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ NO_MOTRIX = pytest.mark.skipif(
     find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
 )
 
-# A shell's background job has SIGINT ignored and hands that down; the programs under test must hear it.
+# A background job of a shell ignores SIGINT, which child processes inherit; the tested programs must get it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def without_progress() -> Callable[[str], str]:
-    """Removes from a standard error what the first start reports of its compilation."""
+    """Return a function that removes the progress of compiling kernels from standard error."""
     return lambda text: "".join(line for line in text.splitlines(True) if "compiling kernels" not in line)
 
 
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
 def engine_name(request) -> str:
-    """Each engine in turn."""
+    """Return each engine in turn."""
     return request.param
 
 
 @pytest.fixture(scope="session")
 def mimo() -> Callable[[str], ModuleType]:
-    """Imports a module of MIMo, from the checkout that TACTILE_SIM_MIMO names and with what it needs."""
+    """Return a function that imports a module of MIMo from the checkout TACTILE_SIM_MIMO."""
     checkout = os.environ.get("TACTILE_SIM_MIMO")
     if not checkout:
         pytest.skip("TACTILE_SIM_MIMO names no checkout of MIMo to compare with")
     sys.path.append(checkout)
     try:
-        import_module("mimoEnv")  # first: its packages import each other in a circle
+        import_module("mimoEnv")  # must be first, because MIMo's packages import each other
     except ImportError as error:
         pytest.skip(f"MIMo cannot be imported from {checkout}: {error}")
     return import_module
@@ -49,7 +49,7 @@ def mimo() -> Callable[[str], ModuleType]:
 
 @pytest.fixture
 def third_party(tmp_path) -> dict[str, str]:
-    """Environment of a process in which the package of test/third_party is installed, with entry points."""
+    """Return an environment in which the package of test/third_party is installed, with entry points."""
     source = Path(__file__).with_name("third_party") / "press_engine.py"
     (tmp_path / source.name).write_text(source.read_text())
     info = tmp_path / "press_engine-1.0.dist-info"

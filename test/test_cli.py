@@ -1,4 +1,4 @@
-"""The command line: what it prints, and the exit code of every way to end. No ROS."""
+"""Test the output and exit codes of the command line, without ROS."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.errors import raises
 
 from tactile_sim import CommandError
 from tactile_sim.cli import main
@@ -20,7 +21,7 @@ WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli imp
 
 
 def command_without_ros(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process that cannot import rclpy."""
+    """Run the command in a process that cannot import rclpy."""
     return subprocess.run(
         [sys.executable, "-c", WITHOUT_ROS, *arguments], capture_output=True, text=True, timeout=120
     )
@@ -35,13 +36,13 @@ def test_help_lists_every_command(capsys):
         assert f"\n    {command} " in listed
 
 
-def test_the_command_alone_prints_help(capsys):
+def test_no_arguments_print_help(capsys):
     assert main([]) == 0
     out, err = capsys.readouterr()
     assert "usage: tactile_sim" in out and not err
 
 
-def test_an_unknown_command_is_answered_with_the_nearest(capsys):
+def test_unknown_command_suggests_the_nearest(capsys):
     with pytest.raises(SystemExit) as end:
         main(["chek", "touch_cube"])
     assert end.value.code == 2
@@ -49,7 +50,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(command, capsys):
+def test_each_command_has_help(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
     assert end.value.code == 0
@@ -67,17 +68,17 @@ def test_each_command_explains_itself(command, capsys):
     ],
     ids=" ".join,
 )
-def test_bad_usage_ends_with_2(arguments, capsys):
+def test_invalid_arguments_exit_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
     assert "error:" in capsys.readouterr().err
 
 
-def test_info_without_ros_shows_bodies_and_their_taxels(without_progress):
+def test_info_without_ros_lists_bodies_and_taxels(without_progress):
     done = command_without_ros("info", "touch_cube")
     assert (done.returncode, without_progress(done.stderr)) == (0, "")
-    assert "mass           1.24 kg" in done.stdout  # a cube of 1 kg and four balls of 60 g
+    assert "1.24 kg" in done.stdout  # a cube of 1 kg and four balls of 60 g
     skin = done.stdout.split("skin\n")[1].split("bodies\n")[0]
     cube = next(line.split() for line in skin.splitlines() if line.startswith("cube"))
     taxels, spacing, area = int(cube[1]), cube[2], float(cube[3])
@@ -88,7 +89,7 @@ def test_info_without_ros_shows_bodies_and_their_taxels(without_progress):
         assert name in done.stdout
 
 
-def test_info_shows_every_skin_of_the_infant(capsys):
+def test_info_lists_all_bodies_of_the_infant(capsys):
     assert main(["info", "infant"]) == 0
     skin = capsys.readouterr().out.split("skin\n")[1].split("bodies\n")[0]
     rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
@@ -97,10 +98,10 @@ def test_info_shows_every_skin_of_the_infant(capsys):
 
 
 @pytest.mark.parametrize("config", ["touch_cube", "infant"])
-def test_check_says_in_one_line_that_a_shipped_configuration_is_fine(config, capsys, without_progress):
+def test_check_prints_one_line_for_a_valid_configuration(config, capsys, without_progress):
     assert main(["check", config]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith(f"{config}: fine. ")
+    assert out.startswith(f"{config}: ")
     assert (out.count("\n"), without_progress(err)) == (1, "")
 
 
@@ -139,7 +140,7 @@ def test_check_names_the_key_and_the_nearest_name(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["info", "check", "demo"])
-def test_a_configuration_that_is_not_there_is_one_line_and_2(command):
+def test_missing_configuration_gives_one_error_line(command):
     done = command_without_ros(command, "no_such_scene")
     assert done.returncode == 2
     assert done.stderr.startswith("tactile_sim: error: ")
@@ -148,7 +149,7 @@ def test_a_configuration_that_is_not_there_is_one_line_and_2(command):
 
 
 @pytest.mark.parametrize("command", ["run", "demo"])
-def test_what_needs_ros_says_how_to_get_it(command):
+def test_commands_that_need_ros_name_the_setup_command(command):
     done = command_without_ros(command, "touch_cube")
     assert done.returncode == 2
     assert done.stderr.startswith("tactile_sim: error: ")
@@ -157,12 +158,12 @@ def test_what_needs_ros_says_how_to_get_it(command):
     assert done.stderr.count("\n") == 1
 
 
-def test_an_unknown_benchmark_is_refused_with_the_ones_there_are(capsys):
+def test_unknown_benchmark_is_rejected(capsys):
     assert main(["bench", "no_such_benchmark"]) == 2
     assert "no_such_benchmark" in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error(without_progress):
+def test_closed_pipe_is_not_an_error(without_progress):
     reading, writing = os.pipe()
     os.close(reading)
     done = command("check", "touch_cube", stdout=writing)
@@ -171,28 +172,32 @@ def test_a_reader_that_goes_away_is_no_error(without_progress):
 
 
 def command(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
+    """Run the command in a new process."""
     program = [sys.executable, "-m", "tactile_sim", *arguments]
     return subprocess.run(program, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT, **options)
 
 
 @pytest.mark.parametrize("config", ["touch_cube", "infant"])  # less and more than a buffer
-def test_a_full_disk_is_one_line_and_2(config, without_progress):
+def test_output_to_a_full_disk_gives_one_error_line(config, without_progress):
     with open("/dev/full", "w") as full:
         done = command("info", config, stdout=full)
     assert done.returncode == 2
     [line] = without_progress(done.stderr).splitlines()
-    assert line == "tactile_sim: error: cannot write to the standard output: No space left on device"
+    assert line.startswith("tactile_sim: error: ") and line.endswith(os.strerror(28))
 
 
-def test_a_closed_output_is_one_line_and_2():
+def test_closed_output_gives_one_error_line():
     done = command("info", "touch_cube", preexec_fn=lambda: os.close(1))
     assert done.returncode == 2
-    assert done.stderr == "tactile_sim: error: the standard output is closed; to be without it: > /dev/null\n"
+    [line] = done.stderr.splitlines()
+    assert line.startswith("tactile_sim: error: ") and "/dev/null" in line
 
 
-def test_ctrl_c_while_a_command_is_still_imported_shows_no_traceback(tmp_path):
-    """``import mujoco`` makes an ImportError of it; here a module in its place that Ctrl-C is pressed in."""
+def test_ctrl_c_during_imports_shows_no_traceback(tmp_path):
+    """MuJoCo's import turns a KeyboardInterrupt into an ImportError.
+
+    A module that does the same replaces it here.
+    """
     (tmp_path / "mujoco.py").write_text(
         "import os, signal\n"
         "try: os.kill(os.getpid(), signal.SIGINT)\n"
@@ -203,13 +208,13 @@ def test_ctrl_c_while_a_command_is_still_imported_shows_no_traceback(tmp_path):
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
-def test_a_command_imports_no_other():
+def test_a_command_does_not_import_others():
     program = "import sys; from tactile_sim.cli import main; main(['bag', 'info', 'none']);"
     program += "sys.exit('mujoco' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120).returncode == 0
 
 
-def test_info_tells_the_topic_of_a_body_whose_name_is_none(tmp_path, capsys):
+def test_info_lists_the_topic_of_a_body_with_an_invalid_topic_name(tmp_path, capsys):
     body = '<body name="left.palm"><geom type="box" size=".1 .1 .1"/></body>'
     (tmp_path / "palm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     config = tmp_path / "palm.yaml"
@@ -217,27 +222,25 @@ def test_info_tells_the_topic_of_a_body_whose_name_is_none(tmp_path, capsys):
     assert main(["info", str(config)]) == 0
     assert "left.palm (tactile/left_palm)" in capsys.readouterr().out
     assert main(["check", str(config)]) == 0
-    assert ": fine. 1 body, 1 with skin, " in capsys.readouterr().out
+    assert "1 body, 1 with skin, " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("domain", ["300", "-1", "abc"])
-def test_what_is_no_ros_domain_is_refused(domain, monkeypatch):
+def test_invalid_ros_domain_is_rejected(domain, monkeypatch):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
     monkeypatch.setenv("ROS_DOMAIN_ID", domain)
-    with pytest.raises(
-        CommandError, match=f"ROS_DOMAIN_ID is '{domain}'; it has to be an integer from 0 to 232"
-    ):
+    with raises(CommandError, "ROS_DOMAIN_ID", f"'{domain}'", "232"):
         require_ros("tactile_sim record")
 
 
-def test_a_recorder_that_ros_refuses_is_one_line_and_2_and_leaves_no_bag(tmp_path):
+def test_recorder_that_ros_rejects_leaves_no_bag(tmp_path):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
     store = {"ROS_SECURITY_KEYSTORE": str(tmp_path / "nowhere")}
     done = command(
         "record", str(tmp_path / "b"), stdout=subprocess.DEVNULL, env=os.environ | ENFORCED | store
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("tactile_sim: error: ROS does not start: ")
+    assert done.stderr.startswith("tactile_sim: error: ")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "b").exists()
 
@@ -246,24 +249,24 @@ def test_a_recorder_that_ros_refuses_is_one_line_and_2_and_leaves_no_bag(tmp_pat
     ("environment", "name"),
     [({"HOME": ""}, "HOME"), (ENFORCED, "ROS_SECURITY_KEYSTORE"), (ENFORCED | {"HOME": ""}, "HOME")],
 )
-def test_an_environment_in_which_ros_cannot_start_is_told_by_name(monkeypatch, environment, name):
+def test_invalid_environment_variable_for_ros_is_named(monkeypatch, environment, name):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
     for variable in ("ROS_HOME", "ROS_LOG_DIR", "ROS_SECURITY_KEYSTORE"):
         monkeypatch.delenv(variable, raising=False)
     require_ros("tactile_sim run")
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
-    with pytest.raises(CommandError, match=name):
+    with raises(CommandError, name):
         require_ros("tactile_sim run")
 
 
-def test_ros_arguments_end_at_two_dashes():
+def test_ros_arguments_end_at_double_dash():
     arguments = ["run", "a", "--ros-args", "-r", "__ns:=/left", "--", "--duration", "3"]
     assert split_ros_arguments(arguments) == (["run", "a", "--duration", "3"], ["-r", "__ns:=/left"])
     assert split_ros_arguments(["run", "a", "--ros-args", "-p", "b:=c"]) == (["run", "a"], ["-p", "b:=c"])
 
 
-def test_a_library_for_drawing_that_mujoco_cannot_load_is_told_in_a_line():
+def test_graphics_library_that_mujoco_cannot_load_gives_one_error_line():
     done = subprocess.run(
         [sys.executable, "-m", "tactile_sim", "check", "touch_cube"],
         env=os.environ | {"MUJOCO_GL": "no_such_library"},
@@ -273,4 +276,4 @@ def test_a_library_for_drawing_that_mujoco_cannot_load_is_told_in_a_line():
     )
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
-    assert "MuJoCo does not start with MUJOCO_GL=no_such_library" in line and "unset it" in line
+    assert "MUJOCO_GL=no_such_library" in line

@@ -1,4 +1,4 @@
-"""Configurations and scenes that no user writes on purpose: one short line and exit code 2, at once."""
+"""Hostile configurations and scenes give one short error line and exit code 2, quickly."""
 
 import os
 import re
@@ -30,15 +30,15 @@ def parameters(*lines, scales="{cube: 0.02}", scene="scene.xml"):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a valid scene, in which the commands run."""
+    """Create a folder with a valid scene and run the commands in it."""
     (tmp_path / "scene.xml").write_text(SCENE.format(assets="", bodies=""))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def refused(folder, capfd):
-    """Returns the one line with which `check` refuses my.yaml."""
+def rejected(folder, capfd):
+    """Return a function that returns the only error line of `check` for my.yaml."""
 
     def check(text=None):
         if text is not None:
@@ -79,27 +79,27 @@ CONFIGURATIONS = {
 
 
 @pytest.mark.parametrize(("text", "thing"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
-def test_a_hostile_configuration_is_one_short_line(refused, text, thing):
-    assert thing in refused(text)
+def test_hostile_configuration_gives_one_short_line(rejected, text, thing):
+    assert thing in rejected(text)
 
 
-def test_bodies_that_match_a_pattern_but_do_not_collide_are_told_apart(refused):
-    line = refused(parameters(scales='{"gh*": 0.02}'))
+def test_pattern_that_matches_bodies_without_colliding_geoms(rejected):
+    line = rejected(parameters(scales='{"gh*": 0.02}'))
     assert "collides" in line and "no body matches" not in line
 
 
-def test_a_value_is_repeated_up_to_a_limit(refused):
-    line = refused(parameters(scales=f"{{{KEY}: 0.02}}"))
+def test_long_values_are_shortened_in_errors(rejected):
+    line = rejected(parameters(scales=f"{{{KEY}: 0.02}}"))
     assert max(map(len, re.findall("x+", line))) <= LONGEST_VALUE
 
 
-def test_a_mesh_without_a_hull_is_one_line(folder, refused):
-    """MuJoCo's qhull prints a page about it."""
+def test_mesh_without_a_hull_gives_one_line(folder, rejected):
+    """MuJoCo's qhull prints a page of text about it."""
     (folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1e300 0 0\nf 1 2 3\nf 1 3 4\n")
     mesh = '<mesh name="flat" file="flat.obj"/>'
     geom = '<geom type="mesh" mesh="flat"/>'
     (folder / "scene.xml").write_text(SCENE.format(assets=mesh, bodies=geom))
-    assert "flat" in refused(parameters())
+    assert "flat" in rejected(parameters())
 
 
 SPECIAL = ("fifo", "device", "sparse", "folder")
@@ -119,9 +119,9 @@ def make_special(path, kind):
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-def test_a_configuration_that_is_no_regular_file_is_refused(folder, refused, kind):
+def test_configuration_must_be_a_regular_file(folder, rejected, kind):
     make_special(folder / "my.yaml", kind)
-    assert "my.yaml" in refused()
+    assert "my.yaml" in rejected()
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -136,24 +136,24 @@ def test_a_configuration_that_is_no_regular_file_is_refused(folder, refused, kin
     ],
     ids=["mesh", "texture", "include", "include in an include", "model"],
 )
-def test_a_scene_that_names_no_regular_file_is_refused(folder, refused, kind, assets, bodies):
+def test_assets_of_a_scene_must_be_regular_files(folder, rejected, kind, assets, bodies):
     make_special(folder / "thing.stl", kind)
     (folder / "part.xml").write_text('<mujoco><include file="thing.stl"/></mujoco>')
     (folder / "scene.xml").write_text(SCENE.format(assets=assets, bodies=bodies))
-    assert "thing.stl" in refused(parameters())
+    assert "thing.stl" in rejected(parameters())
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-def test_a_scene_that_is_no_regular_file_is_refused(folder, refused, kind):
+def test_scene_must_be_a_regular_file(folder, rejected, kind):
     make_special(folder / "scene.xml", kind)
-    assert "scene.xml" in refused(parameters())
+    assert "scene.xml" in rejected(parameters())
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<?", "<!DOCTYPE", "<a", "<include ", "<", "<a>", "< "])
-def test_repeated_openings_cost_linear_time(folder, refused, piece):
+def test_repeated_opening_tags_are_parsed_in_linear_time(folder, rejected, piece):
     for text in (piece * 100_000, f"<mujoco>{piece * 100_000}"):
         (folder / "scene.xml").write_text(text)
-        assert "scene.xml" in refused(parameters())
+        assert "scene.xml" in rejected(parameters())
 
 
 MULTIPLIED = {
@@ -166,29 +166,29 @@ MULTIPLIED = {
 
 
 @pytest.mark.parametrize(("assets", "bodies"), MULTIPLIED.values(), ids=MULTIPLIED)
-def test_a_number_that_asks_for_hours_of_work_is_refused(folder, refused, assets, bodies):
+def test_numbers_that_would_take_hours_are_rejected(folder, rejected, assets, bodies):
     part = '<mujoco><asset><hfield name="h" nrow="2000000000" ncol="9" size="1 1 1 1"/></asset></mujoco>'
     (folder / "part.xml").write_text(part)
     (folder / "scene.xml").write_text(SCENE.format(assets=assets, bodies=bodies))
-    assert ".xml: <" in refused(parameters())
+    assert ".xml: <" in rejected(parameters())
 
 
-def test_a_file_name_that_is_too_long_is_refused(folder, refused):
+def test_too_long_file_name_is_rejected(folder, rejected):
     bodies = f'<include file="{"y" * 10_000}.xml"/>'
     (folder / "scene.xml").write_text(SCENE.format(assets="", bodies=bodies))
-    assert "scene.xml" in refused(parameters())
+    assert "scene.xml" in rejected(parameters())
     model = f'<model name="m" file="{"- " * 30_000}.xml"/>'
     (folder / "scene.xml").write_text(SCENE.format(assets=model, bodies=""))
-    assert "scene.xml" in refused(parameters())
+    assert "scene.xml" in rejected(parameters())
 
 
-def test_files_that_include_each_other_twice_cost_linear_time(folder, refused):
+def test_files_included_twice_are_read_in_linear_time(folder, rejected):
     for number in range(40):
         include = f'<include file="part{number + 1}.xml"/>'
         (folder / f"part{number}.xml").write_text(f"<mujoco>{include}{include}</mujoco>")
     (folder / "part40.xml").write_text("<mujoco/>")
     (folder / "scene.xml").write_text(SCENE.format(assets="", bodies='<include file="part0.xml"/>'))
-    assert ".xml" in refused(parameters())
+    assert ".xml" in rejected(parameters())
 
 
 def command(*arguments, **environment):
@@ -203,14 +203,14 @@ def command(*arguments, **environment):
 
 
 @pytest.mark.parametrize("arguments", [("run", "touch_cube"), ("plot", "nowhere")])
-def test_an_invalid_graphics_library_is_one_line_in_each_command(arguments):
+def test_invalid_graphics_library_gives_one_line_in_each_command(arguments):
     done = command(*arguments, MUJOCO_GL="nope")
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert "MUJOCO_GL=nope" in line
 
 
-def test_warnings_of_libraries_are_one_line_without_source_text(folder):
+def test_library_warnings_are_one_line_without_source_text(folder):
     flex = '<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" mass="1" pos="0 -3 1"/>'
     (folder / "scene.xml").write_text(SCENE.format(assets="", bodies=flex))
     (folder / "my.yaml").write_text(parameters())
@@ -220,7 +220,7 @@ def test_warnings_of_libraries_are_one_line_without_source_text(folder):
     assert line.startswith("tactile_sim: warning: ") and "cloth" in line and ".py" not in line
 
 
-def test_arguments_are_repeated_up_to_a_limit():
+def test_long_arguments_are_shortened_in_errors():
     done = command("check", "touch_cube", "y" * 100_000)
     assert done.returncode == 2
     assert max(map(len, done.stderr.splitlines())) < 2 * LONGEST_MESSAGE

@@ -1,4 +1,4 @@
-"""Contacts as a structure of arrays, against MuJoCo's own functions one contact at a time."""
+"""Contacts as arrays equal MuJoCo's own functions for single contacts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pile(cone: str, condim: int) -> MujocoEngine:
 
 @pytest.mark.parametrize("condim", [1, 3, 4, 6])
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_wrenches_are_those_of_mujoco(cone, condim):
+def test_wrenches_equal_those_of_mujoco(cone, condim):
     engine = pile(cone, condim)
     contacts = engine.contacts()
     assert len(contacts) >= 5
@@ -48,13 +48,13 @@ def test_wrenches_are_those_of_mujoco(cone, condim):
     np.testing.assert_allclose(contacts.wrench_world[:, 3:], turned, atol=1e-12)
 
 
-def test_contact_forces_carry_the_weight_and_momentum_of_a_falling_pile():
+def test_contact_forces_match_weight_and_momentum_of_a_falling_pile():
     engine = pile("elliptic", 3)
     contacts, model, data = engine.contacts(), engine.model, engine.data
     on_bodies = np.zeros((model.nbody, 3))
     for side, sign in ((0, -1.0), (1, 1.0)):
         np.add.at(on_bodies, contacts.bodies[:, side], sign * contacts.wrench_world[:, :3])
-    # Newton: m a = F + m g, at each free body's centre of mass; the solver stops 1e-5 from there.
+    # Newton: m a = F + m g, at each free body's centre of mass, with the solver's tolerance of 1e-5.
     acceleration = data.qacc.reshape(-1, 6)[:, :3]
     mass = model.body_mass[1:, None]
     np.testing.assert_allclose(on_bodies[1:], mass * (acceleration - model.opt.gravity), atol=1e-4)
@@ -73,7 +73,7 @@ def test_relative_velocity_is_that_of_the_two_material_points():
         np.testing.assert_allclose(contacts.relative_velocity[c], velocity, atol=1e-12)
 
 
-def test_contacts_of_a_skin_are_told_with_a_lone_skin_second():
+def test_single_skin_is_the_second_body_of_its_contacts():
     engine = pile("elliptic", 6)
     contacts = engine.contacts()
     sensing = np.zeros(engine.model.nbody + 1, bool)
@@ -97,7 +97,7 @@ def test_contacts_of_a_skin_are_told_with_a_lone_skin_second():
         np.testing.assert_allclose(along_frame, told.wrench_world[:, part], atol=1e-12)
 
 
-def test_reading_leaves_the_engine_as_it_was():
+def test_reading_contacts_does_not_change_the_engine():
     engine = pile("elliptic", 3)
     before = engine.data.contact.frame.copy()
     first, second = engine.contacts(), engine.contacts()

@@ -1,4 +1,4 @@
-"""Pages that are made from the software say what the software says."""
+"""Generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
 
-def test_the_page_of_keys_is_what_its_script_makes():
+def test_page_of_keys_is_up_to_date():
     made = runpy.run_path(str(TOOLS / "configuration.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/configuration.py"
 
 
-def test_the_reference_of_messages_is_what_its_script_makes():
+def test_reference_of_messages_is_up_to_date():
     made = runpy.run_path(str(TOOLS / "messages.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/messages.py"

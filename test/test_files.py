@@ -1,4 +1,4 @@
-"""Files that users name, and what errors repeat of them."""
+"""Test access to files named by users, and the text of errors."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from tactile_sim.files import check_file, read_file
 
 @pytest.fixture
 def special(tmp_path):
-    """Files of all kinds that are not a regular file of at most 100 bytes, and what opening one raises."""
+    """Return files that are not regular files of at most 100 bytes, with the error of opening them."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()
@@ -64,7 +64,7 @@ def test_errors_are_short_printable_lines(text):
     assert len(line) <= LONGEST_MESSAGE
 
 
-def test_a_long_value_keeps_its_ends_and_the_text_around_it():
+def test_long_value_is_cut_in_the_middle():
     value = "b" + "e" * 10_000 + "d"
     line = readable(f"cube: must be short, got '{value}'; shorten it")
     assert line.startswith("cube: must be short, got 'be")
@@ -72,5 +72,5 @@ def test_a_long_value_keeps_its_ends_and_the_text_around_it():
     assert len(line) <= LONGEST_VALUE + len("cube: must be short, got ; shorten it")
 
 
-def test_a_short_message_is_unchanged():
+def test_short_message_is_unchanged():
     assert readable("skin.scales.café: must be > 0 m, got 0") == "skin.scales.café: must be > 0 m, got 0"

@@ -1,4 +1,4 @@
-"""Poses and quaternions."""
+"""Test conversions of poses and quaternions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ def random_quaternions(n: int, seed: int = 0) -> np.ndarray:
     return to_wxyz(Rotation.random(n, random_state=seed).as_quat())
 
 
-def test_the_orders_of_quaternions_are_each_others_inverse():
+def test_conversions_of_quaternion_order_are_inverse():
     np.testing.assert_array_equal(to_xyzw([1.0, 2, 3, 4]), [2, 3, 4, 1])
     np.testing.assert_array_equal(
         to_wxyz(to_xyzw(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4)
     )
 
 
-def test_relative_poses_lead_from_the_parent_to_the_child():
+def test_relative_poses_map_the_parent_to_the_child():
     rng = np.random.default_rng(0)
     quaternions, positions = random_quaternions(6), rng.normal(size=(6, 3))
     rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()

@@ -1,4 +1,4 @@
-"""The fuzzer notices each kind of failure, and a short run of it finds none."""
+"""The fuzzer detects each kind of failure, and a short run finds none."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def outcome(monkeypatch, tmp_path):
-    """Runs a function as a case; returns the fault found."""
+    """Return a function that runs a command as a case and returns the fault found."""
     monkeypatch.syspath_prepend(ROOT / "tools")
     from fuzzing import runner
 
@@ -49,7 +49,7 @@ def spin(_):
         (lambda _: time.sleep(60), "hang"),
     ],
 )
-def test_each_kind_of_failure_is_noticed(outcome, command, fault):
+def test_each_kind_of_failure_is_detected(outcome, command, fault):
     assert outcome(command) == fault
 
 

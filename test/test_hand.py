@@ -1,4 +1,4 @@
-"""The hand holds its globe, turns it, and feels what it does."""
+"""The hand holds its globe, turns it, and measures the contact forces."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tactile_sim.simulation import Simulation
 HINGE = int(mujoco.mjtJoint.mjJNT_HINGE)
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 WEIGHT = 0.08 * 9.81
-"""Of the globe [N]."""
+"""Weight of the globe [N]."""
 RADIUS = 0.028
-"""Of the globe [m]."""
+"""Radius of the globe [m]."""
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Goes on as the node does, built-in motion included."""
+    """Advance as the node does, including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 
 
 def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """Position (3,) [m] and rotation (3, 3) of the globe in the palm's frame."""
+    """Return position (3,) [m] and rotation (3, 3) of the globe in the palm's frame."""
     engine, names = simulation.engine, simulation.names
     palm, held = names.body_id("palm"), names.body_id("globe")
     to_palm = engine.body_rotations[palm].T
@@ -33,13 +33,13 @@ def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tip_forces(simulation: Simulation) -> dict[str, np.ndarray]:
-    """What the contact sensor of each fingertip tells: the force on it (3,), world [N]."""
+    """Return the force (3,) on each fingertip's contact sensor in the world [N]."""
     engine = simulation.engine
     return {finger: engine.get_contact_sensor(f"{finger}_tip").wrench[0, 0, :3] for finger in FINGERS}
 
 
 def on_globe(simulation: Simulation) -> dict[str, np.ndarray]:
-    """The contact force (3,) of each body that touches the globe on it, world [N], from the raw contacts."""
+    """Return the contact force (3,) of each body on the globe in the world [N], from the contacts."""
     contacts, names = simulation.observe().contacts, simulation.names
     held = names.body_id("globe")
     forces: dict[str, np.ndarray] = {}
@@ -52,20 +52,20 @@ def on_globe(simulation: Simulation) -> dict[str, np.ndarray]:
 
 
 def turn(before: np.ndarray, after: np.ndarray) -> float:
-    """Angle [deg] about the palm's normal that leads from one rotation (3, 3) to the other."""
+    """Return the angle between two rotations (3, 3) about the palm's normal [deg]."""
     step = after @ before.T
     return np.degrees(np.arctan2(step[1, 0] - step[0, 1], step[0, 0] + step[1, 1]))
 
 
 @pytest.fixture
 def hand() -> Simulation:
-    """At the start: open, the globe in it."""
+    """Return the hand at the start: open, with the globe in it."""
     return Simulation(config.load("hand"))
 
 
 @pytest.fixture
 def grasping(hand) -> Simulation:
-    """At rest with all fingertips on the globe."""
+    """Return the hand at rest with all fingertips on the globe."""
     hold(hand, "grasp", 1000)
     return hand
 
@@ -77,7 +77,7 @@ def hold(hand: Simulation, keyframe: str, steps: int) -> None:
     hand.step(steps)
 
 
-def test_it_holds_the_globe_over_many_rounds_and_never_squeezes_hard(hand):
+def test_hand_holds_the_globe_without_large_forces(hand):
     seat, _ = globe(hand)
     peak = dict.fromkeys(FINGERS, 0.0)
     for _ in range(round(6 * hand.settings.motion.period / 0.01)):
@@ -90,7 +90,7 @@ def test_it_holds_the_globe_over_many_rounds_and_never_squeezes_hard(hand):
         assert 0.1 < peak[finger] < 3.0, finger
 
 
-def test_small_pushes_do_not_take_the_globe_from_it(hand):
+def test_hand_holds_the_globe_when_pushed(hand):
     seat, _ = globe(hand)
     force = hand.engine.data.xfrc_applied[hand.names.body_id("globe")]
     random = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_small_pushes_do_not_take_the_globe_from_it(hand):
         assert np.linalg.norm(globe(hand)[0] - seat) < 0.5 * RADIUS
 
 
-def test_thrown_balls_do_not_take_the_globe_from_it(hand):
+def test_hand_holds_the_globe_when_hit_by_balls(hand):
     seat, _ = globe(hand)
     balls = [hand.names.body_id(name) for name in ("ball_1", "ball_2")]
     table = hand.names.body_id("table")
@@ -122,7 +122,7 @@ def test_thrown_balls_do_not_take_the_globe_from_it(hand):
     assert np.linalg.norm(globe(hand)[0] - seat) < 0.1 * RADIUS
 
 
-def test_it_turns_the_globe_to_and_fro_by_more_than_35_degrees(hand):
+def test_hand_turns_the_globe_by_more_than_35_degrees(hand):
     motion = hand.settings.motion
     interval = motion.period / len(motion.keyframes)
     for _ in range(2):
@@ -138,20 +138,20 @@ def test_it_turns_the_globe_to_and_fro_by_more_than_35_degrees(hand):
                 assert turns[k] > 35
 
 
-def test_what_touches_the_globe_bears_its_weight(grasping):
+def test_contact_forces_on_the_globe_sum_to_its_weight(grasping):
     forces = on_globe(grasping)
     assert {"palm", *(f"{finger}_tip" for finger in FINGERS)} == set(forces)
     assert sum(forces.values()) == pytest.approx([0, 0, WEIGHT], abs=0.02 * WEIGHT)
 
 
-def test_without_the_fingers_the_palm_bears_it(hand):
+def test_palm_supports_the_globe_without_the_fingers(hand):
     hold(hand, "home", 500)
     forces = on_globe(hand)
     assert set(forces) == {"palm"}
     assert forces["palm"] == pytest.approx([0, 0, WEIGHT], abs=0.02 * WEIGHT)
 
 
-def test_each_fingertip_feels_the_same_by_its_sensor_its_skin_and_its_contacts(grasping):
+def test_sensor_skin_and_contacts_of_fingertips_agree(grasping):
     forces = on_globe(grasping)
     snapshot = grasping.observe()
     skin = grasping.skin
@@ -164,14 +164,14 @@ def test_each_fingertip_feels_the_same_by_its_sensor_its_skin_and_its_contacts(g
         assert (np.linalg.norm(taxels, axis=1) > 0).sum() > 3, "elastomer spreads it over several taxels"
 
 
-def test_the_fingers_that_tap_leave_the_globe(hand):
+def test_tapping_fingers_lift_off_the_globe(hand):
     lifted = {"tap_1": {"index", "ring"}, "tap_2": {"middle", "little"}}
     for keyframe, up in lifted.items():
         hold(hand, keyframe, 500)
         assert {finger for finger, force in tip_forces(hand).items() if not force.any()} == up
 
 
-def test_within_a_round_no_finger_runs_into_another_and_nothing_jerks(hand):
+def test_fingers_move_smoothly_without_colliding(hand):
     hand.reset("home")
     engine = hand.engine
     table = hand.names.body_id("table")
@@ -184,7 +184,7 @@ def test_within_a_round_no_finger_runs_into_another_and_nothing_jerks(hand):
         assert abs(engine.data.qvel).max() < 6.0
 
 
-def test_it_is_as_large_as_a_hand_and_each_of_its_20_joints_is_driven(hand):
+def test_hand_has_human_size_and_20_actuated_joints(hand):
     model, skin = hand.engine.model, hand.skin
     assert set(model.actuator_trnid[:, 0]) == set(np.flatnonzero(model.jnt_type == HINGE))
     assert model.nu == 20
@@ -200,7 +200,7 @@ def test_it_is_as_large_as_a_hand_and_each_of_its_20_joints_is_driven(hand):
         assert 0.06 < np.linalg.norm(tip) < 0.1
 
 
-def test_its_skin_is_finest_at_the_fingertips(hand):
+def test_skin_is_finest_at_the_fingertips(hand):
     names = hand.names.bodies
     spacing = {names[body.body_id]: body.spacing for body in hand.skin.bodies}
     tips = {spacing.pop(f"{finger}_tip") for finger in FINGERS}

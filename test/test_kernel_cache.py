@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: stale, damaged or impossible to write."""
+"""Test compiled kernels on disk: outdated, damaged, and not writable."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FIRST = {"offset": 100, "fields": "first: int\n    second: int", "addend": 0}
 
 
 class Package:
-    """Two modules with kernels, each run in a process of its own."""
+    """Two modules with kernels, each run in a new process."""
 
     def __init__(self, folder: Path):
         self.folder, self.cache = folder, folder / "cache"
@@ -64,9 +64,9 @@ class Package:
         os.utime(self.folder / "inner.py", (1, 1))
 
     def run(self, program: str = PROGRAM, cache: Path | None = None, **options) -> tuple[str, str]:
-        """What a program prints, to either stream."""
+        """Return the output of a program, from both streams."""
         own = {"PYTHONPATH": f"{self.folder}:{ROOT}", "NUMBA_CACHE_DIR": str(cache or self.cache)}
-        own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's own cache goes by time and size
+        own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's own cache compares only time and size
         options = {"stderr": subprocess.PIPE} | options
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -89,14 +89,14 @@ def package(tmp_path):
     return Package(tmp_path)
 
 
-def test_kernels_are_kept_until_what_they_are_made_from_changes(package):
+def test_kernels_are_reused_until_their_sources_change(package):
     _, said = package.run("import inner; inner.add(1)")
     assert "compiling" in said
     answer, said = package.run()
     assert answer == "101.0 10" and "compiling" in said  # although another kernel was there already
     kept = package.files
     assert package.run() == (answer, "")
-    # A kernel that others call, a constant of another module, and the order of fields.
+    # A kernel that is called by others, a constant of another module, and the order of fields.
     package.write(addend=1, offset=200, fields="second: int\n    first: int")
     assert package.run()[0] == "202.0 21"
     assert kept.keys() <= package.files.keys()
@@ -113,7 +113,7 @@ def test_damaged_files_are_replaced(package):
     assert package.files.keys() == sound.keys()
 
 
-def test_without_room_for_the_kernels_all_goes_on(package):
+def test_full_disk_does_not_stop_the_program(package):
     def fill_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
@@ -145,17 +145,17 @@ def test_progress_is_shown_on_a_terminal(package):
         ({}, [str(kernel_cache.PACKAGE)]),
     ],
 )
-def test_a_package_that_cannot_be_written_leaves_the_folder_of_the_user(variables, expected, monkeypatch):
+def test_read_only_package_uses_the_folder_of_the_user(variables, expected, monkeypatch):
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    if not variables:  # nor is the user in /etc/passwd
+    if not variables:  # the user is not in /etc/passwd, either
         monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     assert [str(folder.parent) for folder in kernel_cache.folders()] == expected
 
 
-def test_the_fingerprint_of_each_kernel_covers_all_that_it_uses():
+def test_each_kernel_has_a_fingerprint():
     sources = (path for path in kernel_cache.PACKAGE.rglob("*.py") if "import kernel\n" in path.read_text())
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources]
     kernels = set()
@@ -169,6 +169,6 @@ def test_the_fingerprint_of_each_kernel_covers_all_that_it_uses():
         kernel_cache.fingerprint(each)
 
 
-def test_the_package_alone_imports_no_compiler():
+def test_importing_the_package_does_not_import_numba():
     program = "import sys, tactile_sim; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0

@@ -1,4 +1,4 @@
-"""The demo's table: what it makes of messages, without ROS and without a terminal."""
+"""Test the state and the layout of the demo's table, without ROS and without a terminal."""
 
 import numpy as np
 import pytest
@@ -8,28 +8,28 @@ from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.live_table import State, View, forces
 
 
-def heard(now: float = 0.0, push: float = 3.0) -> State:
-    """Two bodies: a palm pressed from both sides with ``push`` [N], and a thumb that feels 4 N and 3 N."""
+def example_state(now: float = 0.0, push: float = 3.0) -> State:
+    """Return a state: a palm pressed from two sides with ``push`` [N], a thumb with 4 N and 3 N."""
     state = State(time=1.5, contacts=4)
     data = np.array([0, 0, push, 0, 0, -push, 4, 0, 0, 0, 3, 0, 0, 0, 0], np.float32)
     state.hear_frame(now, ["palm", "thumb"], np.array([2, 3], np.uint32), data, 3)
     return state
 
 
-def test_opposite_pushes_cancel_in_the_net_force_and_add_in_the_sum():
+def test_opposing_forces_cancel_in_net_force_and_add_in_sum():
     net, sums = forces(np.array([2, 1]), np.array([0, 0, 3.0, 0, 0, -3.0, 0, 4.0, 3.0]), 3)
     assert net == pytest.approx([0, 5])
     assert sums == pytest.approx([6, 5])
 
 
-def test_one_channel_is_summed_as_it_is():
+def test_scalar_readings_are_summed():
     net, sums = forces(np.array([3, 0, 1]), np.array([1.0, 2.0, 0.5, 7.0]), 1)
     assert net == pytest.approx([3.5, 0, 7])
     assert sums == pytest.approx([3.5, 0, 7])
 
 
-def test_a_peak_stays_for_a_second():
-    state = heard(now=0.0, push=50.0)
+def test_peak_stays_visible_for_one_second():
+    state = example_state(now=0.0, push=50.0)
     quiet = np.zeros(15, np.float32)
     state.hear_frame(0.9, state.bodies, np.array([2, 3]), quiet, 3)
     assert state.peaks == pytest.approx([100, 7])
@@ -37,7 +37,7 @@ def test_a_peak_stays_for_a_second():
     assert state.peaks == pytest.approx([0, 0])
 
 
-def test_rates_are_taken_over_the_last_two_seconds():
+def test_rates_are_averaged_over_two_seconds():
     state = State()
     for i in range(51):  # five seconds: ten ticks a second, time at half speed, three messages a tick
         state.time, state.frames = 0.05 * i, 3 * i
@@ -49,20 +49,20 @@ def test_rates_are_taken_over_the_last_two_seconds():
 @pytest.mark.parametrize(
     ("force", "scale"), [(9.81, 20), (1.0, 2), (4.0, 5), (4.5, 10), (80.0, 100), (0.0, 0.001)]
 )
-def test_a_full_bar_is_a_round_force_above_the_weight(force, scale):
+def test_full_bar_is_a_round_force_above_the_weight(force, scale):
     assert full_scale(force) == pytest.approx(scale)
 
 
 def test_plain_text_shows_numbers_weight_and_bar():
     view = View("hand", {"thumb": 2.5}, scale=14.0)
-    status, headings, thumb, palm = view.plain(heard()).splitlines()
+    status, headings, thumb, palm = view.plain(example_state()).splitlines()
     assert status.startswith("time 1.500 s ")
     assert "contacts 4" in status
     assert thumb.split() == ["thumb", "5.000", "7.000", "7.000", 10 * "#", "weight", "2.500", "N"]
     assert palm.split()[:4] == ["palm", "0.000", "6.000", "6.000"]
 
 
-def test_the_live_table_fits_the_height_it_is_given():
+def test_table_fits_the_height():
     state = State(time=0.0, complaint="too slow [for this]")
     state.hear_frame(0.0, [f"body{i}" for i in range(40)], np.ones(40, np.uint32), np.ones(40), 1)
     console = Console(width=80)

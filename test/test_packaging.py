@@ -1,4 +1,4 @@
-"""The package as pip installs it: core, command and shared files, without any ROS."""
+"""Test the package as installed by pip, without ROS: core, command and shared files."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def lines(path):
 
 
 def closure(requirements):
-    """Distributions that these requirements need, those they need themselves, and so on."""
+    """Return the distributions that these requirements need, directly or indirectly."""
     found, todo = {}, [Requirement(line) for line in requirements]
     while todo:
         requirement = todo.pop()
@@ -48,7 +48,10 @@ def closure(requirements):
 
 
 def top_level(dist):
-    """The files and folders of a distribution side by side; Debian's keep no list of all."""
+    """Return the top-level files and folders of a distribution.
+
+    Debian's packages have no list of all their files.
+    """
     if dist.files is None:
         return (dist.read_text("top_level.txt") or dist.name).split()
     return {file.parts[0] for file in dist.files} - {"..", "__pycache__"}
@@ -56,7 +59,7 @@ def top_level(dist):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A virtual environment with the installed package, what it requires, and nothing else: no ROS."""
+    """Return a virtual environment with only the installed package and its requirements, without ROS."""
     folder = tmp_path_factory.mktemp("pip")
     source, venv = folder / "source", folder / "venv"
     shutil.copytree(ROOT, source, ignore=LEFT_OUT)
@@ -77,33 +80,33 @@ def installed(tmp_path_factory):
 
 
 def run(command, **options):
-    """The finished process, run as if no ROS and no other tactile_sim were there."""
+    """Run a command as if neither ROS nor another tactile_sim were installed; return the finished process."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
     assert options or result.returncode == 0, result.stdout + result.stderr
     return result
 
 
-def test_the_installed_command_tells_its_version(installed, tmp_path):
+def test_installed_command_prints_its_version(installed, tmp_path):
     result = run([installed / "bin/tactile_sim", "--version"], cwd=tmp_path)
     assert result.stdout == f"tactile_sim {tactile_sim.__version__}\n"
 
 
-def test_the_installed_command_finds_the_shipped_scenes(installed, tmp_path, without_progress):
+def test_installed_command_finds_shipped_scenes(installed, tmp_path, without_progress):
     result = run([installed / "bin/tactile_sim", "info", "touch_cube"], cwd=tmp_path)
     assert (result.returncode, without_progress(result.stderr)) == (0, "")
     assert "cube" in result.stdout
 
 
-def test_the_installed_command_says_that_the_node_needs_ros(installed, tmp_path):
+def test_installed_command_reports_missing_ros(installed, tmp_path):
     result = run([installed / "bin/tactile_sim", "run", "touch_cube"], cwd=tmp_path)
     assert result.returncode == 2
-    assert "needs ROS 2" in result.stderr
+    assert "rclpy" in result.stderr
     assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("command", ["export", "plot"])
-def test_the_installed_command_reads_a_bag(installed, command, fall, tmp_path):
+def test_installed_command_reads_a_bag(installed, command, fall, tmp_path):
     actions = {"export": ["bag", "export", fall, "-o", tmp_path / "out.npz"]}
     actions["plot"] = ["plot", fall, "forces", "-o", tmp_path]
     result = run([installed / "bin/tactile_sim", *actions[command]], cwd=tmp_path)
@@ -112,7 +115,7 @@ def test_the_installed_command_reads_a_bag(installed, command, fall, tmp_path):
 
 
 @pytest.mark.parametrize("action", [["bag", "export"], ["bag", "info"], ["plot"]])
-def test_reading_a_bag_without_rosbags_is_one_line(fall, tmp_path, action):
+def test_missing_rosbags_gives_one_error_line(fall, tmp_path, action):
     program = """
 import sys
 class Absent:
@@ -132,7 +135,7 @@ sys.exit(main())
     assert "rosbags" in line and "pip install rosbags" in line
 
 
-def test_everything_outside_the_ros_layer_imports_without_ros(installed, tmp_path):
+def test_all_other_packages_import_without_ros(installed, tmp_path):
     program = """
 import importlib, pkgutil, sys, tactile_sim
 def walk(package):
@@ -161,7 +164,7 @@ def test_every_shared_file_is_installed(installed, kind):
     assert files(installed / "share/tactile_sim" / kind) == files(ROOT / kind)
 
 
-def test_a_command_of_the_colcon_build_names_what_pip_must_bring(tmp_path):
+def test_colcon_command_names_packages_missing_from_pip(tmp_path):
     command = tmp_path / "sim"
     values = {"@_module@": "tactile_sim.ros.node", "@_requirements@": "numpy mujoco", "@_command@": "sim"}
     text = (ROOT / "tools/command.in").read_text()
@@ -195,7 +198,7 @@ def test_versions_agree():
 
 @pytest.fixture(scope="module")
 def pins():
-    """The hashes of each pinned version, by requirement."""
+    """Return the hashes of each pinned version by requirement."""
     split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / "lock.txt")]
     return {Requirement(pin): hashes for pin, *hashes in split}
 
@@ -210,15 +213,15 @@ def test_every_requirement_is_pinned_exactly_and_by_hash(pins):
             assert {canonicalize_name(Requirement(line).name) for line in lines(file)} <= pinned
 
 
-def test_what_the_core_needs_is_pinned_to_its_last_dependency(pins):
+def test_all_dependencies_of_the_core_are_pinned(pins):
     needed = {canonicalize_name(dist.name) for dist in closure(lines(REQUIREMENTS / "core.txt"))}
     assert needed <= {canonicalize_name(pin.name) for pin in pins}
 
 
-def test_package_xml_declares_what_cmake_finds():
+def test_package_xml_declares_packages_found_by_cmake():
     commands = re.findall(r"find_package\((\w+)", (ROOT / "CMakeLists.txt").read_text())
     assert set(commands) - set(dependencies("buildtool_", "build_", "test_", "")) == set()
-    # Without ROS's own messages at build time, a copy of them would be installed.
+    # Without the messages of ROS at build time, a copy of them would be installed.
     assert "tf2_msgs" in dependencies("")
 
 
@@ -231,6 +234,9 @@ def test_package_xml_declares_python_packages_of_rosdep():
 
 
 def dependencies(*kinds):
-    """What package.xml declares with ``<KINDdepend>``; ``""`` is a dependency of every kind but ``test_``."""
+    """Return the packages that package.xml declares with ``<KINDdepend>``.
+
+    ``""`` is a dependency of every kind except ``test_``.
+    """
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
     return [element.text for kind in kinds for element in manifest.findall(f"{kind}depend")]

@@ -1,4 +1,4 @@
-"""The public face: what `import tactile_sim` offers, and `Simulation` without ROS."""
+"""Test the attributes of `import tactile_sim`, and `Simulation` without ROS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The display that RViz opens with: what it shows, and that it is in sight on every shipped scene."""
+"""Test RViz's display configuration: its displays, and that each shipped scene is visible."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[1]
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml") if "skin:" in path.read_text())
 TOPICS = {"/scene_markers": "Transient Local", "/tactile/points": "Volatile", "/markers": "Volatile"}
 FIELD_OF_VIEW = np.radians(45.0)
-"""Of RViz's camera, from top to bottom."""
+"""Vertical field of view of RViz's camera."""
 ASPECT = 1.1
-"""Width over height of the picture at the least, beside the panel on the left."""
+"""Minimum aspect ratio of the image, next to the panel on the left."""
 AXIS = 0.2
 """Length of the axes of a frame, in marker scales (rviz_default_plugins, tf_display.cpp)."""
 
@@ -34,7 +34,7 @@ def displays(manager):
 
 @pytest.fixture(scope="module", params=SHIPPED)
 def taxels(request):
-    """Taxels of a shipped scene in the world (n, 3), and the least spacing [m]."""
+    """Return the taxels (n, 3) of a shipped scene in the world [m], and the smallest spacing [m]."""
     simulation = Simulation(config.load(request.param))
     snapshot, skin = simulation.observe(), simulation.skin
     bodies = np.array([body.body_id for body in skin.bodies])[skin.body_index]
@@ -44,7 +44,7 @@ def taxels(request):
     return data.xpos[bodies] + turned, min(body.spacing for body in skin.bodies)
 
 
-def test_it_shows_scene_taxels_contacts_and_frames(manager, displays):
+def test_scene_taxels_contacts_and_frames_are_displayed(manager, displays):
     topics = {
         each["Topic"]["Value"]: each["Topic"]["Durability Policy"]
         for each in displays.values()
@@ -61,7 +61,7 @@ def test_it_shows_scene_taxels_contacts_and_frames(manager, displays):
     assert manager["Global Options"]["Fixed Frame"] == config.load("touch_cube").world_frame
 
 
-def test_every_skin_is_in_the_picture_and_large_enough_to_be_seen(manager, taxels):
+def test_every_skin_is_visible_and_large_enough(manager, taxels):
     positions, _ = taxels
     view = manager["Views"]["Current"]
     yaw, pitch, distance = view["Yaw"], view["Pitch"], view["Distance"]
@@ -75,10 +75,10 @@ def test_every_skin_is_in_the_picture_and_large_enough_to_be_seen(manager, taxel
     half = depth * np.tan(FIELD_OF_VIEW / 2)
     across, along = offset @ right / (half * ASPECT), offset @ up / half
     assert np.abs(across).max() < 1 and np.abs(along).max() < 1
-    assert max(np.ptp(across), np.ptp(along)) > 0.2  # a tenth of the picture
+    assert max(np.ptp(across), np.ptp(along)) > 0.2  # a tenth of the image
 
 
-def test_taxels_are_seen_one_by_one_or_close_to_it_and_no_axes_hide_them(displays, taxels):
+def test_taxels_are_distinguishable_and_not_hidden_by_axes(displays, taxels):
     _, spacing = taxels
     assert 0.1 * spacing < displays["Taxels"]["Size (m)"] <= 2 * spacing
     axes = AXIS * displays["TF"]["Marker Scale"]

@@ -1,4 +1,4 @@
-"""When streams are due."""
+"""Test when streams are due."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.simulation.schedule import Schedule
 
 @pytest.mark.parametrize("timestep", [0.001, 0.002, 0.003, 1 / 300, 0.0005])
 @pytest.mark.parametrize("rate", [1.0, 7.0, 30.0, 100.0])
-def test_a_stream_is_due_rate_times_time_often(timestep, rate):
+def test_number_of_due_steps_is_rate_times_duration(timestep, rate):
     schedule = Schedule(timestep, {"a": rate})
     steps = round(20 / timestep)
     due = [step for step in range(steps) if schedule.due(step, {"a"})]
@@ -29,7 +29,7 @@ def test_next_is_the_next_due_step():
             assert step == expected
 
 
-def test_a_rate_beyond_the_steps_means_every_step():
+def test_rate_above_the_step_rate_is_due_at_every_step():
     schedule = Schedule(0.01, {"a": 1000.0})
     assert [schedule.due(step, {"a"}) for step in range(3)] == [{"a"}] * 3
     assert schedule.next(5, {"a"}) == 6

@@ -1,4 +1,4 @@
-"""The set-up checks the machine first, and a step that fails says what to do."""
+"""The set-up checks the machine first, and each error contains its remedy."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside our virtual environment
+REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside of our virtual environment
 BASIC = "awk bash cat cp cut dirname find grep head id ls mkdir rm sed sha256sum sort".split()
 BASIC += "tail tee uname xargs".split()
 BUILD = ["cc", "c++", "cmake", "make"]
@@ -31,7 +31,7 @@ SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
 
 @pytest.fixture
 def machine(tmp_path):
-    """Runs a copy of the set-up on a machine with few programs: ``machine(*programs)``."""
+    """Return a function that runs a copy of the set-up with only the given programs."""
     tree, programs = tmp_path / "tree", tmp_path / "bin"
     for part in PARTS:
         shutil.copytree(ROOT / part, tree / part)
@@ -59,46 +59,46 @@ def machine(tmp_path):
     return run
 
 
-def refused(result):
-    """The errors of a set-up that ended as it should where something is missing."""
+def rejected(result):
+    """Return the errors of a set-up that failed as expected."""
     assert result.returncode == 1, result.stdout + result.stderr
     assert all(line.startswith("setup:") for line in result.stderr.splitlines()), result.stderr
     return result.stderr
 
 
-def test_missing_tools_are_all_named_with_the_line_that_installs_them(machine):
-    said = refused(machine())
+def test_missing_tools_are_named_with_the_install_command(machine):
+    said = rejected(machine())
     assert "missing: a C compiler, a C++ compiler, make, cmake" in said
     assert "apt-get install -y gcc g++ make cmake" in said
     assert not machine.venv.exists()
 
 
-def test_missing_headers_are_named_with_the_package_of_that_python(machine):
+def test_missing_headers_are_named_with_their_package(machine):
     bare = f'case "$2" in *Python.h*) exit 1;; esac; exec {REAL} "$@"'
-    said = refused(machine(*BUILD, python=bare))
+    said = rejected(machine(*BUILD, python=bare))
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     assert f"missing: the header files of Python {version}" in said
     assert f"apt-get install -y python{version}-dev" in said
 
 
-def test_an_old_cmake_counts_as_missing(machine, tmp_path):
+def test_old_cmake_is_reported_as_missing(machine, tmp_path):
     old = tmp_path / "old"
     old.mkdir()
     (old / "cmake").write_text("#!/bin/sh\necho cmake version 3.16.3\n")
     (old / "cmake").chmod(0o755)
-    said = refused(machine("cc", "c++", "make", PATH=f"{old}:{tmp_path / 'bin'}"))
+    said = rejected(machine("cc", "c++", "make", PATH=f"{old}:{tmp_path / 'bin'}"))
     assert "missing: cmake 3.21 or later" in said
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "3.14.0"])
-def test_a_python_that_does_not_fit_is_named_with_those_that_do(machine, version):
+def test_unsupported_python_is_named_with_supported_versions(machine, version):
     minor = version.rsplit(".", 1)[0]
     old = f'case "$2" in *split*) echo "Python {version}"; exit 0;; esac; echo {minor}; exit 1'
-    said = refused(machine(*BUILD, python=old))
+    said = rejected(machine(*BUILD, python=old))
     assert f"Python {version}" in said and "CPython 3.11, 3.12 or 3.13" in said
 
 
-def test_no_network_says_so_and_a_later_call_goes_on(machine):
+def test_missing_network_is_reported(machine):
     result = machine(*BUILD, PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0", PIP_NO_CACHE_DIR="1")
     assert result.returncode == 1
     assert "PyPI" in result.stderr
@@ -107,19 +107,19 @@ def test_no_network_says_so_and_a_later_call_goes_on(machine):
     assert not (machine.venv / ".stamps/wheels").exists()
 
 
-def test_a_package_that_is_not_the_pinned_file_is_rejected(machine, tmp_path):
+def test_package_with_another_hash_is_rejected(machine, tmp_path):
     lock = (ROOT / "requirements/lock.txt").read_text().splitlines()
     name, version = next(line for line in lock if "==" in line).split(" ")[0].split("==")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     (wheels / f"{name.replace('-', '_')}-{version}-py3-none-any.whl").write_bytes(b"another file")
-    said = refused(machine(*BUILD, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)))
+    said = rejected(machine(*BUILD, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)))
     assert "requirements/lock.txt" in said
     assert not (machine.venv / ".stamps/wheels").exists()
 
 
-def test_ctrl_c_ends_it_with_one_line(machine):
-    """Ctrl-C reaches all programs of the terminal at once; here one of them sends it when .venv is begun."""
+def test_ctrl_c_prints_one_line(machine):
+    """Ctrl-C reaches all programs of the terminal; here one of them sends it while .venv is created."""
     pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'
     result = machine(*BUILD, python=pressed)
     assert result.returncode == 130
@@ -127,18 +127,18 @@ def test_ctrl_c_ends_it_with_one_line(machine):
     assert line.startswith("setup: ") and "make setup" in line
 
 
-def test_another_machine_is_refused_with_what_works_there(machine, tmp_path):
+def test_unsupported_machine_is_rejected_with_an_alternative(machine, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo aarch64 || echo Linux\n')
     (other / "uname").chmod(0o755)
-    said = refused(machine(*BUILD, PATH=f"{other}:{tmp_path / 'bin'}"))
-    assert "this is aarch64" in said
+    said = rejected(machine(*BUILD, PATH=f"{other}:{tmp_path / 'bin'}"))
+    assert "aarch64" in said
     assert "pip install ." in said
 
 
 @pytest.mark.skipif(not SET_UP, reason="the environment is not that of make setup")
-def test_a_second_call_does_nothing():
+def test_second_call_does_nothing():
     made = [ROOT / ".venv/setup.log", *(ROOT / ".venv/.stamps").iterdir()]
     before = [file.stat().st_mtime_ns for file in made]
     result = subprocess.run([ROOT / "tools/setup.bash"], capture_output=True, text=True, check=False)
@@ -147,7 +147,7 @@ def test_a_second_call_does_nothing():
 
 
 def in_a_shell(program, tmp_path):
-    """What bash prints, started somewhere else in an empty environment."""
+    """Return the output of a bash program, started in another folder with an empty environment."""
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), "ROOT": str(ROOT)}
     result = subprocess.run(
         ["bash", "-euc", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
@@ -157,7 +157,7 @@ def in_a_shell(program, tmp_path):
 
 
 @pytest.mark.skipif(not SET_UP, reason="the environment is not that of make setup")
-def test_a_shell_gets_the_source_tree_and_the_messages_once_however_often_it_asks(tmp_path):
+def test_env_bash_adds_source_tree_and_messages_once(tmp_path):
     once, twice, source = in_a_shell(
         'source "$ROOT/tools/env.bash"; echo "$PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH";'
         'source "$ROOT/tools/env.bash"; echo "$PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH";'

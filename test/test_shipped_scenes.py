@@ -1,4 +1,4 @@
-"""The shipped scenes behave as their files say."""
+"""The shipped scenes behave as described in their files."""
 
 from __future__ import annotations
 
@@ -16,32 +16,35 @@ SCENES = ("touch_cube", "infant", "hand", "worm")
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Goes on as the node does, built-in motion included."""
+    """Advance as the node does, including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 
 
 def on_cube(simulation: Simulation) -> np.ndarray:
-    """Sum of the contact forces on the cube (3,), world [N]; with a lone skin the cube is always second."""
+    """Return the sum of the contact forces (3,) on the cube in the world [N].
+
+    The cube is the second body of all contacts, because it is the only one with skin.
+    """
     return simulation.observe().contacts.wrench_world[:, :3].sum(axis=0)
 
 
 @pytest.fixture
 def cube() -> Simulation:
-    """At the start, in the air."""
+    """Return the simulation at the start, with the cube in the air."""
     return Simulation(config.load("touch_cube"))
 
 
 @pytest.fixture(scope="module")
 def infant() -> Simulation:
-    """After the first round of its motion."""
+    """Return the simulation after the first period of its motion."""
     simulation = Simulation(config.load("infant"))
     advance(simulation, simulation.settings.motion.period)
     return simulation
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_each_keyframe_can_be_gone_to(name):
+def test_each_keyframe_can_be_reached(name):
     simulation = Simulation(config.load(name))
     model = simulation.engine.model
     keyframes = [model.key(k).name for k in range(model.nkey)]
@@ -55,20 +58,20 @@ def test_each_keyframe_can_be_gone_to(name):
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("keyframe", [None, "home"])
-def test_nothing_starts_deep_in_anything(name, keyframe):
+def test_initial_states_have_no_deep_penetration(name, keyframe):
     simulation = Simulation(config.load(name))
     simulation.reset(keyframe)
     assert all(simulation.engine.data.contact.dist > -0.006)
 
 
-def test_the_cube_falls_before_it_feels(cube):
+def test_cube_has_no_load_while_it_falls(cube):
     advance(cube, 0.1)
     snapshot = cube.observe()
     assert len(snapshot.contacts) == 0
     assert not snapshot.forces_world.any()
 
 
-def test_the_cube_bears_its_weight_within_a_second_and_keeps_still(cube):
+def test_force_on_the_resting_cube_is_its_weight(cube):
     advance(cube, 1.0)
     weight = np.array([0, 0, CUBE_MASS * GRAVITY])
     for _ in range(50):
@@ -77,7 +80,7 @@ def test_the_cube_bears_its_weight_within_a_second_and_keeps_still(cube):
         assert cube.observe().forces_world.sum(axis=0) == pytest.approx(weight, abs=1e-3 * weight[2])
 
 
-def test_the_cube_feels_the_table_within_two_spacings_of_its_corners(cube):
+def test_loaded_taxels_are_within_two_spacings_of_the_corners(cube):
     cube.reset("rest")
     advance(cube, 0.5)
     snapshot = cube.observe()
@@ -100,7 +103,7 @@ def test_a_ball_on_the_cube_adds_its_weight(cube):
     assert vertical[~of_table].sum() == pytest.approx(-BALL_MASS * GRAVITY, rel=1e-3)
 
 
-def test_every_thrown_ball_is_felt_and_the_cube_stays_on_the_table(cube):
+def test_every_thrown_ball_hits_the_cube_which_stays_on_the_table(cube):
     cube.reset("rest")
     table = cube.names.body_id("table")
     for _ in range(8):
@@ -125,13 +128,13 @@ def test_the_infant_has_the_size_and_mass_of_eighteen_months(infant):
     assert model.body("head").mass[0] / mass == pytest.approx(0.2, abs=0.03)
     straight = mujoco.MjData(model)
     mujoco.mj_kinematics(model, straight)
-    # It lies on its back with its feet towards x.
+    # It lies on its back with its feet toward x.
     crown = straight.geom("skull").xpos[0] - model.geom("skull").size[2]
     lengthwise = straight.geom("left_foot_inside").xpos[0] + model.geom("left_foot_inside").size[0]
     assert lengthwise - crown == pytest.approx(0.80, abs=0.02)
 
 
-def test_the_infant_is_skin_all_over_with_about_seven_thousand_taxels(infant):
+def test_infant_has_about_seven_thousand_taxels_on_all_bodies(infant):
     model, skin = infant.engine.model, infant.skin
     of_infant = np.flatnonzero(model.body_rootid == model.body("hips").id)
     assert [body.body_id for body in skin.bodies] == list(of_infant)
@@ -139,7 +142,7 @@ def test_the_infant_is_skin_all_over_with_about_seven_thousand_taxels(infant):
     assert 6500 < len(skin.positions) < 7500
 
 
-def test_the_infant_has_its_finest_skin_on_the_fingers(infant):
+def test_infant_has_the_finest_skin_on_its_fingers(infant):
     names = infant.names.bodies
     spacing = {names[body.body_id]: body.spacing for body in infant.skin.bodies}
     fingers = [spacing.pop(name) for name in names if name in spacing and name.endswith(("_1", "_2"))]
@@ -148,7 +151,7 @@ def test_the_infant_has_its_finest_skin_on_the_fingers(infant):
     assert spacing["left_hand"] < 0.5 * min(spacing[name] for name in ("head", "chest", "belly", "hips"))
 
 
-def test_left_and_right_mirror_each_other(infant):
+def test_left_and_right_are_mirror_images(infant):
     model = infant.engine.model
     lefts = [name for name in infant.names.bodies if name.startswith("left_")]
     assert len(lefts) == 17
@@ -159,7 +162,7 @@ def test_left_and_right_mirror_each_other(infant):
         assert right.inertia == pytest.approx(left.inertia)
 
 
-def test_the_infant_rests_its_weight_on_the_mat_at_home(infant):
+def test_force_on_the_resting_infant_is_its_weight(infant):
     simulation = Simulation(config.load("infant"))
     simulation.reset("home")
     simulation.command_controls(simulation.engine.data.ctrl.copy())  # hold; ends the built-in motion
@@ -170,7 +173,7 @@ def test_the_infant_rests_its_weight_on_the_mat_at_home(infant):
     assert contacts.wrench_world[on_mat, 2].sum() == pytest.approx(weight, rel=0.001)
 
 
-def test_the_infant_moves_for_minutes_without_a_fault(infant):
+def test_infant_moves_for_minutes_without_a_fault(infant):
     engine = infant.engine
     elbow = engine.model.joint("left_elbow").qposadr[0]
     hips = infant.names.body_id("hips")
@@ -186,7 +189,7 @@ def test_the_infant_moves_for_minutes_without_a_fault(infant):
     assert abs(engine.body_positions[hips][:2]).max() < 0.4, "it stays on the mat"
 
 
-def test_within_a_round_the_hands_touch_the_belly_and_each_other(infant):
+def test_hands_touch_belly_and_each_other_in_each_period(infant):
     def hand(side: str) -> list[int]:
         parts = tuple(f"{side}_{part}" for part in ("hand", "thumb", "index", "middle", "ring", "little"))
         return [body for body, name in enumerate(infant.names.bodies) if name.startswith(parts)]
@@ -203,7 +206,7 @@ def test_within_a_round_the_hands_touch_the_belly_and_each_other(infant):
     assert touched == set(pairs)
 
 
-def test_the_worm_comes_to_rest_on_the_floor_and_balls_hit_both_segments():
+def test_worm_rests_on_the_floor_and_balls_hit_both_segments():
     simulation = Simulation(config.load("worm"))
     segments = [simulation.names.body_id(name) for name in ("worm_lower", "worm_upper")]
     advance(simulation, 2.0)

@@ -1,4 +1,4 @@
-"""Signals end a process at points where that breaks nothing."""
+"""Signals end a process only at points where this is safe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def handlers_are_put_back():
 
 @pytest.fixture
 def cold(tmp_path, monkeypatch):
-    """No compiled kernels."""
+    """Use an empty cache of kernels."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
 
@@ -47,7 +47,7 @@ def test_start_up_stops_at_a_check(number):
     assert stopped.value.exit_code == 128 + number
 
 
-def test_work_is_ended_by_its_own_action():
+def test_a_signal_calls_the_registered_action():
     ended = []
     with StopRequest() as stop:
         stop.call(lambda: ended.append(1))
@@ -65,7 +65,7 @@ def test_nohup_is_respected():
 
 
 class Interrupter(event.Listener):
-    """Sends SIGINT from within the compiler, once."""
+    """Sends SIGINT once from within the compiler."""
 
     sent = False
 
@@ -73,7 +73,7 @@ class Interrupter(event.Listener):
         if not self.sent:
             self.sent = True
             send(signal.SIGINT)
-            time.sleep(0.01)  # in which the handler would run
+            time.sleep(0.01)  # time for the handler to run
 
     def on_end(self, event):
         pass
@@ -109,7 +109,7 @@ def test_files_are_cleaned_up_after_a_signal():
     assert signal.signal(signal.SIGHUP, before) is signal.SIG_DFL
 
 
-def test_an_interrupted_start_up_leaves_nothing():
+def test_interrupted_start_up_leaves_no_files():
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
     program = [sys.executable, "tools/interrupts.py", "6", "--seed", "19", "--limit", "60", "--ready", "4"]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=600)

@@ -1,4 +1,4 @@
-"""A blow to a body, with each engine: speeds change by what the impulse and the masses say."""
+"""Test impulses on bodies with each engine."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def engine(tmp_path, engine_name):
     return load(tmp_path / "scene.xml", engine_name)
 
 
-def test_a_free_body_moves_off_with_impulse_over_mass_and_does_not_turn(engine):
+def test_free_body_gets_the_speed_impulse_over_mass(engine):
     engine.strike(engine.model.body("ball").id, np.array([2.0, 0.0, -4.0]))
     assert engine.data.qvel == pytest.approx([0.5, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def test_a_hinged_body_turns_by_the_moment_of_the_impulse(engine):
+def test_hinged_body_gets_the_angular_momentum_of_the_impulse(engine):
     engine.strike(engine.model.body("arm").id, np.array([7.0, 7.0, 2.0]))
-    # 0.5 m · 2 N s against the axis, on 0.25 + 3 · 0.5² kg m²; the rest is for the hinge to bear.
+    # 0.5 m · 2 N s against the axis, on 0.25 + 3 · 0.5² kg m²; the hinge takes the rest.
     assert engine.data.qvel == pytest.approx([0.0] * 6 + [-1.0])
 
 
-def test_the_blow_acts_in_the_next_step(engine):
+def test_impulse_acts_in_the_next_step(engine):
     engine.strike(engine.model.body("ball").id, np.array([4.0, 0.0, 0.0]))
     engine.step(10)
     assert engine.data.qpos[0] == pytest.approx(10 * engine.timestep)

@@ -1,4 +1,4 @@
-"""Readings as forces, whatever the touch function; bodies touched as a whole; bodies read from beside."""
+"""Test forces of taxels for each touch function, centres of touch, and states of bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCENE = """
 
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
-"""A quarter turn round z: the body's x is the world's y."""
+"""Quarter turn about z: the body's x axis is the world's y axis."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def ball(tmp_path):
 
 @pytest.fixture
 def sliding(ball):
-    """The ball slides along x: the floor bears and rubs it."""
+    """Return a ball that slides along x on a floor with friction."""
 
     def make(touch_function):
         simulation = ball(touch_function=touch_function)
@@ -50,7 +50,7 @@ def sliding(ball):
 
 
 @pytest.mark.parametrize("touch_function", ["force_vector", "force_vector_global", "slip"])
-def test_forces_on_bodies_are_in_the_bodys_frame_whatever_is_told(sliding, touch_function):
+def test_forces_are_in_the_body_frame_for_each_touch_function(sliding, touch_function):
     simulation = sliding(touch_function)
     snapshot = simulation.observe()
     total = TaxelForces(simulation).on_bodies(snapshot).sum(axis=0)
@@ -60,7 +60,7 @@ def test_forces_on_bodies_are_in_the_bodys_frame_whatever_is_told(sliding, touch
     np.testing.assert_allclose(total, [world[1], -world[0], world[2]], rtol=1e-5, atol=1e-5)
 
 
-def test_one_channel_presses_along_the_normals(sliding):
+def test_scalar_readings_act_along_the_normals(sliding):
     simulation = sliding("normal")
     snapshot = simulation.observe()
     np.testing.assert_allclose(TaxelForces(simulation).pressing(snapshot), snapshot.taxels[:, 0], rtol=1e-6)
@@ -81,7 +81,7 @@ def test_pads_have_right_handed_axes_with_z_into_the_skin():
     np.testing.assert_allclose(axes[0], [[0, 1, 0], [0, 0, -1], [-1, 0, 0]], atol=1e-12)
 
 
-def test_the_centre_of_touch_lies_where_the_load_is():
+def test_centre_of_touch_is_the_weighted_mean_of_contacts():
     contacts = Contacts(np.zeros((3, Contacts.WIDTH)), np.zeros((3, Contacts.IDS), np.int32))
     contacts.bodies[:] = [[0, 1], [1, 2], [0, 2]]
     contacts.position[:] = [[0, 0, 0], [1, 0, 0], [5, 5, 5]]
@@ -89,16 +89,16 @@ def test_the_centre_of_touch_lies_where_the_load_is():
     contacts.wrench[:, 0] = [1.0, 3.0, 2.0]
     positions = np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 0], [9, 9, 9]])
     rotations = np.broadcast_to(np.eye(3), (4, 3, 3)).copy()
-    rotations[1] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # its x is the world's y
+    rotations[1] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # the body's x axis is the world's y axis
     weights, centres = centres_of_touch(contacts, positions, rotations, np.array([1, 3]))
     np.testing.assert_allclose(weights, [4.0, 0.0])
-    # Its own contacts weigh 1 and 3: at 0.75 along the world's x, which is its -y; both push it up.
+    # Its contacts have weights 1 and 3, so the mean is at 0.75 along the world's x axis, the body's -y axis.
     np.testing.assert_allclose(centres[0], [0, -0.75, -1, 0, 0, -1], atol=1e-12)
     assert not centres[1].any()
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "motrix"])
-def test_bodies_are_read_as_they_were_set_and_reading_changes_nothing(ball, engine):
+def test_body_states_equal_those_set_and_reading_changes_nothing(ball, engine):
     if engine == "motrix":
         pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
     simulation = ball(engine)

@@ -14,10 +14,10 @@ from tactile_sim.signal_chain import STAGES
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
 
-An ordinary ROS 2 parameter file: all keys stand below `/**:` and `ros__parameters:`. Dots are levels:
-`rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` tells what is wrong with one. Keys marked
-*live* can be set while the node runs. A rate above the physics' steps per second is rejected there; in a
-file it means one message per step, with a line in the log.
+A configuration is a ROS 2 parameter file: all keys are below `/**:` and `ros__parameters:`. Dots are levels:
+`rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` reports all errors. Keys marked *live*
+can be set while the node runs. A rate above the physics' steps per second is then rejected; in a file it
+means one message per step and is logged.
 
 | key | default | meaning |
 |---|---|---|
@@ -29,19 +29,19 @@ TABLES = {
     "by name or shell pattern. See [Controllers](controllers.md#gains-servos-for-joints-without-actuators)",
     "gains.JOINT.kd": "damping of that servo [N m s/rad, N s/m]; without `kp`, gain of a velocity servo",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
-    "all below it), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
-    "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two sides may be left out",
-    "contact_sensors.NAME.data": "what is asked for, `[found]` by default; in this order: "
+    "its descendants), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
+    "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two objects may be omitted",
+    "contact_sensors.NAME.data": "requested fields, `[found]` by default; in this order: "
     + ", ".join(f"`{word}`" for word in FIELDS),
-    "contact_sensors.NAME.num": "most contacts that are told; `1` by default",
-    "contact_sensors.NAME.reduce": "which are kept, and in which order, `none` by default: "
+    "contact_sensors.NAME.num": "maximum number of contacts; `1` by default",
+    "contact_sensors.NAME.reduce": "selection and order of contacts, `none` by default: "
     + ", ".join(f"`{word}`" for word in REDUCTIONS)
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
 STAGES_HEAD = """
-Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off
-unless it is listed. They act in this order, see [Signal chain](signal_chain.md). Units are those of the touch
-function: N, or m/s for `slip`.
+Stages of the signal chain of a body are keys of `skin.sensor.BODY`, by name or shell pattern. Only listed
+stages are active. They are applied in this order, see [Signal chain](signal_chain.md). Units are those of the
+touch function: N, or m/s for `slip`.
 
 | stage and parameter | default | meaning |
 |---|---|---|
@@ -62,7 +62,7 @@ def page() -> str:
 
 
 def _keys() -> Iterator[Key]:
-    """All plain keys, with those of the engines of this package at the end."""
+    """Yield all plain keys; those of this package's engines are at the end."""
     yield from KEYS.values()
     for engine in ENGINES:
         yield from engine_keys(engine).values()
@@ -72,7 +72,7 @@ def _stages() -> Iterator[str]:
     for stage, block in STAGES.items():
         for entry in dataclasses.fields(block):
             missing = entry.default is dataclasses.MISSING
-            default = "to be given" if missing else _shown(entry.default)
+            default = "required" if missing else _shown(entry.default)
             yield f"| `{stage}.{entry.name}` | {default} | {entry.metadata['doc']} |"
 
 
@@ -83,7 +83,7 @@ def _choices(key: Key) -> str:
 
 def _shown(default: object) -> str:
     if default is None:
-        return "to be given"
+        return "required"
     return "none" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
 
 

@@ -1,11 +1,11 @@
-# Puts a bash shell into the environment that `make setup` made: source tools/env.bash
-# python, tactile_sim and (where installed) ros2 then see the package, its messages and the source tree,
-# whose edits act at once. It may be sourced again, from any folder.
+# Activate the environment created by `make setup` in a bash shell: source tools/env.bash
+# python, tactile_sim and ros2 (if installed) then use the messages and the source tree, whose edits take
+# effect immediately. It may be sourced repeatedly, from any folder.
 
 _tactile_sim_root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
 _tactile_sim_venv="$_tactile_sim_root/.venv"
 
-_tactile_sim_prepend() {  # VARIABLE FOLDER: the folder goes first, once
+_tactile_sim_prepend() {  # VARIABLE FOLDER: put the folder first, without duplicates
   local rest=":${!1-}:"
   rest="${rest//":$2:"/:}"
   rest="${rest#:}"
@@ -14,12 +14,12 @@ _tactile_sim_prepend() {  # VARIABLE FOLDER: the folder goes first, once
 }
 
 if [ ! -x "$_tactile_sim_venv/bin/python" ]; then
-  echo "tools/env.bash: there is no .venv yet; run: make -C $_tactile_sim_root setup" >&2
+  echo "tools/env.bash: .venv is missing; run: make -C $_tactile_sim_root setup" >&2
 else
   if [ -n "${ROS_DISTRO-}" ] && grep -q "for ROS: none" "$_tactile_sim_venv/.stamps/made"; then
-    echo "tools/env.bash: .venv was made without the ROS $ROS_DISTRO that is sourced here; run: make setup" >&2
+    echo "tools/env.bash: .venv was created without ROS $ROS_DISTRO, which is sourced; run: make setup" >&2
   fi
-  if [ -n "${ROS_DISTRO-}" ]; then  # programs of that ROS run under its own Python
+  if [ -n "${ROS_DISTRO-}" ]; then  # programs of this ROS use its own Python
     for _tactile_sim_site in "$_tactile_sim_venv"/lib/python3*/site-packages; do
       _tactile_sim_prepend PYTHONPATH "$_tactile_sim_site"
     done

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Render the figures of docs/feelers.md. Without a display: MUJOCO_GL=egl python tools/feelers_figures.py"""
+"""Render the figures of docs/feelers.md.
+
+Without a display: MUJOCO_GL=egl python tools/feelers_figures.py
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def state(
     return model, data
 
 
-def story(
+def compose(
     title: str,
     model: mujoco.MjModel,
     data: mujoco.MjData,
@@ -82,9 +85,9 @@ def story(
     return fig
 
 
-def pixels(ax: Axes, picture: np.ndarray, title: str) -> None:
+def pixels(ax: Axes, values: np.ndarray, title: str) -> None:
     """Draw an image with square pixels."""
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+    ax.imshow(values, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_title(title, fontsize=10)
     ax.set(xticks=[], yticks=[])
 
@@ -126,7 +129,7 @@ def cube() -> Figure:
     path = ASSETS / "touch_cube.png"
     placed = [place(model, model.body("cube").id, image=path)]
     title = "feelers: the table below, a ball in front"
-    return story(title, model, data, placed, [path], view((0, 0, 0.12), 0.85, 60, -8))
+    return compose(title, model, data, placed, [path], view((0, 0, 0.12), 0.85, 60, -8))
 
 
 def worm() -> Figure:
@@ -139,7 +142,7 @@ def worm() -> Figure:
         for name, path in zip(names, maps, strict=True)
     ]
     title = "feelers: dense at the tip, covered by balls and floor"
-    return story(title, model, data, placed, maps, view((0.21, 0, 0.03), 0.5, 100, -25))
+    return compose(title, model, data, placed, maps, view((0.21, 0, 0.03), 0.5, 100, -25))
 
 
 def nets() -> Figure:
@@ -151,10 +154,10 @@ def nets() -> Figure:
             f"<mujoco><worldbody><body><geom {geom}/></body></worldbody></mujoco>"
         )
         placed = place(model, 1, spacing=SPACING)
-        picture = np.zeros(placed.width * placed.height, np.uint8)
-        picture[placed.pixels] = 255
+        map_image = np.zeros(placed.width * placed.height, np.uint8)
+        map_image[placed.pixels] = 255
         title = f"{name}: {len(placed.pixels)} feelers"
-        pixels(axes[0, column], picture.reshape(placed.height, placed.width), title)
+        pixels(axes[0, column], map_image.reshape(placed.height, placed.width), title)
         skin = Skin(model, {1: SPACING})
         height = skin.positions[:, 2]
         values = (height - height.min()) / np.ptp(height)

@@ -107,14 +107,14 @@ def responses() -> Figure:
     load = skin.loads(read_contacts(model, data), data.xpos, data.xmat.reshape(-1, 3, 3))
     top = skin.normals[:, 2] > 0.9
     positions = 1e3 * skin.positions[top, :2]
-    felt = {name: skin.sense(load, "normal", name)[top, 0] for name in RESPONSE_FUNCTIONS}
+    readings = {name: skin.sense(load, "normal", name)[top, 0] for name in RESPONSE_FUNCTIONS}
     reach = {
         "spread_linear": (2 * PATCH_SPACING, "two spacings"),
         "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "contact radius"),
     }
     with plt.rc_context(axes.STYLE):
         fig = plt.figure(figsize=(11.0, 3.9), facecolor="white")
-        for column, (name, force) in enumerate(felt.items()):
+        for column, (name, force) in enumerate(readings.items()):
             ax = fig.add_axes((0.05 + 0.325 * column, 0.13, 0.22, 0.62))
             bar = fig.add_axes((0.28 + 0.325 * column, 0.18, 0.009, 0.52))
             patch(ax, bar, positions, force)
@@ -146,7 +146,13 @@ def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None
 
 
 def save(fig: Figure, image: str, colours: int = 0) -> None:
-    """Save a figure in docs/; ``colours``: maximum number of colours, to reduce the file size."""
+    """Save a figure in docs/.
+
+    Args:
+        fig: The figure.
+        image: Path of the file in docs/.
+        colours: Maximum number of colours, to reduce the file size; 0: unlimited.
+    """
     path = DOCS / image
     path.parent.mkdir(exist_ok=True)
     drawn = io.BytesIO()

@@ -1,11 +1,11 @@
-"""Feed invalid configurations, scenes and bags to the commands, and report what they do not survive.
+"""Run commands with invalid configurations, scenes and bags, and report crashes and hangs.
 
     python tools/fuzz.py --yaml 5000 --scenes 2000 --bags 1000 --seed 0
     python tools/fuzz.py --replay fuzz_failures/yaml-0-17
 
-Each case is made from its kind, the seed and its number alone. It runs in a forked process with limits of
-time and memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are
-failures: their files are kept, and the exit code is 1.
+Each case depends only on its kind, the seed and its number. It runs in a forked process with limits of time
+and memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are failures.
+Their files are kept, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def command(argv: list[str]) -> int:
 
 
 def warm_up(kinds: list[str]) -> None:
-    """Import everything and load the kernels, so that a forked case starts at once."""
+    """Import everything and load the kernels, so that forked cases start quickly."""
     for kind in kinds:
         import_module(f"fuzzing.{KINDS[kind]}").warm_up(command)
 
 
 def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) -> Counter[str]:
-    """Run the cases of one kind; print each failure and a summary; return the failures by fault."""
+    """Run the cases of one kind, print failures and a summary, and count the failures by fault."""
     faults: Counter[str] = Counter()
     codes: Counter[int] = Counter()
     slowest = largest = 0.0
@@ -66,18 +66,18 @@ def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) ->
             faults[outcome.fault] += 1
             folder = keep / f"{kind}-{seed}-{number}"
             _keep(kind, seed, number, folder)
-            print(f"{folder}: {outcome.fault}: {_telling(outcome.output)}", flush=True)
+            print(f"{folder}: {outcome.fault}: {_summary_line(outcome.output)}", flush=True)
     failed = ", ".join(f"{number} {fault}" for fault, number in faults.items()) or "no failures"
     print(
         f"{kind}: {count} cases, {failed}; exit codes {dict(sorted(codes.items()))}; "
-        f"slowest {slowest:.1f} s, largest {largest / 1e6:.0f} MB; {time.monotonic() - begin:.0f} s in all",
+        f"slowest {slowest:.1f} s, largest {largest / 1e6:.0f} MB; {time.monotonic() - begin:.0f} s in total",
         flush=True,
     )
     return faults
 
 
-def _telling(output: str) -> str:
-    """Return the line that says most: where a stack ends, or the last one."""
+def _summary_line(output: str) -> str:
+    """Return the most informative line of an output: the end of a stack trace, or the last line."""
     lines = output.strip().splitlines() or [""]
     dumped = next((i for i, line in enumerate(lines) if "most recent call first" in line), None)
     return (lines[-1] if dumped is None else " ".join(lines[dumped + 1 : dumped + 3])).strip()[:200]
@@ -103,7 +103,7 @@ def replay(folder: Path, limits: runner.Limits) -> int:
 
 
 def main() -> int:
-    """Run the cases that the command line asks for."""
+    """Run the cases selected on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

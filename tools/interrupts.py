@@ -1,10 +1,11 @@
-"""Interrupt the start-up of commands at random times and check that nothing breaks and nothing is left.
+"""Interrupt the start-up of commands at random times and check that they end cleanly.
 
     python tools/interrupts.py 100 --seed 1 --cold 0.3
 
-Each case starts a command in an environment of its own, sends it SIGINT, SIGTERM or SIGHUP at a random time
-before it is ready, and checks that it ends in time, without a traceback or a crash, and leaves no process, no
-shared memory and no temporary file. The same seed gives the same cases; ``--only`` repeats one of them.
+Each case starts a command in its own environment and sends it SIGINT, SIGTERM or SIGHUP at a random time
+before it is ready. It checks that the command ends in time, without a traceback or a crash, and leaves no
+process, no shared memory and no temporary file. The same seed gives the same cases; ``--only`` repeats one of
+them.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ COMMANDS = {
     "record": (["record", "bag"], "recording"),
     "demo": (["demo", "touch_cube"], "topics:"),
 }
-"""Name: arguments, and what the output says when the start-up is over."""
+"""Arguments of each command, and text in its output at the end of the start-up."""
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAULTS = ("Traceback", "Exception ignored", "Segmentation", "terminate called", "Fatal", "error:")
 BOOT = 60.0
-"""So long may it take until Python runs the program [s]."""
+"""Maximum time until Python runs the program [s]."""
 READY = 300.0
-"""So long may a start-up take [s]."""
+"""Maximum time of a start-up [s]."""
 MARK = "TACTILE_SIM_INTERRUPTED"
 SHARED_MEMORY = Path("/dev/shm")
 LASTING = "lttng-ust-wait"
-"""What the tracing of ROS makes there once for all, by the beginning of its name."""
+"""Prefix of permanent files in shared memory, which are created by ROS tracing."""
 
 
 @dataclass
@@ -52,17 +53,19 @@ class Case:
     command: str
     cold: bool
     signal: signal.Signals
-    fraction: float  # of the time until it is ready
-    exit_time: float = 0.0  # s
+    fraction: float
+    """Time of the signal, relative to the duration of the start-up."""
+    exit_time: float = 0.0
+    """Time from the signal to the end of the command [s]."""
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        kernels = "compiled anew" if self.cold else "cached"
+        kernels = "compiled" if self.cold else "cached"
         return f"{self.number}: {self.command}, kernels {kernels}, {self.signal.name} at {self.fraction:.0%}"
 
 
 class Start:
-    """A command in a process, in a folder and an environment of its own."""
+    """A command that runs in its own process, folder and environment."""
 
     def __init__(self, command: str, cold: bool, folder: Path, number: int):
         self.name = f"{os.getpid()}_{number}"
@@ -90,7 +93,7 @@ class Start:
         self._await_program()
 
     def _await_program(self) -> None:
-        """Wait until our code runs: before, Python itself answers SIGINT with a traceback."""
+        """Wait until our code runs, because the interpreter itself prints a traceback after SIGINT."""
         caught = False
         end = time.monotonic() + BOOT
         while time.monotonic() < end and self.process.poll() is None:
@@ -103,7 +106,7 @@ class Start:
             time.sleep(0.001)
 
     def await_ready(self, command: str) -> float:
-        """Wait until the start-up is over; return how long it took [s]."""
+        """Wait until the start-up is over and return its duration [s]."""
         begin = time.monotonic()
         while COMMANDS[command][1] not in self.output.read_text(errors="replace"):
             if self.process.poll() is not None or time.monotonic() > begin + READY:
@@ -112,11 +115,11 @@ class Start:
         return time.monotonic() - begin
 
     def interrupt(self, case: Case, limit: float) -> None:
-        """Send the signal and note what is wrong with the end."""
+        """Send the signal, wait for the command to end and record faults."""
         begin = time.monotonic()
         if case.signal == signal.SIGTERM:
             self.process.terminate()
-        else:  # from a terminal, to all that run in it
+        else:  # a terminal sends these signals to all its processes
             os.killpg(self.process.pid, case.signal)
         try:
             code = self.process.wait(limit)
@@ -131,14 +134,14 @@ class Start:
         for pid in self._processes():
             os.kill(pid, signal.SIGKILL)
         self.process.wait()
-        said = self.output.read_text(errors="replace")
-        case.faults += [f"said {word!r}:\n{said}" for word in FAULTS if word in said]
+        output = self.output.read_text(errors="replace")
+        case.faults += [f"printed {word!r}:\n{output}" for word in FAULTS if word in output]
         case.faults += [f"left {path}" for path in self.temporary.iterdir()]
         left = {path for path in SHARED_MEMORY.iterdir() if not path.name.startswith(LASTING)} - self.before
         case.faults += [f"left {path}" for path in sorted(left)]
 
     def _processes(self) -> dict[int, str]:
-        """Those of this start that still run, with their command lines."""
+        """Return the processes of this command that still run, with their command lines."""
         mark = f"{MARK}={self.name}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -146,12 +149,12 @@ class Start:
                 if mark in (folder / "environ").read_bytes().split(b"\0"):
                     found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except OSError:
-                pass  # it has ended, or is another user's
+                pass  # the process has ended or belongs to another user
         return found
 
 
 def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
-    """The cases of a seed."""
+    """Return the cases of a seed."""
     draw = random.Random(seed)
     return [
         Case(i, draw.choice(commands), draw.random() < cold, draw.choice(SIGNALS), draw.random())
@@ -160,14 +163,20 @@ def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]
 
 
 def check(case: Case, ready: dict[tuple[str, bool], float], limit: float) -> None:
-    """Start a command, interrupt it and note what is wrong; ``ready``: measured start-up times [s]."""
+    """Start a command, interrupt it and record faults.
+
+    Args:
+        case: The case.
+        ready: Measured duration of start-ups [s] by command and cold start.
+        limit: Maximum time until the command ends [s].
+    """
     kind = case.command, case.cold
-    if kind not in ready:  # measure it, and check that it ends afterwards, too
+    if kind not in ready:  # measure the start-up, and check that the command can be interrupted after it
         with tempfile.TemporaryDirectory() as folder:
             start = Start(*kind, Path(folder), case.number)
             ready[kind] = start.await_ready(case.command)
-            start.interrupt(whole := Case(-1, *kind, signal.SIGINT, 1.0), limit)
-            case.faults += [f"after the start-up: {fault}" for fault in whole.faults]
+            start.interrupt(later := Case(-1, *kind, signal.SIGINT, 1.0), limit)
+            case.faults += [f"after the start-up: {fault}" for fault in later.faults]
     with tempfile.TemporaryDirectory() as folder:
         start = Start(*kind, Path(folder), case.number)
         time.sleep(case.fraction * ready[kind])
@@ -175,7 +184,7 @@ def check(case: Case, ready: dict[tuple[str, bool], float], limit: float) -> Non
 
 
 def isolate() -> None:
-    """Go on with a /dev/shm of our own where the system allows it: others use it as well."""
+    """Restart this program with a private /dev/shm, if the system allows it."""
     if "TACTILE_SIM_OWN_SHM" in os.environ:
         return
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
@@ -188,25 +197,31 @@ def isolate() -> None:
     if possible:
         os.environ["TACTILE_SIM_OWN_SHM"] = "1"
         os.execvp("unshare", [*mount, sys.executable, *sys.argv])
-    print(f"{SHARED_MEMORY} is not isolated: run nothing else with ROS meanwhile", file=sys.stderr)
+    print(f"{SHARED_MEMORY} is not private; do not run other ROS programs now", file=sys.stderr)
 
 
 def main() -> int:
-    """Run the cases; return 1 where one failed."""
+    """Run the cases; return 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("count", type=int, help="number of cases")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers; 0 by default")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers; 0 by default")
     parser.add_argument(
-        "--cold", type=float, default=0.0, metavar="P", help="share that compiles all kernels; 0 by default"
+        "--cold",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="share of cases without compiled kernels; 0 by default",
     )
-    parser.add_argument("--limit", type=float, default=5.0, metavar="S", help="seconds to end; 5 by default")
     parser.add_argument(
-        "--commands", nargs="+", choices=COMMANDS, default=list(COMMANDS), help="all by default"
+        "--limit", type=float, default=5.0, metavar="S", help="maximum time to end; 5 s by default"
     )
     parser.add_argument(
-        "--ready", type=float, metavar="S", help="take start-ups to last this long instead of measuring it"
+        "--commands", nargs="+", choices=COMMANDS, default=list(COMMANDS), help="commands; all by default"
     )
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="run this case of the seed alone")
+    parser.add_argument(
+        "--ready", type=float, metavar="S", help="assume this duration of start-ups instead of measuring it"
+    )
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="run only this case of the seed")
     args = parser.parse_args()
     isolate()
     ready = {(name, cold): args.ready for name in COMMANDS for cold in (True, False) if args.ready}
@@ -219,7 +234,7 @@ def main() -> int:
     count = Counter(case.command for case in chosen)
     print(", ".join(f"{number} x {name}" for name, number in count.items()))
     slowest = max(case.exit_time for case in chosen)
-    print(f"{len(chosen)} interrupts, {len(failed)} failed; the slowest ended in {slowest:.2f} s")
+    print(f"{len(chosen)} interrupts, {len(failed)} failed; slowest end after {slowest:.2f} s")
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""Pin what the lists in requirements/ need today, with hashes: python tools/lock.py (needs uv)."""
+"""Pin the current versions of all requirements, with hashes: python tools/lock.py (needs uv)."""
 
 import subprocess
 import tomllib
@@ -25,7 +25,7 @@ MACHINES = ("x86_64", "aarch64")
 
 
 def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
-    """Return the packages that these lists need, by name, as PEP 751 describes them."""
+    """Return the packages that these lists require by name, in the format of PEP 751."""
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
     command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -34,7 +34,7 @@ def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
 
 
 def needed(marker: str | None) -> bool:
-    """Return whether a marker holds on any of the machines."""
+    """Return whether a marker is true on any of the supported machines."""
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
     return marker is None or any(
         Marker(marker).evaluate(
@@ -47,7 +47,7 @@ def needed(marker: str | None) -> bool:
 
 
 def fits(wheel: str) -> bool:
-    """Return whether a wheel can be installed on any of the machines."""
+    """Return whether a wheel can be installed on any of the supported machines."""
     pythons = {"py3", *(f"cp{version.replace('.', '')}" for version in PYTHONS)}
     return any(
         (tag.interpreter in pythons or tag.abi == "abi3")
@@ -60,7 +60,7 @@ def fits(wheel: str) -> bool:
 
 
 def hashes(package: dict[str, Any]) -> Iterator[str]:
-    """Yield the SHA-256 of a package's source and of its wheels for the machines."""
+    """Yield the SHA-256 of a package's source and of its wheels for the supported machines."""
     for wheel in package.get("wheels", []):
         if fits(wheel["url"].rpartition("/")[2]):
             yield wheel["hashes"]["sha256"]
@@ -69,7 +69,7 @@ def hashes(package: dict[str, Any]) -> Iterator[str]:
 
 
 def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield a line of the lock for each package."""
+    """Yield one line of the lock file per package."""
     for name, package in sorted(packages.items()):
         marker = f" ; {package['marker']}" if "marker" in package else ""
         digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))

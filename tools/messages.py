@@ -40,7 +40,7 @@ def _topics(name: str) -> str:
 
 
 def _services() -> Iterator[str]:
-    """The table of the services."""
+    """Return the table of the services."""
     yield "\n## Services\n\n| service | type | |\n|---|---|---|"
     for action in ACTIONS.values():
         if action.service:

@@ -14,7 +14,7 @@ FACE, BORDER = 20, 1
 """Pixels along an edge of the cube, and width of the black border of each face."""
 
 AROUND, RINGS = 32, 24
-"""Faces of a worm segment around its axis and along its outline."""
+"""Number of faces of a worm segment around its axis and along its outline."""
 LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
 """Length of a segment, its largest radius, and its radius at the rounded tip [m]."""
 MAP = (128, 160)

@@ -3,7 +3,7 @@
 Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py FOLDER``.
 
 free_motion.npz: For each finger type, one second of desired torques and positions, each held for HOLD steps,
-and the joint positions that follow. Sequences with a contact or a joint at its limit are drawn again. The
+and the resulting joint positions. Sequences with a contact or a joint at its limit are discarded. The
 light links of the types One and Edu reach Bullet's speed limit.
 
 demo_goals.npz: For the seeds SEEDS, goals of the peer's demo_trifinger_platform.py without an object, each

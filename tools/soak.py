@@ -1,11 +1,12 @@
-"""Run a configuration's node for simulated hours and check that nothing grows, gets lost or runs backwards.
+"""Run a node for simulated hours and check that nothing grows, gets lost or runs backwards.
 
 Run as ``python tools/soak.py touch_cube --hours 24``. The node is paused and driven by ``~/step``. This
 process subscribes to every topic and requests the next steps only when all messages of the last ones have
-arrived. The node then runs as fast as both processes can, and each lost message is a fault, however busy the
-machine is. At random times, which depend on the seed alone, the tool throws balls, moves bodies, sets
-parameters, and tares and resets the scene.
-Exit codes: 0 success, 1 something grew, got lost or ran backwards, 2 bad usage.
+arrived. The node then runs as fast as both processes can, and each lost message is a fault even on a busy
+machine. At random times, which depend only on the seed, the tool throws balls, moves bodies, sets parameters,
+and tares and resets the scene.
+
+Exit codes: 0 success, 1 something grew, got lost or ran backwards, 2 invalid arguments.
 """
 
 from __future__ import annotations
@@ -37,21 +38,22 @@ SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at 
 LOG_EVERY = 60.0  # s of wall time
 WARM_UP = 0.1  # of all samples, which are not compared
 TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
-"""How much more the last third of the samples may have than the first, by quantity.
+"""Maximum growth from the first to the last third of the samples, by quantity.
 
-RSS and PSS are reported only. They include pages of files, which the system drops and reads again at will.
+RSS and PSS are only reported. They include pages of files, which the system drops and reads again at any
+time.
 """
 
 Row = dict[str, float]
-"""What a process used at one time: the simulated time [s], and the quantities."""
+"""Simulated time [s] and resources used by a process."""
 SharedFile = tuple[str, int]
 """Path and inode of a file in shared memory."""
 SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
-"""What belongs to one participant of DDS; ports are shared with all others on this machine."""
+"""Shared memory files of a single DDS participant; port files are shared by all participants."""
 
 
 class Usage:
-    """Samples of what processes use."""
+    """Samples of the resources used by processes."""
 
     def __init__(self) -> None:
         self._segments: set[SharedFile] = set()
@@ -59,7 +61,12 @@ class Usage:
         self.rows: dict[str, list[Row]] = {}
 
     def look(self, simulated: float, processes: dict[str, int]) -> None:
-        """Take a sample of processes, given by name and process id, if it is due."""
+        """Take a sample if it is due.
+
+        Args:
+            simulated: Simulated time [s].
+            processes: Process ids by name.
+        """
         now = time.monotonic()
         if now < self._due:
             return
@@ -74,12 +81,12 @@ class Usage:
             self.rows.setdefault(name, []).append({"time": simulated, **sample(pid, files)})
 
     def left(self) -> list[str]:
-        """Return the segments of shared memory that the processes, which have ended, have left behind."""
+        """Return the shared memory segments that ended processes have not removed."""
         return sorted(path for path, inode in self._segments if blocks((path, inode)))
 
 
 def sample(pid: int, shared: set[SharedFile]) -> Row:
-    """Return what a process uses now."""
+    """Return the resources that a process uses now."""
     folder = Path(f"/proc/{pid}")
     rollup = (folder / "smaps_rollup").read_text()
     memory = {name: float(size) for name, size in re.findall(r"^(\w+): +(\d+) kB", rollup, re.M)}

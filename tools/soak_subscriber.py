@@ -34,7 +34,7 @@ EVERY = {"throw": 5.0, "set_body_state": 60.0, "set_parameters": 120.0, "tare": 
 
 
 class Fault(Exception):
-    """The run cannot go on: answers or messages are missing again and again, or the node has ended."""
+    """The run must end: several responses or messages are missing, or the node has ended."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Topic:
 
     def __post_init__(self) -> None:
         self.kind = of_class(self.message_type)
-        # Diagnostics go on in wall time while the simulation stands, with the stamp of the state.
+        # Diagnostics are published in wall time while the simulation is stopped, with the stamp of the state.
         self.in_wall_time = self.kind.name.startswith("diagnostic_msgs/")
         self.stamped = counts_before_stamp(self.kind) == 0 and not self.latched
 
@@ -67,7 +67,7 @@ class Topic:
                 self.check(*found)
 
     def check(self, data: bytes, details: dict[str, Any]) -> None:
-        """Count a message, and note what is wrong with it."""
+        """Count a message and record its faults."""
         self.count += 1
         number = details["publication_sequence_number"]
         self.lost += max(0, number - self.number - 1) if self.number else 0
@@ -102,7 +102,7 @@ class Subscriber:
         """
 
     def subscribe(self) -> None:
-        """Subscribe to every topic, once the node serves and its topics have not changed for two seconds."""
+        """Subscribe to every topic, when the node is ready and its topics have not changed for 2 s."""
         ready = self._client(Step, "step").service_is_ready
         if not self.wait(ready, "service ~/step", patience=START_PATIENCE):
             raise Fault("the node does not start")
@@ -140,7 +140,7 @@ class Subscriber:
         return {name: topic.contents for name, topic in self.topics.items() if topic.latched}
 
     def latched_again(self) -> dict[str, set[bytes]]:
-        """Return what a new subscriber to the latched topics gets now."""
+        """Return the messages that a new subscriber to the latched topics receives."""
         topics = {
             name: self._topic(name, topic.kind.name) for name, topic in self.topics.items() if topic.latched
         }
@@ -148,10 +148,10 @@ class Subscriber:
         return {name: topic.contents for name, topic in topics.items()}
 
     def call(self, service_type: Any, name: str, **fields: Any) -> Any:
-        """Return the answer of a service of the simulation, None where none comes."""
+        """Return the response of a service of the simulation, or None after a timeout."""
         client = self._client(service_type, name)
         self.wait(client.service_is_ready, f"the service ~/{name}")
-        client = client.handle  # rclpy's executor would spend more time than all else here
+        client = client.handle  # rclpy's executor would take most of the time
         number, answers = client.send_request(service_type.Request(**fields)), []
 
         def answered() -> bool:
@@ -172,7 +172,14 @@ class Subscriber:
         return self._clients[name]
 
     def step(self, count: int) -> int:
-        """Advance by ``count`` steps; return the stamp [ns] reached when all its messages have arrived."""
+        """Advance by some steps and wait for all their messages.
+
+        Args:
+            count: Number of steps.
+
+        Returns:
+            The stamp reached [ns].
+        """
         while (answer := self.call(Step, "step", steps=count)) is None:
             pass
         if not answer.success:
@@ -189,7 +196,7 @@ class Subscriber:
         topics: Iterable[Topic] | None = None,
         patience: float = PATIENCE,
     ) -> bool:
-        """Read messages until something is done; return False and note a fault if that takes too long."""
+        """Read messages until a condition is true; record a fault and return False after a timeout."""
         began = now = time.monotonic()
         while now - began < patience:
             for topic in self.topics.values() if topics is None else topics:
@@ -210,13 +217,13 @@ class Subscriber:
             raise Fault(f"the node ended with exit code {self._process.returncode}")
 
     def close(self) -> None:
-        """Leave ROS."""
+        """Destroy the node and shut down ROS."""
         self._node.destroy_node()
         rclpy.shutdown()
 
 
 class Disturbances:
-    """Requests at random simulated times: what they are depends on the seed alone."""
+    """Requests at random simulated times, which depend only on the seed."""
 
     def __init__(self, subscriber: Subscriber, seed: int, bodies: list[str]):
         self._subscriber, self._bodies = subscriber, bodies
@@ -224,7 +231,11 @@ class Disturbances:
         self._due = {name: self._random.exponential(mean) for name, mean in EVERY.items()}
 
     def act(self, now: float) -> None:
-        """Make the requests that are due at a simulated time [s]."""
+        """Make the requests that are due.
+
+        Args:
+            now: Simulated time [s].
+        """
         for name in [name for name, due in self._due.items() if due <= now]:
             self._due[name] = now + self._random.exponential(EVERY[name])
             getattr(self, f"_{name}")()

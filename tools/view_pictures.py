@@ -41,7 +41,8 @@ PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
     "view_hand": ("hand", 2700, plain),
     "view_transparent": ("touch_cube", 600, transparent),
 }
-"""By name: the configuration, the number of steps from the start, and a function that prepares the page."""
+"""Configuration, number of steps from the start, and function that prepares the page, by name of the figure.
+"""
 
 
 def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image:

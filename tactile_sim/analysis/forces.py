@@ -34,7 +34,14 @@ def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
 
 
 def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) -> None:
-    """Draw one panel. ``colors``: colours by body name, shared by all panels."""
+    """Draw one panel.
+
+    Args:
+        ax: Its axes.
+        touch: The skin or the feelers.
+        bodies: Indices of the bodies to plot.
+        colors: Colours by body name, shared by all panels.
+    """
     nets = touch.nets[:, bodies]
     feelers = touch.quantity == COVER
     weights = touch.counts[bodies] if feelers else None

@@ -39,7 +39,7 @@ class Layouts:
             0,
             len(value.positions) // 3,
         ):
-            return  # of a damaged bag
+            return  # ignore inconsistent layouts
         positions = value.positions.reshape(-1, 3).astype(np.float64)
         self._found[value.layout_id, value.body] = Layout(
             value.header.frame_id,

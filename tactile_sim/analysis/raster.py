@@ -40,13 +40,13 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
     felt = rows.max(axis=0) > 0
     parts, names = [], []
     taxels = touch.taxels_of(bodies)
-    together = max(1, -(-int(felt[taxels].sum()) // ROWS))
+    per_row = max(1, -(-int(felt[taxels].sum()) // ROWS))
     for body in bodies:
         own = rows[:, touch.offsets[body] : touch.offsets[body + 1]][
             :, felt[touch.offsets[body] : touch.offsets[body + 1]]
         ]
         if own.shape[1]:
-            parts.append(np.maximum.reduceat(own, range(0, own.shape[1], together), axis=1))
+            parts.append(np.maximum.reduceat(own, range(0, own.shape[1], per_row), axis=1))
             names.append(touch.bodies[body])
     image = np.concatenate(parts, axis=1).T if parts else np.zeros((1, len(rows)))
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])

@@ -27,7 +27,12 @@ class Raster:
     _in_last: int = 0
 
     def add(self, time: float, magnitudes: np.ndarray) -> None:
-        """Add the magnitudes (taxels,) at the next time [s]."""
+        """Add the magnitudes of the readings at the next time.
+
+        Args:
+            time: The time [s].
+            magnitudes: Magnitudes (taxels,).
+        """
         if self._in_last % self._together == 0:
             if len(self.rows) == 2 * BINS:
                 self.rows = [np.maximum(*pair) for pair in zip(self.rows[::2], self.rows[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""Bags as arrays, without ROS: ``tactile_sim.bag.read(path)``.
+"""Read and write rosbag2 bags (MCAP) without ROS.
 
 >>> bag = read("touch")
 >>> bag["tactile/frame"].data  # (messages, taxels, channels) [N]

@@ -1,4 +1,4 @@
-"""Output files that appear complete or not at all."""
+"""Write output files atomically: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ from tactile_sim.errors import BagError
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Check that an output does not exist yet.
+    """Raise an error if an output exists and may not be replaced.
 
     Args:
         out: The file or folder to be written.
         force: Whether it may be replaced.
 
     Raises:
-        BagError: It exists and may not be replaced.
+        BagError: ``out`` exists and ``force`` is False.
     """
     if out.exists() and not force:
-        raise BagError(f"{out} is already there: name another with --out, or replace it with --force")
+        raise BagError(f"{out} already exists; choose another path with --out, or replace it with --force")
 
 
 def beside(bag: Path, ending: str) -> Path:
-    """Return the default output path of a bag: beside it, with its name and another ending."""
+    """Return the default output path for a bag: next to it, with its name and another ending.
+
+    Args:
+        bag: The bag's folder or MCAP file.
+        ending: The ending of the output, such as ``.npz``.
+    """
     named = bag.resolve() if bag.name in ("", "..") else bag
     return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
 
@@ -34,12 +39,15 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BagError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise BagError(f"cannot create the folder {folder}: {error.strerror}") from None
 
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Create a folder for the block to write into; remove the folders it created that are still empty.
+    """Create a folder for the duration of the block; afterwards remove new folders that are empty.
+
+    Args:
+        out: The folder. Missing parent folders are created.
 
     Raises:
         BagError: The folder cannot be created.
@@ -56,7 +64,10 @@ def fresh_folder(out: Path) -> Iterator[None]:
 
 @contextmanager
 def fresh(out: Path) -> Iterator[Path]:
-    """Yield a temporary path; rename its file to ``out`` after the block, or remove it after an error.
+    """Yield a temporary path; rename it to ``out`` after the block, or remove it after an error.
+
+    Args:
+        out: The file to write or replace.
 
     Raises:
         BagError: The file cannot be written.

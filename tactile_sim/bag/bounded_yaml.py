@@ -1,4 +1,4 @@
-"""YAML from a bag, which anybody may have written: limited in size and depth."""
+"""Parse YAML from bags, which are untrusted input, with limits on its size and depth."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def parse(text: str) -> Any:
     """Return the value of a YAML document.
 
+    Args:
+        text: The document.
+
     Raises:
-        ValueError: The text is not YAML, or is longer or nested more deeply than a bag's metadata can be.
+        ValueError: The text is not YAML, is longer than 16 million characters, or is nested more than
+            `DEEPEST` levels deep.
     """
     if len(text) > _MOST_CHARACTERS:
         raise ValueError(f"must have at most {_MOST_CHARACTERS} characters, got {len(text)}")

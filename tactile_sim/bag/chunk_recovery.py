@@ -8,20 +8,21 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 
 _FIELDS = struct.Struct("<BQQQQII")
-"""Opcode, length, first and last log time, unpacked size, checksum, length of the compression's name."""
+"""Opcode, length, first and last log time, uncompressed size, checksum, length of the compression's name."""
 _SIZE = struct.Struct("<Q")
 _COMPRESSIONS = (b"", b"lz4", b"zstd")
 CHUNK_HEAD = _FIELDS.size + max(map(len, _COMPRESSIONS)) + _SIZE.size
 """Largest size of a chunk's header [bytes]."""
 _WINDOW = 1 << 20
-"""Bytes that are searched at a time."""
+"""Number of bytes searched at a time."""
 
 
 def chunk_size(head: bytes) -> int:
-    """Return the size of a chunk with its header [bytes], or 0 if the header contradicts itself.
+    """Return the size of a chunk including its header [bytes], or 0 if the header is inconsistent.
 
     Args:
-        head: The first bytes of the record, `CHUNK_HEAD` of them if there are as many. The opcode is ignored.
+        head: The first `CHUNK_HEAD` bytes of the record, or fewer at the end of the file. The opcode is
+            ignored.
     """
     if len(head) < _FIELDS.size:
         return 0
@@ -36,7 +37,13 @@ def chunk_size(head: bytes) -> int:
 
 
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
-    """Return the offset of the next complete chunk from ``place`` on, or ``size`` if there is none."""
+    """Return the offset of the next complete chunk, or ``size`` if it is not found.
+
+    Args:
+        file: The MCAP file.
+        place: The offset at which the search starts.
+        size: The size of the file, or the offset at which the search ends.
+    """
     mark = bytes([Opcode.CHUNK])
     while place < size:
         file.seek(place)
@@ -52,7 +59,13 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none."""
+    """Return the offset of the last occurrence of ``mark``, or ``size`` if it is not found.
+
+    Args:
+        file: The file to search.
+        mark: The bytes to find.
+        size: The size of the file.
+    """
     place = size
     while place > 0:
         place = max(0, place - _WINDOW)

@@ -1,4 +1,4 @@
-"""The contents of a bag, counted from its messages, so that they are right for a damaged bag too."""
+"""Count the contents of a bag from its messages, which also works for damaged bags."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tactile_sim.bag.metadata import files_of
 
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
-"""Types whose stamps may be wall time while those of the other topics are simulation time."""
+"""Message types that may have wall-clock stamps while other topics have simulation time."""
 
 
 @dataclass
 class TopicContents:
-    """Number and bytes of a topic's messages, and the log times [ns] of the first and the last."""
+    """Number and size [bytes] of a topic's messages, and their first and last log time [ns]."""
 
     type_name: str
     count: int = 0
@@ -26,13 +26,13 @@ class TopicContents:
 
     @property
     def rate(self) -> float | None:
-        """Messages per second of log time; None for fewer than two."""
+        """Mean message rate in log time [Hz], or None if it is undefined."""
         return (self.count - 1) / ((self.stop - self.start) / 1e9) if self.stop > self.start else None
 
 
 @dataclass
 class Contents:
-    """All topics of a bag; ``start`` and ``stop`` are log times [ns]."""
+    """Summary of all topics of a bag. ``start`` and ``stop`` are log times [ns]."""
 
     topics: dict[str, TopicContents] = field(default_factory=dict)
     file_size: int = 0
@@ -55,7 +55,7 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Return the topics that define the bag's time span: all but logs, if there are others."""
+        """Return the topics that define the time span of the bag: all except logs, if there are others."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 
@@ -65,10 +65,10 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
 
     Args:
         path: The bag's folder or MCAP file.
-        progress: Called with the bytes read and the size of the file.
+        progress: Called with the number of bytes read and the size of the file.
 
     Raises:
-        BagError: It is not a bag, or a layout in it is invalid.
+        BagError: ``path`` is not a bag, or a layout in it is invalid.
     """
     found = Contents()
     for file in files_of(path):

@@ -21,15 +21,15 @@ from tactile_sim.errors import BagError
 from tactile_sim.wire.decode import Columns
 
 TOGETHER = 128 << 20
-"""Bytes of topics that are read in one pass; a larger topic is read alone."""
+"""Total size of the topics read in one pass [bytes]. A larger topic is read alone."""
 LONGEST_NAME = 1000
-"""Longest name of a topic in the archive [characters]."""
+"""Maximum length of a topic's name in the archive [characters]."""
 NEEDED = 4
-"""Memory for the arrays of a topic, relative to its bytes in the bag."""
+"""Memory needed for the arrays of a topic, relative to its size in the bag."""
 
 
 class Exported(NamedTuple):
-    """The number of arrays and topics written, and the damage of the bag, or None."""
+    """Number of arrays and topics written, and a description of the bag's damage, or None."""
 
     arrays: int
     topics: int
@@ -39,23 +39,23 @@ class Exported(NamedTuple):
 def export(
     path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
 ) -> Exported:
-    """Write an array for each field of each topic into a new compressed ``.npz`` file.
+    """Write one array per field of each topic into a compressed ``.npz`` file.
 
     Arrays are named ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on. A field whose length
     differs between messages becomes one array of all values in order, and ``NAME.counts`` has the number of
-    values of each message. ``units`` is JSON: units by array name.
+    values of each message. ``units`` is JSON text with the unit of each array by name.
 
-    The bag is read several times, so that memory is needed for its largest topic only.
+    The bag is read in several passes, so that only its largest topic must fit into memory.
 
     Args:
         path: The bag's folder or MCAP file.
         out: The file to write.
         topics: Topics to export; all by default.
-        progress: Called with the bytes read and the size of the file.
+        progress: Called with the number of bytes read and the size of the file.
 
     Raises:
-        BagError: It is not a bag, lacks a requested topic, has a topic that does not fit into memory, or
-            ``out`` cannot be written.
+        BagError: ``path`` is not a bag, lacks a requested topic or has a topic that does not fit into memory,
+            or ``out`` cannot be written.
     """
     found = contents(path, progress)
     sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
@@ -69,7 +69,7 @@ def export(
     count = 0
     with fresh(out) as made, ZipFile(made, "w", ZIP_DEFLATED) as archive:
         for group in _groups(sizes):
-            with warnings.catch_warnings(action="ignore"):  # damage is returned
+            with warnings.catch_warnings(action="ignore"):  # the damage is returned instead
                 bag = read(path, group, progress)
             for name in group:
                 for field, array in _arrays(bag.pop(name), units, names[name]):
@@ -80,7 +80,7 @@ def export(
 
 
 def _entry_name(topic: str) -> str:
-    """Return the topic, without what a zip archive cannot have in a name."""
+    """Return a topic's name without the characters that zip archives do not allow."""
     return topic.replace("\0", "\\0")[:LONGEST_NAME]
 
 
@@ -88,7 +88,7 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
     """Yield groups of topics to read in one pass.
 
     Args:
-        sizes: Bytes of each topic.
+        sizes: Size of each topic [bytes].
     """
     group: list[str] = []
     for name in sorted(sizes):
@@ -105,8 +105,8 @@ def _check_memory(path: Path, sizes: Mapping[str, int]) -> None:
     room = _free_memory()
     if largest is not None and room is not None and NEEDED * sizes[largest] > room:
         raise BagError(
-            f"{path}: {largest} has {sizes[largest] / 1e9:.1f} GB, too much for the free memory of "
-            f"{room / 1e9:.1f} GB: --format parquet holds none of it; or name the topics you need"
+            f"{path}: {largest} must fit into the free memory of {room / 1e9:.1f} GB, got "
+            f"{sizes[largest] / 1e9:.1f} GB; export with --format parquet, or select topics"
         )
 
 
@@ -125,7 +125,7 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield names and arrays of a topic's fields, and add their units to ``units``."""
+    """Yield the name and array of each field of a topic, and record their units in ``units``."""
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():
@@ -153,7 +153,7 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Add the values of all messages as one array."""
+    """Add one array with the values of all messages."""
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

@@ -1,6 +1,6 @@
-"""Message types that this package interprets: what their definitions and messages must have at least.
+"""Check bag definitions and messages of the types that this package interprets.
 
-A bag carries its own definitions, which may be those of another version, or wrong.
+A bag contains its own message definitions, which may be of another version, or wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROWS: dict[str, dict[str, str | int]] = {
     "tactile_sim/msg/TactileFrame": {"data": "channels"},
     "tactile_sim/msg/TactileLayout": {"positions": 3, "normals": 3, "triangles": 3, "uv": 2},
 }
-"""Arrays that hold several numbers per taxel or triangle: how many, or the field that says how many."""
+"""Fields with several numbers per taxel or triangle: how many, or the field that has this number."""
 _READINGS = (
     "std_msgs/Header header\nuint32 layout_id\nstring quantity\nstring unit\nuint8 channels\nfloat32[] data\n"
 )
@@ -100,25 +100,32 @@ uint8 datatype
 
 
 def check_definition(kind: Struct) -> None:
-    """Check that a bag's definition of a known type has the fields that are read here.
+    """Check that a bag's definition of a known type has the fields that this package reads.
+
+    Args:
+        kind: The type as defined in the bag. Unknown types are not checked.
 
     Raises:
-        WireError: A field is missing or of another kind.
+        WireError: A field is missing or has another kind.
     """
     if kind.name in _REQUIRED:
         _compare(_required(kind.name), kind, kind.name)
 
 
 def check_rows(type_name: str, value: Any) -> None:
-    """Check that the arrays of a decoded message of a known type are whole rows.
+    """Check that the arrays of a decoded message of a known type have complete rows.
+
+    Args:
+        type_name: The message type.
+        value: The decoded message.
 
     Raises:
-        WireError: An array has the wrong length.
+        WireError: The length of an array is not a multiple of its row length.
     """
     for name, row in ROWS.get(type_name, {}).items():
         width, size = row if isinstance(row, int) else getattr(value, row), len(getattr(value, name))
         if size % width if width else size:
-            raise WireError(f"must have a multiple of {width} numbers, got {size}", name, type_name)
+            raise WireError(f"length must be a multiple of {width}, got {size}", name, type_name)
 
 
 @cache
@@ -128,12 +135,12 @@ def _required(name: str) -> Struct:
 
 
 def _compare(required: Any, found: Any, place: str) -> None:
-    """Raise a WireError where ``found`` does not have what ``required`` has."""
+    """Raise a WireError if ``found`` lacks a field of ``required`` or has it with another kind."""
     if isinstance(required, Struct) and isinstance(found, Struct):
         fields = {name: kind for name, kind, _ in found.fields}
         for name, kind, _ in required.fields:
             if name not in fields:
-                raise WireError(f"the field {name!r} is missing in its definition", "", place)
+                raise WireError(f"field {name!r} is missing from the definition in the bag", "", place)
             _compare(kind, fields[name], f"{place}.{name}")
         same = required.uniform is None or required.width == found.width
     elif isinstance(required, Sequence) and isinstance(found, Sequence | Array):
@@ -146,4 +153,4 @@ def _compare(required: Any, found: Any, place: str) -> None:
     else:
         same = isinstance(required, String) and isinstance(found, String)
     if not same:
-        raise WireError("is of another kind in its definition", "", place)
+        raise WireError("has another kind in the definition in the bag", "", place)

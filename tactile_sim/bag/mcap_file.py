@@ -1,6 +1,6 @@
-"""An MCAP file read from front to back: as far as it goes, and past what is damaged.
+"""Read MCAP files sequentially, including truncated and damaged files.
 
-The records are the ``mcap`` library's. https://mcap.dev/spec
+Records are parsed by the ``mcap`` library. https://mcap.dev/spec
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tactile_sim.errors import BagError
 
 MAGIC = b"\x89MCAP0\r\n"
 HEAD = struct.Struct("<BQ")
-"""Of a record: what it is and how long."""
+"""Header of a record: opcode and length."""
 MESSAGE = struct.Struct("<BQHIQQ")
-"""The same, and channel, sequence, log time, publish time."""
+"""Header of a message record: opcode, length, channel, sequence, log time, publish time."""
 SEARCHED = 256 << 20
-"""Bytes that are searched for a first chunk if a file does not begin like an MCAP file."""
+"""Number of bytes searched for the first chunk if a file does not begin like an MCAP file."""
 LAST_TIME = (1 << 63) - 1
-"""Last log time [ns]: rosbag2 and numpy count it in signed integers."""
+"""Largest supported log time [ns]: rosbag2 and numpy use signed integers."""
 MESSAGE_FIELDS = MESSAGE.size - HEAD.size
 DATA_END = HEAD.pack(Opcode.DATA_END, 4)
-"""How the record begins behind which the summary is."""
+"""First bytes of the DataEnd record, after which the summary begins."""
 _INDEX = struct.Struct("<HI")
-"""Of the messages of a chunk: channel, and how many bytes follow."""
+"""First fields of a message index: channel, and number of bytes that follow."""
 _BROKEN = (
     McapError,
     ValueError,
@@ -45,17 +45,17 @@ _BROKEN = (
     zstandard.ZstdError,
     RuntimeError,
     OverflowError,
-    MemoryError,  # a broken chunk may claim any size
+    MemoryError,  # a damaged chunk may state any size
 )
-"""What comes of reading what is none."""
+"""Errors that reading corrupt data can raise."""
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes of a file are done, and its size."""
+"""Called with the number of bytes processed and the size of the file."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message as it lies in a file."""
+    """A serialized message in a file. Times are in ns."""
 
     channel: Channel
     schema: Schema
@@ -65,16 +65,23 @@ class Message:
 
 
 NO_SCHEMA = Schema(id=0, data=b"", encoding="", name="")
-"""Of channels that name none."""
+"""Schema of channels without a schema."""
 
 
 class McapScan:
-    """The messages of a file from front to back, without its index: so a file that just stops can be read.
+    """Iterates over the messages of a file from front to back, without its index.
 
-    Where something is damaged, it goes on with the next whole chunk: what its checksum confirms is given,
-    and nothing else. After the iteration ``damage`` says what is wrong with the file, and ``metadata`` holds
-    its metadata records by name. ``kept`` is where the record begins whose messages come. ``progress`` is
-    called after each record.
+    This also reads files without an end. After damaged bytes, it continues with the next complete chunk. Only
+    chunks with a correct checksum are returned.
+
+    Attributes:
+        metadata: Metadata records by name, complete after the iteration.
+        kept: Offset of the record whose messages are being returned, for `after`.
+        size: Size of the file [bytes].
+
+    Args:
+        path: The MCAP file.
+        progress: Called after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -84,20 +91,20 @@ class McapScan:
         self.schemas: dict[int, Schema] = {NO_SCHEMA.id: NO_SCHEMA}
         self.metadata: dict[str, dict[str, str]] = {}
         self.size = self.kept = 0
-        self._faults: dict[int, tuple[str, int]] = {}  # by place: what, and how many bytes it cost
+        self._faults: dict[int, tuple[str, int]] = {}  # by offset: description and number of bytes lost
 
     @property
     def damage(self) -> str | None:
-        """What is wrong in one line, or None."""
+        """Description of the damage in one line, or None; complete after the iteration."""
         if not self._faults:
             return None
         what, _ = self._faults[min(self._faults)]
         more = len(self._faults) - 1
-        return what + (f", and {more} more such place{'s' * (more > 1)}" if more else "")
+        return what + (f", and {more} more damaged place{'s' * (more > 1)}" if more else "")
 
     @property
     def lost(self) -> int:
-        """The number of bytes that could not be read."""
+        """Number of bytes that could not be read."""
         return sum(cost for _, cost in self._faults.values())
 
     def __iter__(self) -> Iterator[Message]:
@@ -106,20 +113,21 @@ class McapScan:
             if file.read(len(MAGIC)) != MAGIC:
                 end = min(self.size, SEARCHED)
                 if self.size < len(MAGIC) or next_chunk(file, len(MAGIC), end) == end:
-                    raise BagError(f"{self.path} is not an MCAP file, or an empty one")
-                self._fault(0, "its first bytes are not those of an MCAP file", 0)
+                    raise BagError(f"{self.path} is not an MCAP file, or is empty")
+                self._fault(0, "the file does not begin like an MCAP file", 0)
             yield from self._records(file, len(MAGIC))
 
     def after(self, offset: int) -> Iterator[Message]:
-        """The messages of a record and of all behind it, once an iteration has been through.
+        """Iterate over the messages of a record and of all records after it; requires a completed iteration.
 
-        offset: what ``kept`` was as one of the record's messages came.
+        Args:
+            offset: The value that ``kept`` had when a message of the record was returned.
         """
         with open(self.path, "rb") as file:
             yield from self._records(file, offset)
 
     def _records(self, file: BinaryIO, place: int) -> Iterator[Message]:
-        settled = place  # no chunk before it is still to be read
+        settled = place  # all chunks before this offset have been read
         while place < self.size:
             self.kept = place
             file.seek(place)
@@ -132,17 +140,17 @@ class McapScan:
                     return
                 length = chunk if fits else self._length(head, self.size - place)
                 file.seek(place + HEAD.size)
-                # A head that is a chunk's is one, whatever it is called.
+                # A consistent chunk header is trusted more than the opcode.
                 opcode = Opcode.CHUNK if fits else head[0]
                 yield from self._record(opcode, file.read(length - HEAD.size))
                 if opcode != head[0]:
-                    self._fault(place, f"broken at byte {place}: a chunk is marked as another record", 0)
+                    self._fault(place, f"broken at byte {place}: a chunk has another record's opcode", 0)
                 place += length
                 if opcode in (Opcode.CHUNK, Opcode.MESSAGE):
                     settled = place
             except _BROKEN as error:
                 self._learn(file)
-                if fits:  # what is in a chunk may look like one, unless the chunk has lost its end
+                if fits:  # skip the chunk, whose data may look like a chunk, unless its end is missing
                     settled = place + (chunk if self._begins(file, place + chunk) else 1)
                 found = next_chunk(file, settled, self.size)
                 reason = " ".join(str(error).split()) or type(error).__name__
@@ -151,35 +159,40 @@ class McapScan:
             if self.progress:
                 self.progress(place, self.size)
         if not self._faults:
-            self._fault(self.size, "it ends without a summary: its writer was stopped", 0)
+            self._fault(self.size, "the file has no summary: its writer was stopped", 0)
 
     def _fault(self, place: int, what: str, cost: int) -> None:
         self._faults[place] = what, cost
 
     def _end(self, file: BinaryIO, place: int) -> None:
-        """Raise a ValueError where the footer is not the end of the file."""
+        """Raise a ValueError if the footer is not at the end of the file."""
         file.seek(place)
         rest = file.read(1 << 10)
         if rest[HEAD.size + HEAD.unpack_from(rest)[1] :] != MAGIC:
-            raise ValueError("its end is not that of an MCAP file")
+            raise ValueError("the file does not end like an MCAP file")
 
     def _length(self, head: bytes, left: int) -> int:
-        """Of a record that is not a chunk, with its head; raises a ValueError where it cannot be one."""
+        """Return the size of a record other than a chunk [bytes]; raise a ValueError if it is invalid.
+
+        Args:
+            head: The first bytes of the record.
+            left: Number of bytes from the record to the end of the file.
+        """
         if len(head) < HEAD.size:
-            raise ValueError(f"it stops within a record: {left} bytes of {HEAD.size}")
+            raise ValueError(f"the file ends within a record: {left} bytes of {HEAD.size}")
         opcode, length = HEAD.unpack_from(head)
         if length > left - HEAD.size:
-            raise ValueError(f"it stops within a record: {left - HEAD.size} bytes of {length}")
+            raise ValueError(f"the file ends within a record: {left - HEAD.size} bytes of {length}")
         if opcode == Opcode.CHUNK:
             raise ValueError("the lengths of a chunk contradict each other")
         if opcode == Opcode.MESSAGE_INDEX and length - _INDEX.size != _INDEX.unpack_from(head, HEAD.size)[1]:
             raise ValueError("the lengths of an index contradict each other")
-        if not 0 < opcode <= max(Opcode) and opcode < 0x80:  # from there on are those of applications
-            raise ValueError(f"there is no record {opcode}")
+        if not 0 < opcode <= max(Opcode) and opcode < 0x80:  # 0x80 and above are reserved for applications
+            raise ValueError(f"unknown record type {opcode}")
         return int(HEAD.size + length)
 
     def _begins(self, file: BinaryIO, place: int) -> bool:
-        """Whether a record begins at a place."""
+        """Return whether a valid record begins at an offset."""
         file.seek(place)
         head = file.read(CHUNK_HEAD)
         try:
@@ -188,7 +201,7 @@ class McapScan:
             return False
 
     def _learn(self, file: BinaryIO) -> None:
-        """Take topics and types from the summary: those that were in what is broken are there as well."""
+        """Read topics and types from the summary, because the damaged part may have defined some of them."""
         place = last_place(file, DATA_END, self.size)
         with suppress(*_BROKEN):
             while place < self.size:
@@ -201,12 +214,19 @@ class McapScan:
                 place += HEAD.size + length
 
     def _record(self, opcode: int, data: bytes, sure: bool = False) -> Iterator[Message]:
-        """The messages of a record. What is sure comes from a chunk: its topics and types stand."""
+        """Yield the messages of a record, and store its topics, types and metadata.
+
+        Args:
+            opcode: The type of the record.
+            data: The record without opcode and length.
+            sure: Whether the record is from a chunk with a correct checksum. Its topics and types then
+                replace earlier ones.
+        """
         stream = ReadDataStream(BytesIO(data))
         if opcode == Opcode.SCHEMA:
             schema = Schema.read(stream)
             if schema.encoding.startswith("ros2"):
-                schema.data.decode()  # raises a ValueError where it is no text
+                schema.data.decode()  # raises a ValueError if it is not text
             if sure or schema.id not in self.schemas:
                 self.schemas[schema.id] = schema
         elif opcode == Opcode.CHANNEL:

@@ -1,7 +1,7 @@
-"""An MCAP file, written so that it can be read at any moment.
+"""Write MCAP files that stay readable if the process is killed.
 
-The records are the ``mcap`` library's; its writer ends a chunk by size alone, so chunks are put together
-here, where they also end in time. https://mcap.dev/spec
+Records are serialized by the ``mcap`` library. Its writer ends a chunk only by size, so chunks are assembled
+here, where they also end after a time. https://mcap.dev/spec
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mcap.records import (
 from tactile_sim.bag.mcap_file import MAGIC, MESSAGE, MESSAGE_FIELDS
 
 CHUNK_SIZE = 4 << 20
-"""Bytes at which a chunk ends before its time."""
+"""Size at which a chunk ends early [bytes]."""
 
 
 @dataclass
@@ -48,20 +48,27 @@ class _OpenChunk:
 
 
 _STATE = ("_end", "_chunks", "_chunk", "_definitions", "_empty", "counts", "start", "stop")
-"""What a draft changes and gives back."""
+"""Attributes that a draft changes and that are restored when it is replaced."""
 
 
 class McapWriter:
-    """Writes one file; what is flushed stays readable whatever happens to the process."""
+    """Writes one file. Completed chunks stay readable if the process is killed.
+
+    Args:
+        path: The file, which must not exist.
+
+    Raises:
+        OSError: The file cannot be created or written. Other methods raise this, too.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = open(path, "xb", buffering=0)  # each chunk goes to the system in one call
+        self._file = open(path, "xb", buffering=0)  # each chunk is written in one system call
         self._end = 0
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
         self._chunks: list[ChunkIndex] = []
         self._chunk = _OpenChunk()
-        self._definitions = bytearray()  # of topics and types that came since the last chunk
+        self._definitions = bytearray()  # topics and types added since the last chunk
         self._compressor = zstandard.ZstdCompressor(level=1)
         self.counts: dict[int, int] = {}
         self._empty = True
@@ -77,7 +84,18 @@ class McapWriter:
         metadata: dict[str, str],
         encoding: str = "ros2msg",
     ) -> int:
-        """Make a topic known with its type, a text in an encoding; returns its id for :meth:`write`."""
+        """Add a topic.
+
+        Args:
+            topic: Name of the topic.
+            type_name: Name of its message type.
+            definition: Definition of the type.
+            metadata: Metadata of the channel, such as its QoS profiles.
+            encoding: Language of the definition.
+
+        Returns:
+            The channel's id for :meth:`write`.
+        """
         self._drop_draft()
         schema = next((schema for schema in self._schemas if schema.name == type_name), None)
         if schema is None:
@@ -103,9 +121,13 @@ class McapWriter:
     def write(
         self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int | None = None
     ) -> None:
-        """Add a message to the open chunk; ends the chunk if it is large.
+        """Add a message to the open chunk, and end the chunk if it is large.
 
-        publish_time: the log time where none is given.
+        Args:
+            channel: Id from :meth:`add_channel`.
+            log_time: Log time [ns].
+            data: The serialized message.
+            publish_time: Publish time [ns]; the log time by default.
         """
         self._drop_draft()
         chunk = self._chunk
@@ -126,14 +148,17 @@ class McapWriter:
             self.end_chunk()
 
     def end_chunk(self) -> None:
-        """Hand what was written so far to the operating system, as a chunk with its index."""
+        """Write the open chunk and its index to the file."""
         self._drop_draft()
         self._end_chunk()
 
     def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
-        """Put messages (channel, log time, data) on the disk that whatever comes next takes away again.
+        """Write messages that the next call of any method removes from the file again.
 
-        So those whose times are not known yet are not lost either.
+        This keeps messages whose times are not final yet from being lost if the process is killed.
+
+        Args:
+            messages: Channel, log time [ns] and serialized data of each message.
         """
         self.end_chunk()
         before = {name: deepcopy(getattr(self, name)) for name in _STATE}
@@ -175,22 +200,22 @@ class McapWriter:
         except OSError:
             for channel, records in chunk.index.items():
                 self.counts[channel] -= len(records)
-            self._chunk = _OpenChunk()  # it is lost: there is no place for it
+            self._chunk = _OpenChunk()  # the chunk is lost
             self._definitions.clear()
             raise
         self._chunks.append(index)
-        self._chunk = _OpenChunk(bytearray(self._definitions))  # again, should this chunk be damaged
+        self._chunk = _OpenChunk(bytearray(self._definitions))  # repeated in case this chunk gets damaged
         self._definitions.clear()
 
     def finish(self, metadata: str) -> None:
-        """End the file with rosbag2's metadata and the summary, which has the index.
+        """Write rosbag2's metadata and the summary with the index, and close the file.
 
         Args:
-            metadata: YAML of the bag's description, without the key that ``metadata.yaml`` has above it.
+            metadata: The bag's description as YAML, without the top-level key of ``metadata.yaml``.
         """
         try:
             self.end_chunk()
-            self._append(bytes(self._definitions))  # topics that never had a message
+            self._append(bytes(self._definitions))  # topics without messages
             start = self._end
             record = _bytes(Metadata(name="rosbag2", metadata={"serialized_metadata": metadata}))
             place = MetadataIndex(offset=start, length=len(record), name="rosbag2")
@@ -228,7 +253,7 @@ class McapWriter:
         return summary + offsets + _bytes(footer) + MAGIC
 
     def _append(self, data: bytes) -> None:
-        """Write all of ``data`` or, on a full disk, nothing."""
+        """Write all of ``data``, or nothing if the disk is full."""
         view = memoryview(data)
         try:
             while view:
@@ -239,13 +264,13 @@ class McapWriter:
         self._end += len(data)
 
     def _cut(self) -> None:
-        """Take away what lies behind the end."""
+        """Truncate the file to its last complete write."""
         os.ftruncate(self._file.fileno(), self._end)
         os.lseek(self._file.fileno(), self._end, os.SEEK_SET)
 
     @property
     def bytes_written(self) -> int:
-        """The size of the file."""
+        """Size of the file [bytes]."""
         return self._end
 
 

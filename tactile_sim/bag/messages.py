@@ -1,4 +1,4 @@
-"""The messages of a bag one after the other, decoded: whatever the bag's size, one is held at a time."""
+"""Decode the messages of a bag one after the other, with only one message in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from tactile_sim.wire.types import Struct, WireError
 
 
 class Message(NamedTuple):
-    """A message: ``log_time`` and ``stamp``, its own time or the log time where it has none, in ns."""
+    """A decoded message.
+
+    ``log_time`` is in ns. ``stamp`` is the time in the message [ns], or the log time if it has none.
+    """
 
     topic: str
     type_name: str
@@ -30,14 +33,19 @@ class Message(NamedTuple):
 
 
 class Messages:
-    """Iterates over the messages of those topics for which ``wanted`` is true, in the order of the bag.
+    """Iterates over the decoded messages of selected topics, in the order of the bag.
 
-    After the iteration ``damage`` says what is wrong with the bag, if so, ``lost`` how many bytes that cost,
-    and ``others`` holds the names of the topics that were not wanted.
+    After the iteration ``damage`` describes the damage of the bag or is None, ``lost`` is the number of bytes
+    that could not be read, and ``others`` has the names of the other topics.
+
+    Args:
+        path: The bag's folder or MCAP file.
+        wanted: Returns whether to decode a topic; all by default.
+        progress: Called with the number of bytes read and the size of the file.
 
     Raises:
-        BagError: it is no bag, or of another storage; a topic's messages are not of ROS 2, or one does not
-            fit the definition that the bag has of its type.
+        BagError: ``path`` is not an MCAP bag, a topic's messages are not ROS 2 messages, or a message does
+            not match the definition of its type in the bag.
     """
 
     def __init__(
@@ -81,7 +89,7 @@ class Messages:
 
 
 class Selection:
-    """Names of topics to read, with or without their leading slash; all topics if None."""
+    """Names of the topics to read, with or without the leading slash; all topics if None."""
 
     def __init__(self, names: Collection[str] | None) -> None:
         self.names = None if names is None else list(names)
@@ -91,7 +99,7 @@ class Selection:
         return self.names is None or topic in self._both
 
     def missing(self, found: Collection[str]) -> str | None:
-        """Return the first of the names that is not among the topics found, with its slash."""
+        """Return the first selected name that is not in ``found``, with its slash, or None."""
         for name in self.names or ():
             full = "/" + name.lstrip("/")
             if name not in found and full not in found:
@@ -100,7 +108,12 @@ class Selection:
 
 
 def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[str, str]:
-    """Return a name for each topic; where two would have the same, the later one gets a number."""
+    """Return a unique name for each topic; duplicates get a number.
+
+    Args:
+        topics: Names of the topics.
+        name_of: Returns the preferred name of a topic.
+    """
     names: dict[str, str] = {}
     taken: set[str] = set()
     for topic in sorted(topics):
@@ -122,27 +135,30 @@ class TopicDecoder:
         """Return the value of a message.
 
         Args:
-            message: The message, for its topic and time.
-            data: Its bytes. Arrays of the value are views of them.
+            message: The message, for its topic and log time.
+            data: Its serialized data. Arrays in the result are views of it.
 
         Raises:
-            BagError: The bytes are not a message of the topic's type.
+            BagError: The data is not a message of the topic's type.
         """
         try:
             value = self._decoder.decode(data)
         except WireError as error:
             raise _invalid(message.channel.topic, message.log_time, error) from None
-        if is_row(self.kind):  # of equal numbers, such as a Point, which decodes to an array
+        if is_row(self.kind):  # a struct of equal numbers, such as a Point, which decodes to an array
             names = (name for name, _, _ in self.kind.fields)
             return Record(**dict(zip(names, value.tolist(), strict=True)))
         return value
 
 
 def require_rows(message: Message) -> None:
-    """Check that the arrays of a message of a known type are whole rows.
+    """Check that the arrays of a message of a known type have complete rows.
+
+    Args:
+        message: The decoded message.
 
     Raises:
-        BagError: One is not, with the message's topic and time.
+        BagError: An array has an invalid length. The error names the topic and log time.
     """
     try:
         check_rows(message.type_name, message.value)
@@ -155,18 +171,21 @@ def _invalid(topic: str, log_time: int, error: WireError) -> BagError:
 
 
 def decoder_of(message: Stored) -> TopicDecoder:
-    """Return the decoder of a topic's messages.
+    """Return the decoder for the messages of a topic.
+
+    Args:
+        message: Any message of the topic.
 
     Raises:
-        BagError: They are not ROS 2 messages, the bag's definition of their type is invalid, or rosbags is
-            not installed.
+        BagError: The messages are not ROS 2 messages, the bag's definition of their type is invalid, or
+            rosbags is not installed.
     """
     require("reading a bag", "rosbags.typesys", "rosbags", "rosbags")
     channel, schema = message.channel, message.schema
     if (channel.message_encoding, schema.encoding) != ("cdr", "ros2msg"):
-        kind = f"{channel.message_encoding or 'unknown'} with types in {schema.encoding or 'no language'}"
         raise BagError(
-            f"{channel.topic} is {kind}; only cdr with types in ros2msg is read: name the topics you need"
+            f"{channel.topic}: must be encoded as 'cdr' with types in 'ros2msg', got "
+            f"{channel.message_encoding!r} with types in {schema.encoding!r}; select other topics"
         )
     try:
         struct = of_definition(schema.name, schema.data.decode())

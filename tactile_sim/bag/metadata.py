@@ -1,4 +1,7 @@
-"""rosbag2's description of a bag, in ``metadata.yaml`` and in its MCAP file: version 9, as in ROS 2 Jazzy."""
+"""Read and write rosbag2's bag description (version 9, ROS 2 Jazzy).
+
+It is in the file ``metadata.yaml`` and in a metadata record of the MCAP file.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ _MOST_BYTES = 16 * MB
 
 
 class MetadataError(BagError):
-    """The metadata of a bag cannot be read."""
+    """The metadata of a bag is invalid."""
 
 
 @dataclass
 class TopicInfo:
-    """A topic in a bag. ``qos`` holds the publishers' profiles as mappings in rosbag2's words."""
+    """A topic of a bag. ``qos`` has the publishers' QoS profiles as mappings with rosbag2's keys."""
 
     name: str
     type_name: str
@@ -37,9 +40,10 @@ def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> di
     """Return rosbag2's description of a bag.
 
     Args:
-        file: name of the bag's one MCAP file.
-        start, stop: first and last log time [ns].
-        topics: topics with their message counts.
+        file: Name of the bag's MCAP file.
+        start: First log time [ns].
+        stop: Last log time [ns].
+        topics: Topics with their message counts.
     """
     times = {
         "duration": {"nanoseconds": stop - start},
@@ -73,20 +77,25 @@ def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> di
 
 
 def document(described: dict[str, Any]) -> str:
-    """Return the text of ``metadata.yaml``: a description below a key that the MCAP file does not have."""
+    """Return the text of ``metadata.yaml``.
+
+    Args:
+        described: The bag's description from `information`. The file has it below a top-level key; the MCAP
+            record does not.
+    """
     return dump({_KEY: described})
 
 
 def misplaced(text: str) -> bool:
-    """Return whether the metadata in an MCAP file have the form of ``metadata.yaml``, which rosbag2 rejects.
+    """Return whether the text of the MCAP metadata record has a top-level key, which rosbag2 rejects.
 
-    Earlier versions of this package wrote them that way.
+    Version 0.1 of this package wrote it that way.
     """
     return text.startswith(f"{_KEY}:")
 
 
 def dump(value: Any) -> str:
-    """Return YAML in block style without anchors, which some readers do not support."""
+    """Return a value as YAML in block style without anchors, which some readers do not support."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
 
 
@@ -96,23 +105,31 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def replace(folder: Path, content: str) -> None:
-    """Put ``content`` in the place of the metadata at once: a reader sees the old or the new."""
+    """Replace ``metadata.yaml`` atomically.
+
+    Args:
+        folder: The bag's folder.
+        content: The new text.
+    """
     fresh = folder / (FILE + ".new")
     fresh.write_text(content, encoding="utf-8")
     os.replace(fresh, folder / FILE)
 
 
 def files_of(path: Path) -> list[Path]:
-    """The MCAP files of a bag: a file itself, or those in a folder in their order.
+    """Return the MCAP files of a bag in their order.
+
+    Args:
+        path: The bag's folder or MCAP file.
 
     Raises:
-        MetadataError: the folder's metadata cannot be read.
-        BagError: there is no bag, it is of another storage, or not complete.
+        MetadataError: ``metadata.yaml`` is invalid.
+        BagError: ``path`` does not exist, has another storage format, or a file is missing.
     """
     if os.path.isfile(path):
         return [path]
     if not os.path.exists(path):
-        raise BagError(f"there is no bag {path}")
+        raise BagError(f"{path}: bag not found")
     if not path.is_dir():
         raise BagError(f"{path} is not a bag: it is neither a folder nor a regular file")
     described = path / FILE
@@ -130,12 +147,12 @@ def files_of(path: Path) -> list[Path]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise MetadataError(
-            f"{described} is not rosbag2's: {reason}; tactile_sim bag repair {path} makes it anew"
+            f"{described}: invalid: {reason}; rebuild it with: tactile_sim bag repair {path}"
         ) from None
     if storage != "mcap":
-        raise BagError(f"{path} is stored as {storage}; only mcap is read: ros2 bag convert makes it one")
+        raise BagError(f"{path}: storage must be mcap, got {storage}; convert it with ros2 bag convert")
     files = [path / name for name in names]
     missing = [file for file in files if not os.path.isfile(file)]
     if missing:
-        raise BagError(f"{described} names {missing[0].name}, which is not there")
+        raise BagError(f"{described}: file not found: {missing[0].name}")
     return files

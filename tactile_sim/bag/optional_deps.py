@@ -1,4 +1,4 @@
-"""Libraries that only some commands need."""
+"""Check for libraries that only some commands need."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tactile_sim.errors import BagError
 
 
 def require(what: str, module: str, name: str, package: str) -> None:
-    """Import a module, because one that is found may be broken.
+    """Import a module and raise a clear error if it is missing or broken.
 
     Args:
-        what: the feature that needs it, for the error.
-        module: the module to import.
-        name: the library's name, for the error.
-        package: its package on PyPI.
+        what: Name of the feature in the error.
+        module: The module to import.
+        name: Name of the library in the error.
+        package: Its package on PyPI.
 
     Raises:
-        BagError: the module is missing or broken.
+        BagError: The module is missing or broken.
     """
     try:
         import_module(module)

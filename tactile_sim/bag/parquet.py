@@ -1,8 +1,8 @@
 """Export a bag as Parquet files, one per topic, for pandas, polars, DuckDB or Spark.
 
-A row is a message. A topic whose messages are a single list of structs (contacts, transforms) has a row per
-struct. Nested fields have dotted names. Arrays are lists, of fixed size if all messages have the same length.
-The unit of a column is in its metadata.
+Each message is a row. A topic whose messages consist of one list of structs (contacts, transforms) has a row
+per struct. Nested fields have dotted names. Arrays are lists, of fixed size if all messages have the same
+length. The metadata of a column has its unit.
 """
 
 from __future__ import annotations
@@ -28,30 +28,32 @@ from tactile_sim.wire.decode import Columns, Record
 BATCH = 128
 """Number of messages of a topic that are written at a time."""
 LONGEST_NAME = 100
-"""Longest name of a file, without its ending [characters]."""
+"""Maximum length of a file name without its ending [characters]."""
 
 
 def require_pyarrow() -> None:
-    """Raise a BagError where pyarrow is missing or broken."""
+    """Raise a BagError if pyarrow is missing or broken."""
     require("Parquet", "pyarrow.parquet", "pyarrow", "pyarrow")
 
 
 def export(
     path: Path, out: Path, topics: Collection[str] | None = None, progress: Progress | None = None
 ) -> tuple[list[Path], str | None]:
-    """Write a file per topic into a folder. The bag is read twice and never held in memory as a whole.
+    """Write one file per topic into a folder.
+
+    The bag is read twice and never held in memory as a whole.
 
     Args:
         path: The bag's folder or MCAP file.
-        out: The folder. Its files appear when all are complete.
+        out: The folder. Its files appear only after all of them are complete.
         topics: Topics to export; all by default.
-        progress: Called with the bytes read and the size of the file.
+        progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        The files, and the damage of the bag, or None.
+        The files, and a description of the bag's damage, or None.
 
     Raises:
-        BagError: It is not a bag, lacks a requested topic, or ``out`` cannot be written.
+        BagError: ``path`` is not a bag or lacks a requested topic, or ``out`` cannot be written.
     """
     wanted = Selection(topics)
     messages = Messages(path, wanted.__contains__, progress)
@@ -97,7 +99,7 @@ class _Table:
             self._write()
 
     def end(self) -> None:
-        """Write the last batch and close the file; a topic of empty lists only has no rows."""
+        """Write the last batch and close the file. A topic with only empty lists has no rows."""
         self._write()
         if self._writer is None:
             self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
@@ -160,17 +162,19 @@ class _Table:
             table = pyarrow.table(arrays).cast(self._writer.schema)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            raise BagError(f"{self._topic} does not fit into one table: {reason}; name the others") from None
+            raise BagError(
+                f"{self._topic} does not fit into one table: {reason}; select other topics"
+            ) from None
         self._writer.write_table(table)
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return the name of a field's column: with an underscore where a column of ours has the name."""
+    """Return a field's column name, with an underscore appended if the name is already taken."""
     return f"{name}_" if name in taken else name
 
 
 def _only_list(value: Any) -> str:
-    """Return the name of the only field beside the header if that is a list of structs, else ``""``."""
+    """Return the name of the only field besides the header if it is a list of structs, else ``""``."""
     names = [name for name in vars(value) if name != "header"]
     return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
 
@@ -183,7 +187,10 @@ def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
 
 
 def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    """Yield dotted names and values of the fields that are not structs; of lists of structs, each column."""
+    """Yield the dotted name and value of each field that is not a struct.
+
+    Columns of struct lists are fields, too.
+    """
     for name, inner in vars(value).items():
         if isinstance(inner, Record | Columns):
             yield from _leaves(inner, f"{prefix}{name}.")
@@ -211,7 +218,10 @@ def _plain(value: Any) -> Any:
 
 
 def _without_null(kind: Any) -> Any:
-    """Return a type without null, which Arrow gives to empty lists: of texts, as numbers are arrays."""
+    """Replace the null type, which Arrow infers for empty lists, with string.
+
+    Empty numeric fields are arrays, so an empty list always holds strings.
+    """
     import pyarrow
 
     if pyarrow.types.is_null(kind):
@@ -224,7 +234,11 @@ def _without_null(kind: Any) -> Any:
 
 
 def _array(values: Any) -> Any:
-    """Return an Arrow array of n rows, from an array (n, ...) or a list of n values of one kind."""
+    """Return an Arrow array of n rows.
+
+    Args:
+        values: An array (n, ...) or a list of n values of one kind.
+    """
     import pyarrow
 
     if isinstance(values, np.ndarray):

@@ -17,19 +17,21 @@ from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
 _OWN = ("message_type", "stamps", "log_times")
-"""Attributes of a topic that are no fields; fields of these names get an underscore at the end."""
+"""Attributes of a topic that are not fields. Fields with these names get a trailing underscore."""
 
 
 class Topic(SimpleNamespace):
-    """The n messages of a topic, with an attribute per field of the message type and these:
+    """The n messages of a topic, with one attribute per field of the message type.
+
+    Additional attributes:
 
     - ``message_type``: such as ``sensor_msgs/msg/JointState``;
     - ``stamps`` (n,): header stamps [ns], or log times for messages without a stamp;
     - ``log_times`` (n,): log times [ns].
 
-    Fields are as in :func:`tactile_sim.ros.cdr.decode`, with the messages as an additional leading axis:
-    numbers (n,), arrays (n, ...), nested messages :class:`Columns`, texts lists. A field whose length differs
-    between messages is a list with an entry per message. ``data`` of tactile messages is (n, taxels,
+    Values are as in :func:`tactile_sim.ros.cdr.decode`, with a leading axis for the messages: numbers (n,),
+    arrays (n, ...), nested messages :class:`Columns`, strings as lists. A field whose length differs between
+    messages is a list with one entry per message. ``data`` of tactile messages has the shape (n, taxels,
     channels).
     """
 
@@ -42,9 +44,10 @@ class Topic(SimpleNamespace):
 
 
 class Bag(dict[str, Topic]):
-    """Topics by name, with or without the leading slash. ``damage`` is its damage, or None."""
+    """Topics by name, with or without the leading slash."""
 
     damage: str | None = None
+    """Description of the damage, or None."""
 
     def __repr__(self) -> str:
         topics = [f"  {name}: {len(topic)} {topic.message_type}" for name, topic in self.items()]
@@ -66,19 +69,19 @@ class _Collected:
 
 
 def read(path: str | Path, topics: Collection[str] | None = None, progress: Progress | None = None) -> Bag:
-    """Read the messages of a rosbag2 bag (MCAP). Of a damaged bag, all intact chunks are read.
+    """Read the messages of a rosbag2 bag (MCAP). All intact chunks of a damaged bag are read.
 
     Args:
         path: The bag's folder or MCAP file.
         topics: Topics to read, with or without the leading slash; all by default.
-        progress: Called with the bytes read and the size of the file.
+        progress: Called with the number of bytes read and the size of the file.
 
     Returns:
         Topics by name. For a damaged bag, ``damage`` is set and a UserWarning is issued.
 
     Raises:
-        BagError: it is no bag, or of another storage; a topic asked for is not in it, or a message does not
-            fit the definition that the bag has of its type.
+        BagError: ``path`` is not an MCAP bag or lacks a requested topic, or a message does not match the
+            definition of its type in the bag.
     """
     wanted = Selection(topics)
     collected: dict[str, _Collected] = {}
@@ -93,8 +96,8 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         into.stamps.append(message.stamp)
     if messages.damage:
         warnings.warn(
-            f"{path}: {messages.damage} ({messages.lost} bytes lost); all else is read;"
-            f" to mend it: tactile_sim bag repair {path}",
+            f"{path}: {messages.damage} ({messages.lost} bytes lost); the rest was read;"
+            f" repair it with: tactile_sim bag repair {path}",
             stacklevel=2,
         )
     bag = Bag()
@@ -124,13 +127,18 @@ def _topic(collected: _Collected) -> Topic:
 
 
 def rows_of(type_name: str, values: Any) -> dict[str, Any]:
-    """Return the row length of the fields that hold several numbers per taxel or triangle."""
+    """Return the row length of each field that has several numbers per taxel or triangle.
+
+    Args:
+        type_name: The message type.
+        values: A decoded message.
+    """
     rows = ROWS.get(type_name, {})
     return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
 
 
 def _in_rows(values: Any, width: int) -> Any:
-    """Reshape an array (n, rows x width), or the arrays of a list, into rows: (n, rows, width)."""
+    """Reshape an array (n, rows x width), or each array of a list, into rows: (n, rows, width)."""
     if isinstance(values, list):
         return [value.reshape(-1, width) for value in values]
     return (
@@ -141,7 +149,7 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Stack values of equal shape into an array and messages into Columns; return other values as a list."""
+    """Stack arrays of equal shape, and messages into Columns; return other values as a list."""
     first = values[0]
     if isinstance(first, np.ndarray):
         return np.stack(values) if len({value.shape for value in values}) == 1 else values

@@ -1,4 +1,4 @@
-"""Bags that were not ended or are damaged: what is in them, put into files that are whole."""
+"""Repair bags that are damaged or were not closed: write their intact messages to new files."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class Repaired:
 
     file: Path
     damage: str | None
-    """What was wrong with the file; None if it was sound."""
+    """Description of the damage; None if the file was intact."""
     described: bool
-    """Whether the folder's metadata were valid."""
+    """True if ``metadata.yaml`` was valid."""
     misplaced: bool
-    """Whether the file's metadata had a form that rosbag2 rejects."""
+    """True if the metadata in the MCAP file had a form that rosbag2 rejects."""
     messages: int
     lost_bytes: int
     kept: Path | None
-    """Where the damaged file is now."""
+    """Path of the damaged original, or None if nothing was replaced."""
 
 
 def repair(path: Path, progress: Progress | None = None) -> Repaired:
-    """Rewrite a bag whose file is damaged or whose metadata rosbag2 cannot read; leave others unchanged.
+    """Rewrite a bag whose file is damaged or whose metadata rosbag2 cannot read.
 
-    A damaged file is kept beside the new one as ``NAME.mcap.damaged``, with a number if that exists. An
-    interrupted repair leaves the bag as it was.
+    Other bags are not changed. A damaged file is kept next to the new one as ``NAME.mcap.damaged``, with a
+    number appended if that exists. An interrupted repair leaves the bag as it was.
 
     Args:
-        path: the bag's folder or MCAP file.
-        progress: called with the bytes read and the size of the file.
+        path: The bag's folder or MCAP file.
+        progress: Called with the number of bytes read and the size of the file.
 
     Raises:
         BagError: ``path`` is not a bag of one MCAP file of ROS 2 messages, or cannot be written.
@@ -51,9 +51,12 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     except metadata.MetadataError:
         files, described = sorted(path.glob("*.mcap")), False
     if not files:
-        raise BagError(f"{path} is not a bag: it holds no .mcap file")
+        raise BagError(f"{path} is not a bag: it has no .mcap file")
     if len(files) > 1:
-        raise BagError(f"{path} has {len(files)} files: repair each file, then: ros2 bag reindex {path}")
+        raise BagError(
+            f"{path}: must have one .mcap file, got {len(files)};"
+            f" repair each file, then: ros2 bag reindex {path}"
+        )
     [file] = files
     scan = McapScan(file, progress)
     messages = sum(1 for _ in scan)
@@ -63,7 +66,7 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     foreign = [channel for channel in scan.channels.values() if channel.message_encoding != "cdr"]
     if foreign and needed:
         kind, topic = foreign[0].message_encoding, foreign[0].topic
-        raise BagError(f"{file}: {topic} is {kind}, which is not ROS 2's: `mcap recover` may mend the file")
+        raise BagError(f"{file}: encoding of {topic} must be cdr, got {kind}; try `mcap recover`")
     kept = None
     if needed:
         try:
@@ -74,9 +77,12 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
 
 
 def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | None:
-    """Write the folder's metadata and, with ``replace``, the file; return where a damaged file is kept.
+    """Write the folder's metadata and, with ``replace``, the file.
 
-    ``scan`` must have been iterated over, so that it knows all channels.
+    ``scan`` must have been iterated over, so that it has all channels.
+
+    Returns:
+        Path of the damaged original, or None.
     """
     fresh = file.with_name(file.name + ".new")
     fresh.unlink(missing_ok=True)
@@ -95,7 +101,7 @@ def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | No
 
 
 def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
-    """Write the intact messages of a file to another; return the bag's description."""
+    """Copy the intact messages of a file to another; return the bag's description."""
     writer = McapWriter(fresh)
     topics: dict[int, metadata.TopicInfo] = {}
     ids: dict[int, int] = {}
@@ -122,7 +128,7 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
 
 
 def _profiles(text: str) -> list[dict[str, Any]]:
-    """Return the QoS profiles of a topic's publishers; none where they are not profiles."""
+    """Return the QoS profiles of a topic's publishers, or none if the text is invalid."""
     try:
         found = bounded_yaml.parse(text)
     except ValueError:
@@ -132,7 +138,7 @@ def _profiles(text: str) -> list[dict[str, Any]]:
 
 
 def _keep(file: Path) -> Path:
-    """Give a file a second name that is free, or where the file system knows no such thing, copy it."""
+    """Hard-link a file to an unused name, or copy it if the file system has no hard links."""
     names = (f"{file.name}.damaged{number or ''}" for number in count())
     aside = next(aside for name in names if not (aside := file.with_name(name)).exists())
     try:

@@ -1,9 +1,9 @@
-"""Units of message fields that carry no unit themselves: SI (REP-103)."""
+"""SI units (REP-103) of message fields that do not state their unit."""
 
 from __future__ import annotations
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-"""Units by the last part of a field's name, in all types."""
+"""Units by the last part of a field's name, for all message types."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
     "ContactWrenchArray": {
@@ -24,12 +24,12 @@ TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 
 def unit_of(type_name: str, field: str, own: str | None = None) -> str | None:
-    """Return the unit of a field.
+    """Return the unit of a field, or None if it is unknown.
 
     Args:
         type_name: The message type.
-        field: The field with dots, such as ``contacts.position``.
-        own: The unit that the message itself names, for its ``data``.
+        field: The dotted name of the field, such as ``contacts.position``.
+        own: The unit that the message states for its ``data``.
     """
     if field in TIMES:
         return "ns"

@@ -1,4 +1,4 @@
-"""A rosbag2 folder with one MCAP file, written so that it is a bag from its first moment to its last."""
+"""Write a rosbag2 folder with one MCAP file that is a valid bag at all times."""
 
 from __future__ import annotations
 
@@ -12,30 +12,37 @@ from tactile_sim.bag import metadata
 from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
-INTERVAL = 0.5  # s of wall time after which a chunk ends, so that a kill costs less than a second
+INTERVAL = 0.5
+"""Wall time after which a chunk ends [s]: a killed process loses less than a second."""
 
 
 class BagWriter:
     """Writes a new bag.
 
-    A full disk raises :class:`BagError` from any method; the bag then holds what went before, and
-    :meth:`close` still ends it properly where there is room for the index.
+    After an error, such as a full disk, the bag has the messages written before, and :meth:`close` still
+    writes the index if there is space.
+
+    Args:
+        folder: The bag's folder, which must not exist.
+
+    Raises:
+        BagError: The bag cannot be created or written. Other methods raise this, too.
     """
 
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
-            raise BagError(f"{folder} is already there: name another bag, or remove it") from None
+            raise BagError(f"{folder} already exists; choose another bag, or remove it") from None
         except OSError as error:
-            raise BagError(f"cannot make the bag {folder}: {error.strerror}") from None
+            raise BagError(f"cannot create the bag {folder}: {error.strerror}") from None
         self.folder = folder
         self.topics: dict[int, metadata.TopicInfo] = {}
         self._due = time.monotonic() + INTERVAL
         self._changed = False
         self._draft: Callable[[], Sequence[tuple[int, int, bytes]]] = tuple
         name = f"{folder.resolve().name}_0.mcap"
-        with _told(folder):
+        with _BagErrors(folder):
             self._file = McapWriter(folder / name)
         self._name = name
         self._describe()
@@ -43,7 +50,18 @@ class BagWriter:
     def add_topic(
         self, name: str, type_name: str, definition: str, qos: list[dict[str, Any]], type_hash: str = ""
     ) -> int:
-        """Make a topic known; returns its id for :meth:`write`."""
+        """Add a topic.
+
+        Args:
+            name: Name of the topic.
+            type_name: Name of its message type.
+            definition: Definition of the type in ROS 2's message language.
+            qos: QoS profiles of its publishers.
+            type_hash: The type's hash (REP-2011).
+
+        Returns:
+            The topic's id for :meth:`write`.
+        """
         profiles = metadata.dump(qos) if qos else ""
         details = {"offered_qos_profiles": profiles, "topic_type_hash": type_hash}
         channel = self._file.add_channel(name, type_name, definition, details)
@@ -52,25 +70,34 @@ class BagWriter:
         return channel
 
     def write(self, topic: int, log_time: int, data: bytes) -> None:
-        """Add a message with its CDR bytes; ``log_time`` in ns, 0 or later."""
-        with _told(self.folder):
+        """Add a message.
+
+        Args:
+            topic: Id from :meth:`add_topic`.
+            log_time: Log time [ns]. Negative times are stored as 0.
+            data: The message in CDR.
+        """
+        with _BagErrors(self.folder):
             self._file.write(topic, max(log_time, 0), data)
         self._changed = True
 
     def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
-        """Have messages (topic, log time, data) on the disk whose times may yet change, also those of later.
+        """Set a function that returns messages whose log times may still change.
 
-        They are asked for whenever it is time to write, and are in the bag should it end then. The next time
-        replaces them; :meth:`write` is for those that stay.
+        At each write to disk the function is called and its messages replace the previous ones. They are part
+        of the bag if the process is killed. Use :meth:`write` for final messages.
+
+        Args:
+            messages: Returns topic id, log time [ns] and CDR data of each message.
         """
         self._draft = messages
         self._changed = True
 
     def tick(self) -> None:
-        """Put what there is on the disk if it is time; to be called several times a second."""
+        """Write pending messages to disk if they are due. Call this several times a second."""
         now = time.monotonic()
         if self._changed and now >= self._due:
-            with _told(self.folder):
+            with _BagErrors(self.folder):
                 self._file.end_chunk()
                 messages = self._draft()
                 if messages:
@@ -80,8 +107,8 @@ class BagWriter:
             self._changed = False
 
     def close(self) -> None:
-        """End the file with its index and the folder with its metadata."""
-        with _told(self.folder):
+        """Write the index of the file and the metadata of the folder."""
+        with _BagErrors(self.folder):
             try:
                 self._file.end_chunk()
             finally:
@@ -90,7 +117,7 @@ class BagWriter:
 
     @property
     def bytes_written(self) -> int:
-        """The size of the file."""
+        """Size of the file [bytes]."""
         return self._file.bytes_written
 
     def _information(self) -> dict[str, Any]:
@@ -99,12 +126,12 @@ class BagWriter:
         return metadata.information(self._name, self._file.start, self._file.stop, list(self.topics.values()))
 
     def _describe(self) -> None:
-        with _told(self.folder):
+        with _BagErrors(self.folder):
             metadata.replace(self.folder, metadata.document(self._information()))
 
 
-class _told:
-    """Turns the system's errors into ours, which name the bag."""
+class _BagErrors:
+    """Context manager that raises operating system errors as BagErrors that name the bag."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,7 @@
-"""The subcommands of ``tactile_sim``, a module each: ``add_parser(subparsers)``, ``main(args) -> int``."""
+"""The subcommands of ``tactile_sim``, one module each.
+
+Each module defines ``add_parser(subparsers)`` and ``main(args) -> int``.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with readable errors; with ``intermixed``, options may stand between positional arguments."""
+    """A parser with readable errors. If ``intermixed``, options can be between positional arguments."""
 
     intermixed = False
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and exit with 2."""
+        """Print the usage and the message, and exit with code 2."""
         super().error(readable(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
         if not self.intermixed:
             return super().parse_known_args(args, namespace)
-        self.intermixed = False  # the other one may call this one
+        self.intermixed = False  # parse_known_intermixed_args calls parse_known_args
         try:
             return self.parse_known_intermixed_args(args, namespace)
         finally:
@@ -35,7 +38,14 @@ class Parser(argparse.ArgumentParser):
 def new_parser(
     subparsers: argparse._SubParsersAction[Parser], name: str, summary: str, details: str = ""
 ) -> Parser:
-    """Add a subcommand's parser: ``summary`` stands in the list of commands and heads its own help."""
+    """Add the parser of a subcommand.
+
+    Args:
+        subparsers: The parsers to extend.
+        name: Name of the subcommand.
+        summary: Short description for the list of commands and for its own help.
+        details: Text at the end of its help.
+    """
     return subparsers.add_parser(
         name,
         help=summary,
@@ -46,13 +56,13 @@ def new_parser(
 
 
 def seconds(text: str) -> float:
-    """A duration [s] from the command line: finite and positive."""
+    """Parse a duration [s], which must be finite and positive."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be > 0 s, got {text!r}")
     return value
 
 
@@ -60,7 +70,7 @@ def require_mujoco() -> None:
     """Check that MuJoCo can be imported.
 
     Raises:
-        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads at once.
+        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads on import.
     """
     try:
         import_module("mujoco")
@@ -68,6 +78,6 @@ def require_mujoco() -> None:
         if "MUJOCO_GL" not in os.environ:
             raise
         raise CommandError(
-            f"MuJoCo does not start with MUJOCO_GL={os.environ['MUJOCO_GL']}: {error};"
-            " install the library that it names, or unset it"
+            f"MuJoCo cannot be imported with MUJOCO_GL={os.environ['MUJOCO_GL']}: {error};"
+            " install this library, or unset MUJOCO_GL"
         ) from None

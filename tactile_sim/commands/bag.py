@@ -1,4 +1,4 @@
-"""``tactile_sim bag info|repair|export BAG``: what is in a bag, and how to get it out."""
+"""``tactile_sim bag info|repair|export BAG``: inspect, repair or export a bag."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tactile_sim.text import counted
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand and its own subcommands."""
-    parser = new_parser(subparsers, "bag", "look into, repair or export a bag (rosbag2, MCAP)")
+    parser = new_parser(subparsers, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     info = new_parser(actions, "info", "list the topics of a bag")
     repair = new_parser(
         actions,
         "repair",
-        "mend a bag that is damaged, or whose recorder was killed",
-        "The damaged file is kept beside the new one, as NAME.mcap.damaged.",
+        "repair a bag that is damaged or whose recorder was killed",
+        "The damaged file is kept next to the new one as NAME.mcap.damaged.",
     )
     export = new_parser(
         actions,
         "export",
         "write a bag's messages as numpy arrays (.npz) or Parquet files",
         "npz: one file; numpy.load(OUT)['/tactile/frame/data'], the entry 'units' is JSON.\n"
-        "parquet: a folder with a file for each topic, whose columns bear their units as metadata.",
+        "parquet: a folder with one file per topic; units are in the metadata of the columns.",
     )
     for action in (info, repair, export):
         action.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
@@ -36,13 +36,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument("topics", nargs="*", metavar="TOPIC", help="topics; all by default")
     export.add_argument("--format", choices=("npz", "parquet"), default="npz", help="npz by default")
     export.add_argument(
-        "-o", "--out", type=Path, metavar="OUT", help="what to write; BAG.npz or BAG_parquet by default"
+        "-o", "--out", type=Path, metavar="OUT", help="output path; BAG.npz or BAG_parquet by default"
     )
-    export.add_argument("--force", action="store_true", help="replace what is there")
+    export.add_argument("--force", action="store_true", help="replace an existing output")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Do it; returns 0."""
+    """Run the action and return 0."""
     return {"info": _info, "repair": _repair, "export": _export}[args.action](args)
 
 
@@ -54,8 +54,8 @@ def _info(args: argparse.Namespace) -> int:
     from tactile_sim.bag.contents import contents
     from tactile_sim.progress import progress
 
-    with progress("looking through") as told:
-        found = contents(args.bag, told)
+    with progress("reading") as update:
+        found = contents(args.bag, update)
     table = Table(title=str(args.bag), title_justify="left")
     for title in ("topic", "type"):
         table.add_column(title, overflow="fold")
@@ -74,32 +74,43 @@ def _info(args: argparse.Namespace) -> int:
         own = f"{robot.namespace}/tactile/"
         feelers = {name: count for name, count in found.feelers.items() if name.startswith(own)}
         if feelers:
-            console.print(_wrapped(f"{where}{_told('feeler', feelers)}", console.width), soft_wrap=True)
+            console.print(_wrapped(f"{where}{_per_body('feeler', feelers)}", console.width), soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
         f"{counted(found.count, 'message')}, {seconds:.3f} s from {start:.3f} s on, "
-        f"{found.file_size / 1e6:.2f} MB on the disk"
+        f"{found.file_size / 1e6:.2f} MB on disk"
     )
     if found.damage:
-        console.print(f"damaged: {found.damage}; tactile_sim bag repair {args.bag} mends it", style="red")
+        console.print(
+            f"damaged: {found.damage}; repair it with: tactile_sim bag repair {args.bag}", style="red"
+        )
     return 0
 
 
 def _wrapped(text: str, width: int) -> str:
-    """In lines that do not end at a null, which stands for the blank between a body and its number."""
+    """Wrap text to a width. Null characters become blanks at which lines are not broken."""
     lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\0", " ")
 
 
 def _skin(taxels: dict[str, int]) -> str:
-    """What layouts tell, by topic: ``3 taxels on 2 bodies: palm 1, thumb 2``."""
+    """Return a summary of the taxels, such as ``3 taxels on 2 bodies: palm 1, thumb 2``.
+
+    Args:
+        taxels: Number of taxels by topic of the layout.
+    """
     if not taxels:
-        return "no layout tells where its taxels lie"
-    return _told("taxel", taxels)
+        return "no layout of the taxels"
+    return _per_body("taxel", taxels)
 
 
-def _told(what: str, counts: dict[str, int]) -> str:
-    """How many of something are on which bodies, by topic."""
+def _per_body(what: str, counts: dict[str, int]) -> str:
+    """Return the total and the number on each body.
+
+    Args:
+        what: Singular of the counted noun.
+        counts: Numbers by topic of the layout.
+    """
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
     total = counted(sum(bodies.values()), what)
@@ -110,12 +121,12 @@ def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
     from tactile_sim.progress import progress
 
-    with progress("reading") as told, signals.raising():
-        done = repair(args.bag, told)
+    with progress("reading") as update, signals.raising():
+        done = repair(args.bag, update)
     if done.damage is None:
         rewritten = not done.described or done.misplaced
         print(
-            f"{args.bag}: {'wrote its metadata again' if rewritten else 'nothing to repair'}, "
+            f"{args.bag}: {'rewrote the metadata' if rewritten else 'nothing to repair'}, "
             f"{counted(done.messages, 'message')}"
         )
     else:
@@ -136,7 +147,7 @@ def _export(args: argparse.Namespace) -> int:
     with signals.raising():
         damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
     if damage:
-        print(f"damaged: {damage}; all else is exported")
+        print(f"damaged: {damage}; the rest was exported")
     return 0
 
 
@@ -144,8 +155,8 @@ def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.export import export
     from tactile_sim.progress import progress
 
-    with progress("exporting") as told:
-        done = export(args.bag, out, args.topics or None, told)
+    with progress("exporting") as update:
+        done = export(args.bag, out, args.topics or None, update)
     print(f"{out}: {counted(done.arrays, 'array')} of {counted(done.topics, 'topic')}")
     return done.damage
 
@@ -155,7 +166,7 @@ def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.progress import progress
 
     require_pyarrow()
-    with progress("exporting") as told:
-        files, damage = export(args.bag, out, args.topics or None, told)
-    print(f"{out}: {counted(len(files), 'file')}, one a topic")
+    with progress("exporting") as update:
+        files, damage = export(args.bag, out, args.topics or None, update)
+    print(f"{out}: {counted(len(files), 'file')}, one per topic")
     return damage

@@ -1,4 +1,4 @@
-"""``tactile_sim bench``: the measurements of the source tree's ``bench/`` folder."""
+"""``tactile_sim bench``: run the benchmarks in the ``bench/`` folder of the source tree."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tactile_sim.errors import CommandError, suggest
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(
-        subparsers, "bench", "measure what a step and its messages cost", "Runs bench/ of the source tree."
+        subparsers, "bench", "run the benchmarks", "Requires the source tree with its folder bench/."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="scripts of bench/ by name; all by default")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="names of scripts in bench/; all by default")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the scripts one after the other. Returns 0, or 1 if one of them failed."""
+    """Run the scripts one after the other; return 0, or 1 if one of them failed."""
     scripts = _scripts()
     for name in args.names:
         if name not in scripts:
-            raise CommandError(f"there is no benchmark {name!r}{suggest(name, scripts)}")
+            raise CommandError(f"unknown benchmark {name!r}{suggest(name, scripts)}")
     failed = []
     for name in args.names or scripts:
         print(f"== {name}", flush=True)
@@ -37,11 +37,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _scripts() -> dict[str, Path]:
-    """The scripts by name; a name that starts with an underscore is a helper of the others."""
+    """Return the scripts by name, without helper modules, whose names start with an underscore."""
     root = Path(tactile_sim.__file__).parent.parent
     folder = root / "bench"
     if not (root / "package.xml").is_file() or not folder.is_dir():
         raise CommandError(
-            "the benchmarks are not installed with the package; run them from its source tree: make bench"
+            "benchmarks are not installed with the package; run them from the source tree: make bench"
         )
     return {path.stem: path for path in sorted(folder.glob("*.py")) if not path.name.startswith("_")}

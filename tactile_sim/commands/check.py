@@ -1,4 +1,4 @@
-"""``tactile_sim check CONFIG``: everything that can be checked before anything starts."""
+"""``tactile_sim check CONFIG``: check a configuration without running it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tactile_sim.text import counted, shortened
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(
-        subparsers, "check", "check a configuration and its scene", "Exit code 0, or 2 and what is wrong."
+        subparsers, "check", "check a configuration and its scene", "Exits with 2 and a list of all errors."
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Say in one line that the configuration is fine; raise what is wrong with it."""
+    """Print a summary of a valid configuration; raise a TactileSimError for an invalid one."""
     settings = config.load(args.config)
     if settings.bridges:
         from tactile_sim.ros import bridges
 
         bridges.require(settings)
-    from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
+    from tactile_sim.simulation import Simulation  # imported late because it takes a second
 
     simulation = Simulation(settings)
     skin, model = simulation.skin, simulation.engine.model

@@ -1,4 +1,4 @@
-"""``tactile_sim demo CONFIG``: the node in a process of its own, and here the live table of what it feels."""
+"""``tactile_sim demo CONFIG``: run the node in a child process and show a live table of its forces."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ from tactile_sim.simulation.actions import KEYS
 if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
 
-REFRESH = 0.1  # s of wall time between two pictures of the live table
-PLAIN_REFRESH = 1.0  # s between two tables in a pipe
-DOMAINS = 101  # ROS domains above it have ports that Linux hands out to others
+REFRESH = 0.1
+"""Interval between two updates of the live table [s of wall time]."""
+PLAIN_REFRESH = 1.0
+"""Interval between two tables if the output is not a terminal [s of wall time]."""
+DOMAINS = 101
+"""Largest ROS domain whose ports are below Linux's range of ephemeral ports."""
 KEY_NAMES = {key: "space" if key == " " else key for key in KEYS}
 FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.items()) + "q quit   "
 
@@ -41,19 +44,26 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(
         subparsers,
         "demo",
-        "run the node and watch what it feels in a live table",
+        "run the node and show its forces in a live table",
         f"Keys: {', '.join(f'{KEY_NAMES[key]}: {action.label}' for key, action in KEYS.items())}, q: quit.\n"
-        "Without ROS_DOMAIN_ID a free domain of this user is taken; discovery keeps to this machine.",
+        "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
     parser.add_argument(
-        "--web", action=argparse.BooleanOptionalAction, default=True, help="a view in the browser too"
+        "--web",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="also start the view in the browser",
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run until the duration is over, the user quits (0), or the node ends (its exit code, never 0)."""
+    """Run the demo until the user quits, the duration is over or the node ends.
+
+    Returns:
+        0, or the exit code of the node if it ended (never 0).
+    """
     settings = config.load(args.config)
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
@@ -75,9 +85,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """What to say of the view in the browser, once the node has said where it is; None before.
+    """Return the text about the view in the browser, or None while its address is not known yet.
 
-    wanted: the port it takes if it can; None where there is to be no view.
+    Args:
+        node: The process of the node.
+        wanted: The preferred port; None without a view.
     """
     if wanted is None:
         return "off"
@@ -88,16 +100,19 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 
 def _start_up(node: Child) -> str:
-    """How far the start-up of the node is, by what it says of it."""
+    """Return the progress of the node's start-up, from its output."""
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
     found = next(filter(None, lines), None)
     return f"starting the node: {found[0]}" if found else View.starting
 
 
 def free_domain(start: int) -> int:
-    """A ROS domain that no other program on this machine is in, sought from ``start`` on.
+    """Return a ROS domain that no other program on this machine uses.
 
-    DDS has the first participant of a domain listen at UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
+    The first participant of a domain listens on UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
+
+    Args:
+        start: Number at which the search starts.
     """
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:
@@ -111,7 +126,11 @@ def free_domain(start: int) -> int:
 
 
 def _hints(web: str) -> list[str]:
-    """Where else to look; web: what there is to say of the view in the browser."""
+    """Return the lines below the table.
+
+    Args:
+        web: Text about the view in the browser.
+    """
     return [
         f"web view: {web}",
         "topics: tactile/frame, tactile/<body>/array, contacts, /tf, markers",
@@ -128,13 +147,22 @@ def _watch(
     begin: bool,
     stop: StopRequest,
 ) -> int:
-    """Show the state until there is a reason to end. Returns the exit code.
+    """Show the state until the user quits, the duration is over or the node ends.
 
-    The node starts paused, so that nothing happens before it can be seen; ``begin`` then lets time run.
-    wanted: the port of the view in the browser, None for no view.
+    Args:
+        node: The process of the node, which starts paused.
+        wanted: Port of the view in the browser; None without a view.
+        monitor: Receives the node's messages.
+        view: The table.
+        duration: Wall time after which to end [s]; unlimited if None.
+        begin: Whether to unpause the node when the table is ready.
+        stop: Request of the user to end.
+
+    Returns:
+        The exit code.
     """
     end: float | None = None
-    with _display(view) as show, _keys(monitor) as obey:
+    with _display(view) as show, _keys(monitor) as handle_key:
         while node.returncode is None:
             monitor.spin(REFRESH)
             if not monitor.state.heard:
@@ -146,18 +174,21 @@ def _watch(
                 end = now + (duration or math.inf)
                 if begin:
                     monitor.call("pause", False)
-            if stop.requested or not obey() or (end is not None and now >= end):
+            if stop.requested or not handle_key() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
             show(monitor, False)
-    said = "\n".join(f"  {line}" for line in node.last_lines)
-    print(f"tactile_sim: error: the node ended with exit code {node.returncode}:\n{said}", file=sys.stderr)
+    printed = "\n".join(f"  {line}" for line in node.last_lines)
+    print(f"tactile_sim: error: the node ended with exit code {node.returncode}:\n{printed}", file=sys.stderr)
     return node.returncode if node.returncode > 0 else 1
 
 
 @contextmanager
 def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
-    """What shows the monitor's state, told whether for the last time: a live table, or text in a pipe."""
+    """Yield a function that shows the state of a monitor, as a live table or, in a pipe, as text.
+
+    Its second argument is True for the last call.
+    """
     if sys.stdout.isatty():
         console = Console(highlight=False)
         with Live(console=console, auto_refresh=False) as live:
@@ -169,17 +200,17 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
             yield draw
         return
     due = math.inf
-    said = ""
+    printed = ""
 
     def show(monitor: Monitor, last: bool) -> None:
-        nonlocal due, said
+        nonlocal due, printed
         now = time.monotonic()
-        if not monitor.state.heard and view.starting != said:
-            said = view.starting
-            print(f"{view.title}: {said}", flush=True)
+        if not monitor.state.heard and view.starting != printed:
+            printed = view.starting
+            print(f"{view.title}: {printed}", flush=True)
         if due == math.inf and monitor.state.heard and view.hints:
             due = now + PLAIN_REFRESH
-            print(*view.hints, sep="\n", flush=True)  # only now is there something to see
+            print(*view.hints, sep="\n", flush=True)
         if last or now >= due:
             due = now + PLAIN_REFRESH
             print(view.plain(monitor.state), flush=True)
@@ -189,16 +220,19 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
 @contextmanager
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
-    """A function that does what the pressed key says; False when that is to quit. No terminal, no keys."""
+    """Yield a function that handles a pressed key and returns False if it is q.
+
+    Without a terminal the function does nothing and returns True.
+    """
     if not Keys.ours():
         yield lambda: True
         return
     with Keys() as keys:
 
-        def obey() -> bool:
+        def handle_key() -> bool:
             key = keys.read()
             if key in KEYS:
                 monitor.press(key)
             return key != "q"
 
-        yield obey
+        yield handle_key

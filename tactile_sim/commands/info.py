@@ -1,4 +1,4 @@
-"""``tactile_sim info CONFIG``: what a configuration's scene holds, as tables."""
+"""``tactile_sim info CONFIG``: print the contents of a configuration's scene as tables."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ from tactile_sim.text import counted
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
 
-PLAIN_WIDTH = 160  # columns of text that goes to a file or a pipe, where there is no terminal to fit
+PLAIN_WIDTH = 160
+"""Width of text that is written to a file or pipe [columns]."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(
-        subparsers, "info", "show what a scene holds: bodies, geoms, taxels, joints ...", "Needs no ROS."
+        subparsers, "info", "list bodies, geoms, taxels, joints, sensors of a scene", "Does not need ROS."
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the tables."""
+    """Print the tables and return 0."""
     settings = config.load(args.config)
-    from tactile_sim.simulation import Simulation  # its kernels take a second to import: --help does without
+    from tactile_sim.simulation import Simulation  # imported late because it takes a second
 
     simulation = Simulation(settings)
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
@@ -52,7 +53,7 @@ def _summary(simulation: Simulation) -> Text:
         f"configuration  {settings.source}",
         f"scene          {settings.scene}",
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
-        f"mass           {model.body_mass[model.body_weldid != 0].sum():.6g} kg that moves",
+        f"moving mass    {model.body_mass[model.body_weldid != 0].sum():.6g} kg",
         f"skin           {counted(len(skin.positions), 'taxel')}, {skin.areas.sum() * 1e4:.1f} cm²",
         f"feelers        {len(simulation.feelers.positions)}",
     )
@@ -60,7 +61,7 @@ def _summary(simulation: Simulation) -> Text:
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
-    """A table whose numbers stand to the right: a column named with ``>`` in front holds numbers."""
+    """Return a table. Columns whose name starts with ``>`` are right-aligned."""
     if not rows:
         return Text(f"\nno {title}")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -105,7 +106,7 @@ def _feelers(simulation: Simulation) -> RenderableType:
 
 
 def _with_topic(body: str) -> str:
-    """A body's name, with the topic where that has another: ``left.palm (tactile/left_palm)``."""
+    """Return a body's name, with its topic if that differs: ``left.palm (tactile/left_palm)``."""
     token = topic_token(body)
     return body if token == body else f"{body} (tactile/{token})"
 
@@ -199,7 +200,7 @@ def _contact_sensors(simulation: Simulation) -> RenderableType:
 
 
 def _object(simulation: Simulation, sensor: int, side: str) -> str:
-    """What one side of a contact sensor stands for: ``geom palm``, ``subtree hand``, ``any``."""
+    """Return an object of a contact sensor: ``geom palm``, ``subtree hand``, ``in site tip`` or ``any``."""
     model, names = simulation.engine.model, simulation.names
     kind = mujoco.mjtObj(getattr(model, f"sensor_{side}type")[sensor])
     thing = int(getattr(model, f"sensor_{side}id")[sensor])
@@ -225,7 +226,7 @@ def _sensors(simulation: Simulation) -> RenderableType:
 
 
 def _kind(enum: type, value: int) -> str:
-    """MuJoCo's word for a type: ``mjGEOM_BOX`` is ``box``."""
+    """Return MuJoCo's name of a type, such as ``box`` for ``mjGEOM_BOX``."""
     return enum(value).name.split("_", 1)[1].lower()
 
 

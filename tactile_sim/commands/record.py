@@ -1,4 +1,4 @@
-"""``tactile_sim record OUT [TOPIC...]``: messages into a bag, with or without an installed rosbag2."""
+"""``tactile_sim record OUT [TOPIC...]``: record topics into a bag; does not require rosbag2."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "record",
         "record topics into a bag (rosbag2, MCAP)",
-        "Ctrl-C ends it. ros2 bag play, Foxglove and tactile_sim bag read what comes out.",
+        "Stop with Ctrl-C. ros2 bag play, Foxglove and tactile_sim bag can read the bag.",
     )
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder to make")
+    parser.add_argument("out", metavar="OUT", type=Path, help="folder to create")
     parser.add_argument(
-        "topics", nargs="*", default=[], metavar="TOPIC", help="topics; all, also later ones, by default"
+        "topics", nargs="*", default=[], metavar="TOPIC", help="topics; by default all, including later ones"
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Record until a signal ends it; return 0."""
+    """Record until a signal arrives, and return 0."""
     require_ros("tactile_sim record")
-    from tactile_sim.ros.record import record  # needs rclpy
+    from tactile_sim.ros.record import record  # requires rclpy
 
     return record(args.out, args.topics)

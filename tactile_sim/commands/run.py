@@ -1,4 +1,4 @@
-"""``tactile_sim run CONFIG``: the ROS 2 node, in this process."""
+"""``tactile_sim run CONFIG``: run the ROS 2 node in this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "run",
         "run the ROS 2 node",
-        "What follows --ros-args, up to -- or the end, goes to ROS:\n"
+        "Arguments between --ros-args and -- (or the end) are passed to ROS:\n"
         "  tactile_sim run touch_cube --ros-args -r __ns:=/left -p real_time_factor:=0.5",
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
@@ -27,7 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
-        help="show the node in the browser, at web.host and web.port of the configuration",
+        help="serve a view in the browser at web.host and web.port of the configuration",
     )
     parser.add_argument(
         "--web-allow-other-port",
@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the node until a signal ends it or the duration is over."""
+    """Run the node until a signal arrives or the duration is over; return the exit code."""
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
     from tactile_sim.ros.recorder_process import RecorderProcess

@@ -52,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
         0, or 1 if the view's process failed.
     """
     path = share.expand_home(args.source)
-    if path.name == "metadata.yaml" and path.is_file():  # a file of a bag
+    if path.name == "metadata.yaml" and path.is_file():  # a file in the folder of a bag
         path = path.parent
     if path.suffix == ".mcap" or path.is_dir():
         return _play(path, args)

@@ -1,4 +1,4 @@
-"""What ``feelers.BODY`` may say, and which feelers the bodies of a scene get by it."""
+"""Schema of ``feelers.BODY``, and the feelers of each body of a scene."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class FeelerSettings:
 
     image: str | None = _key(
         Text(filled=True),
-        "image on the UV map of the body: a white pixel is a feeler of full length, a grey one is shorter, "
-        "black is none; a path relative to the configuration file or absolute, `package://` or `file://`; if "
-        'several geoms have a map, name an image for each: `"skin_{geom}.png"`, quoted',
+        "image on the UV map of the body: white pixels are feelers of full length, grey ones are shorter, "
+        "black pixels have none; a path relative to the configuration file or absolute, `package://` or "
+        '`file://`; if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
     spacing: float | None = _key(
@@ -56,18 +56,26 @@ class FeelerSettings:
 
 
 FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}
-"""What each key may be."""
+"""Check of each key."""
 
 
 def resolve_feelers(
     settings: Settings, names: Names, skin_bodies: Iterable[int]
 ) -> dict[int, tuple[str, FeelerSettings]]:
-    """The feelers by body id, in the order of ids, and how errors call each entry; images as absolute paths.
+    """Return the settings of the feelers of each body.
+
+    Args:
+        settings: The configuration.
+        names: Names of the bodies.
+        skin_bodies: Ids of the bodies with skin.
+
+    Returns:
+        By increasing body id: the name of the entry for errors, and its settings with absolute image paths.
 
     Raises:
-        ConfigError: an unknown body, a pattern that matches nothing, neither or both of image and spacing;
-            two bodies that would share a topic, those with skin among them.
-        SceneError: the address of an image leads nowhere.
+        ConfigError: A body is unknown, a pattern matches nothing, an entry has neither or both of image and
+            spacing, or two bodies would share a topic.
+        SceneError: The address of an image is invalid.
     """
     where = f"{settings.source}: feelers"
     chosen = match(settings.feelers, names.bodies, where, "body", names.bodies[1:])
@@ -89,7 +97,7 @@ def resolve_feelers(
 
 
 def _image(name: str, base: Path | None, where: str) -> Path:
-    """The file of an image, which need not be there."""
+    """Return the path of an image, which may be missing."""
     told = repr(name if len(name) <= 60 else f"{name[:60]}...")
     if not name.isprintable():
         raise ConfigError(f"{where}{told} has characters that nobody can see; give the name of a file")

@@ -101,7 +101,7 @@ def _checked(
 
 def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if not isinstance(mapping, Mapping):
-        raise ConfigError(f"{source}: the configuration has to be a mapping, but is {shown(mapping)}")
+        raise ConfigError(f"{source}: the configuration must be a mapping, got {shown(mapping)}")
     for key, value in mapping.items():
         if not isinstance(key, str):
             raise ConfigError(
@@ -118,7 +118,11 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
 
 
 def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine: str) -> Check:
-    """Return the check of a key that is not the engine's. Raises ConfigError for an unknown key."""
+    """Return the check of a key that is not the engine's.
+
+    Raises:
+        ConfigError: The key is unknown.
+    """
     if name in KEYS:
         return KEYS[name].check
     for table, check in TABLES.items():
@@ -142,7 +146,11 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
-    """Return the check of a key in a table of groups. Raises ConfigError for an unknown key."""
+    """Return the check of a key in a table of groups.
+
+    Raises:
+        ConfigError: The key is unknown.
+    """
     entry, key = _split(name.removeprefix(record + "."), checks)
     if entry and key in checks:
         return checks[key]

@@ -1,9 +1,9 @@
-"""Reading of a ROS 2 parameter file exactly as ``rcl`` reads it, without ROS.
+"""Read a ROS 2 parameter file exactly as ``rcl`` does, without ROS.
 
-``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean, else a number if
-C's ``strtol`` or ``strtod`` accept it, else text; there is no null. This module follows it event by event, so
-that the node and the core read the same values from one file. Input that rcl rejects or reads incorrectly is
-rejected with the line and a remedy.
+``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean, otherwise a number
+if C's ``strtol`` or ``strtod`` accept it, otherwise text. Null is not supported. This module processes the
+same events, so that the node and the core read the same values from a file. Input that rcl rejects or reads
+incorrectly is rejected with the line and a remedy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INFINITIES = {f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "
 _NANS = {".nan", ".NaN", ".NAN"}
 _NODE_LEVEL = "ros__parameters"
 _MOST_BYTES = MB
-"""Largest parameter file [bytes]; PyYAML parses about 0.5 MB per second."""
+"""Maximum size of a parameter file [bytes]; PyYAML parses about 0.5 MB per second."""
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
@@ -51,14 +51,17 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
     if not matching:
         there = f"only for {', '.join(map(repr, sections))}" if sections else "nothing at all"
         raise ConfigError(
-            f"{source}: holds no parameters for the node {node}, {there};"
+            f"{source}: has no parameters for the node {node}, {there};"
             f" write them below '/**:' and, one level deeper, '{_NODE_LEVEL}:'"
         )
     return {name: value for parameters in matching for name, value in parameters.items()}
 
 
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
-    """Return the parameters of each section of a file, by section name. Errors as in :func:`read`."""
+    """Return the parameters of each section of a file, by section name.
+
+    Arguments and errors are as in :func:`read`.
+    """
     return _Reader(_text(path, source), source).sections()
 
 
@@ -127,15 +130,15 @@ class _Reader:
 
     def sections(self) -> dict[str, dict[str, Value]]:
         """Return the parameters of each section by full name, in the order of the file."""
-        top = f"the top has to be a mapping: '/**:', one level deeper '{_NODE_LEVEL}:'"
+        top = f"the top level must be a mapping ('/**:', with '{_NODE_LEVEL}:' below it)"
         try:
             for event in self._events:
                 if isinstance(event, yaml.MappingStartEvent):
                     self._nodes("")
                 elif isinstance(event, yaml.CollectionStartEvent):
-                    self._fail(event, f"{top}; here is a list")
+                    self._fail(event, f"{top}, got a list")
                 elif isinstance(event, yaml.ScalarEvent) and event.value:
-                    self._fail(event, f"{top}; here is {event.value[:40]!r}")
+                    self._fail(event, f"{top}, got {event.value[:40]!r}")
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -147,18 +150,19 @@ class _Reader:
         return self._sections
 
     def _nodes(self, name: str) -> None:
-        """Read a mapping above the parameters. Names nest: ``ns: {tactile_sim: {ros__parameters: ...}}``."""
+        """Read a mapping above the parameters.
+
+        Names can be nested: ``ns: {tactile_sim: {ros__parameters: ...}}``.
+        """
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
                 if key == _NODE_LEVEL:
-                    self._fail(
-                        event, f"'{_NODE_LEVEL}:' holds nothing; the parameters stand below it, indented"
-                    )
+                    self._fail(event, f"'{_NODE_LEVEL}:' is empty; indent the parameters below it")
                 for level in name.split("/"):
                     if get_close_matches(level, [_NODE_LEVEL]):
-                        self._fail(event, f"{key!r} stands below {level!r}; did you mean '{_NODE_LEVEL}'?")
+                        self._fail(event, f"{key!r} is below {level!r}; did you mean '{_NODE_LEVEL}'?")
                 self._fail(
-                    event, f"{key!r} stands above the parameters; put '/**:' and '{_NODE_LEVEL}:' above it"
+                    event, f"{key!r} must be below '/**:' and '{_NODE_LEVEL}:'; add these two levels above it"
                 )
             if key != _NODE_LEVEL:
                 slash = "/" if name and not name.endswith("/") else ""
@@ -177,17 +181,17 @@ class _Reader:
                 if prefix and "." in key:
                     self._fail(
                         event,
-                        f"{name}: rcl garbles what is below a key with a dot; write '{name}.KEY: VALUE'",
+                        f"{name}: rcl cannot read mappings below a key with a dot; write '{name}.KEY: VALUE'",
                     )
                 self._parameters(name + ".", into)
             elif name in into:
-                self._fail(event, f"{name} is there twice; leave one out")
+                self._fail(event, f"{name} is defined twice; remove one")
             elif isinstance(event, yaml.SequenceStartEvent):
                 into[name] = self._sequence(event, name)
             else:
                 into[name] = self._scalar(event, name)
         if empty and prefix:
-            raise ConfigError(f"{self._source}: {prefix[:-1]}: rcl takes no empty mapping; leave the key out")
+            raise ConfigError(f"{self._source}: {prefix[:-1]}: rcl rejects empty mappings; remove the key")
 
     def _sequence(self, start: yaml.Event, name: str) -> Value:
         values: list = []
@@ -195,21 +199,23 @@ class _Reader:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
             if isinstance(event, yaml.CollectionStartEvent):
-                self._fail(event, f"{name}: a list can hold plain values only")
+                self._fail(event, f"{name}: a list must contain plain values only")
             values.append(self._scalar(event, name))
             if type(values[-1]) is not type(values[0]):
-                self._fail(event, f"{name}: a list needs one type, but has {values[0]!r} and {values[-1]!r}")
+                self._fail(
+                    event, f"{name}: all values must have one type, got {values[0]!r} and {values[-1]!r}"
+                )
         if not values:
-            self._fail(start, f"{name}: rcl takes no empty list; leave the key out")
+            self._fail(start, f"{name}: rcl rejects empty lists; remove the key")
         return values
 
     def _scalar(self, event: yaml.Event, name: str) -> bool | int | float | str:
         if not isinstance(event, yaml.ScalarEvent):
-            self._fail(event, f"{name}: rcl takes no alias; write the value of *{event.anchor} out")
+            self._fail(event, f"{name}: rcl rejects aliases; replace *{event.anchor} by its value")
         if event.style in ("'", '"') or event.tag == "tag:yaml.org,2002:str":
             return self._text(event, name)
         if not event.value:
-            self._fail(event, f"{name} has no value; give one, or leave the key out")
+            self._fail(event, f"{name} has no value; add one, or remove the key")
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
@@ -218,11 +224,11 @@ class _Reader:
             if isinstance(event, yaml.MappingEndEvent):
                 return
             if not isinstance(event, yaml.ScalarEvent) or not event.value:
-                self._fail(event, "a key has to be a word")
+                self._fail(event, "a key must be text")
             yield self._text(event, "a key"), next(self._events)
 
     def _text(self, event: yaml.ScalarEvent, name: str) -> str:
-        """Return a quoted scalar. The C strings of rcl hold no null characters and no lone surrogates."""
+        """Return a quoted scalar, without null characters and lone surrogates, which rcl cannot store."""
         try:
             check_characters(event.value)
         except ValueError as error:

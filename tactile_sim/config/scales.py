@@ -66,7 +66,7 @@ def match_scales(
         if matched and entry not in names.bodies and not set(matched) & set(can_feel):
             raise ConfigError(
                 f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
-                " so they cannot feel; set contype and conaffinity of their geoms in the scene"
+                " which skin requires; set contype and conaffinity of their geoms in the scene"
             )
     chosen = match(scales, names.bodies, where, "body", can_feel)
     ids = {name: body for body, name in enumerate(names.bodies)}
@@ -74,7 +74,7 @@ def match_scales(
     for body in chosen:
         if areas[ids[body]] == 0:
             raise ConfigError(
-                f"{where}.{body}: the body {body!r} has no geom that collides, so it cannot feel"
+                f"{where}.{body}: the body {body!r} has no geom that collides, which skin requires"
                 f"{suggest(body, can_feel)}"
             )
     check_count(
@@ -129,8 +129,8 @@ def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], place
     spacing = spacings[worst]
     remedy = _rounded_up(max(spacing, FINEST) * (total / MOST_TAXELS) ** 0.5)
     raise ConfigError(
-        f"{places[worst]}: a spacing of {spacing:g} m makes too many taxels, about {total:.1e} in all,"
-        f" at most {MOST_TAXELS:,}; make it {remedy:g} m or more"
+        f"{places[worst]}: must give at most {MOST_TAXELS:,} taxels in total, got about {total:.1e} with"
+        f" a spacing of {spacing:g} m; make it {remedy:g} m or more"
     )
 
 

@@ -1,6 +1,6 @@
-"""What a configuration says, checked: frozen dataclasses, one field a key, with default, bounds and meaning.
+"""Validated settings as frozen dataclasses, with one field per key: default, bounds and description.
 
-The fields are the schema: ``KEYS``, ``TABLES`` and ``RECORDS`` at the end are read off them.
+The fields are the schema. ``KEYS``, ``TABLES`` and ``RECORDS`` at the end are derived from them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from tactile_sim.signal_chain.chain import PARAMETERS
 
 
 def _table(check: Check) -> Any:
-    """Keys of the user's choosing, each with one value."""
+    """Return a field with user-defined keys, each with one value."""
     return field(default_factory=dict, metadata={"table": check})
 
 
 def _records(**checks: Check) -> Any:
-    """Keys of the user's choosing, each with the same few keys below it: one level (``kp``) or two
-    (``noise.std``)."""
+    """Return a field with user-defined keys, each a group of the given keys.
+
+    A group has one level of keys (``kp``) or two (``noise.std``).
+    """
     return field(default_factory=dict, metadata={"record": checks})
 
 
@@ -38,17 +40,17 @@ def _rate(default: float, what: str) -> Any:
 
 @dataclass(frozen=True)
 class SkinSettings:
-    """``skin.*``: where taxels lie and how they turn contacts into values."""
+    """``skin.*``: taxel positions, and how contacts are converted to readings."""
 
     kind: str = _key(
         "mesh",
         Choice(("mesh", "geom")),
-        "one skin over all geoms of a body (mesh), or a skin of its own on each (geom)",
+        "one skin over all geoms of a body (mesh), or a separate skin on each geom (geom)",
     )
     placement: str = _key(
         "even",
         Choice(("even", "mimo")),
-        "taxels evenly over the surface, or where MIMo's touch library has them",
+        "taxels evenly spaced on the surface, or at the positions of MIMo's touch library",
     )
     touch_function: str = _key(
         "force_vector",
@@ -57,19 +59,19 @@ class SkinSettings:
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),
-        "what a taxel feels",
+        "quantity that taxels measure",
         live=True,
     )
     response_function: str = _key(
         "spread_linear",
         Choice(("nearest", "spread_linear", "hertz", "elastic_foundation"), table="RESPONSE_FUNCTIONS"),
-        "how a load falls on the taxels near it",
+        "distribution of a load over the taxels near it",
         live=True,
     )
     distance: str = _key(
         "euclidean",
         Choice(("euclidean", "surface")),
-        "how far a taxel is from a load: straight, or along the surface",
+        "distance between taxel and load: straight, or along the surface",
     )
     stiffness: float = _key(
         2e5,
@@ -83,7 +85,7 @@ class SkinSettings:
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key(
-        "last", Choice(("last", "mean", "peak")), "what of the time between two messages is sent"
+        "last", Choice(("last", "mean", "peak")), "value published for the interval between two messages"
     )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
@@ -93,7 +95,7 @@ class SkinSettings:
 
 @dataclass(frozen=True)
 class Rates:
-    """``rates.*``: how often each kind of message is sent."""
+    """``rates.*``: publishing rate of each kind of message."""
 
     tactile: float = _rate(100.0, "tactile/*")
     contacts: float = _rate(100.0, "contacts")
@@ -105,12 +107,12 @@ class Rates:
     images: float = _rate(15.0, "tactile/*/image")
     feelers: float = _rate(100.0, "tactile/*/feelers")
     sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
-    diagnostics: float = _rate(1.0, "/diagnostics; while time stands, of wall time")
+    diagnostics: float = _rate(1.0, "/diagnostics; while time is stopped, in wall time")
 
 
 @dataclass(frozen=True)
 class MarkerSettings:
-    """``markers.*``: how contacts are drawn."""
+    """``markers.*``: appearance of contacts in RViz."""
 
     force_scale: float = _key(0.01, Number(above=0, unit="m/N"), "length of a force arrow [m/N]", live=True)
     contact_radius: float = _key(0.004, Number(above=0, unit="m"), "radius of a contact point [m]", live=True)
@@ -118,59 +120,63 @@ class MarkerSettings:
         0.0,
         Number(least=0),
         "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
-        "0: chosen by what the bodies weigh",
+        "0: derived from the weights of the bodies",
         live=True,
     )
 
 
 @dataclass(frozen=True)
 class WebSettings:
-    """``web.*``: where the view in the browser is served."""
+    """``web.*``: address of the view in the browser."""
 
-    host: str = _key("127.0.0.1", Text(filled=True), "address to listen at")
-    port: int = _key(8080, Integer(0, 65535), "port to listen at; 0: any free one")
-    token: str = _key("", Text(), "token that browsers need; empty: none, `random`: one is generated")
+    host: str = _key("127.0.0.1", Text(filled=True), "address to listen on")
+    port: int = _key(8080, Integer(0, 65535), "port to listen on; 0: any free port")
+    token: str = _key("", Text(), "token that browsers must send; empty: none; `random`: a generated one")
 
 
 @dataclass(frozen=True)
 class MotionSettings:
-    """``motion.*``: the built-in motion, controls led through the scene's keyframes round and round."""
+    """``motion.*``: built-in motion, which moves the controls through the scene's keyframes in a loop."""
 
-    keyframes: tuple[str, ...] = _key((), Texts(), "keyframes to go through; none: no built-in motion")
-    period: float = _key(2.0, Number(above=0, unit="s"), "time of one round through all of them [s]")
+    keyframes: tuple[str, ...] = _key((), Texts(), "keyframes of the motion; none: no built-in motion")
+    period: float = _key(2.0, Number(above=0, unit="s"), "period of the motion [s]")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One checked configuration; relative paths start at ``base``, errors call the file ``source``."""
+    """A validated configuration. Relative paths start at ``base``; errors refer to the file as ``source``."""
 
     base: Path | None
     source: str
     scene: str = _key(
         None,
         Text(filled=True),
-        "MJCF or URDF: shipped name, path, package:// or file:// address; left out with `engine: trifinger`",
+        "MJCF or URDF: shipped name, path, package:// or file:// address; omitted with `engine: trifinger`",
     )
-    engine: str = _key("mujoco", EngineName(filled=True), "the physics engine")
+    engine: str = _key("mujoco", EngineName(filled=True), "physics engine")
     real_time_factor: float = _key(
-        1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
+        1.0, Number(least=0), "simulation time per wall time; 0: as fast as possible", live=True
     )
-    lockstep: bool = _key(False, Flag(), "time advances only by ~/step or by a command per step")
+    lockstep: bool = _key(False, Flag(), "time advances only with ~/step or with a command, one step each")
     seed: int = _key(0, SEED, "seed of all random numbers")
-    frame_prefix: str = _key("", Frame(), "put before each body's name in TF")
+    frame_prefix: str = _key("", Frame(), "prefix of each body's name in TF")
     world_frame: str = _key("world", Frame(filled=True), "TF frame of the world")
     tf: str = _key(
-        "all", Choice(("all", "objects", "off")), "bodies in TF: all, objects (with a free joint), off"
+        "all",
+        Choice(("all", "objects", "off")),
+        "bodies in TF: all, objects (with a free joint), or none (off)",
     )
     start_paused: bool = _key(False, Flag(), "wait for ~/pause or ~/step before the first step")
-    contacts: str = _key("skin", Choice(("skin", "all")), "contacts sent: those that touch a skin, or all")
+    contacts: str = _key(
+        "skin", Choice(("skin", "all")), "published contacts: those that touch a skin, or all"
+    )
     command_timeout: float = _key(
-        0.0, Number(least=0, unit="s"), "time without a command until actuators go to rest [s]; 0: never"
+        0.0, Number(least=0, unit="s"), "time without a command after which controls are reset [s]; 0: never"
     )
     bridges: tuple[str, ...] = _key(
         (),
         Texts(("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")),
-        "other packages in whose messages the touch is sent too, see [Bridges](bridges.md)",
+        "packages in whose messages tactile data are also published, see [Bridges](bridges.md)",
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
     gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
@@ -184,8 +190,7 @@ class Settings:
     contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
     engine_settings: Any = None
-    """Instance of the ``Settings`` of the engine's plug-in, from the keys below the engine's name; None if it
-    has none."""
+    """Settings of the engine's plug-in, from the keys below the engine's name; None if it has none."""
 
     @property
     def keys(self) -> dict[str, Key]:
@@ -193,10 +198,14 @@ class Settings:
         return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
-        """The same settings with one live key (``rates.tactile``) set to another value, checked as in a file.
+        """Return the same settings with another value of one live key.
+
+        Args:
+            key: Full name, such as ``rates.tactile``.
+            value: The new value, which is checked as in a file.
 
         Raises:
-            ConfigError: the key does not exist or cannot be set while it runs, or the value is not allowed.
+            ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
         """
         in_table = any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
         keys = self.keys
@@ -222,7 +231,7 @@ class Settings:
         return dataclasses.replace(self, rates=Rates(**rates))
 
     def parameters(self) -> dict[str, Any]:
-        """All plain keys with their present values, by full name, as ROS parameters."""
+        """Return all plain keys with their current values, by full name, as ROS parameters."""
         own = engine_keys(self.engine)
         engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
         return {name: operator.attrgetter(name)(self) for name in KEYS} | engine
@@ -233,8 +242,8 @@ KEYS: dict[str, Key] = plain_keys(Settings)
 TABLES: dict[str, Check] = {
     name: entry.metadata["table"] for name, entry in fields(Settings) if "table" in entry.metadata
 }
-"""Tables by full name, such as ``skin.scales``: what each value of theirs may be."""
+"""Checks of the values in user-defined tables by full name, such as ``skin.scales``."""
 RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
-"""Tables whose entries are groups (``gains``): what each key in such a group may be."""
+"""Checks of the keys in user-defined groups by full name of the table, such as ``gains``."""

@@ -1,1 +1,1 @@
-"""The loop that steps a simulation, at its pace, and what others may ask of it meanwhile."""
+"""The loop that steps a simulation in real time and handles requests from other threads."""

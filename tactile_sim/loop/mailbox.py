@@ -1,4 +1,4 @@
-"""Work that other threads hand to the one that owns the simulation."""
+"""Run functions from other threads in the thread that owns the simulation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tactile_sim.errors import CommandError
 
 
 class Mailbox:
-    """Filled by any thread, emptied by one: between two steps, so that no lock is held while stepping."""
+    """A queue of functions, filled by any thread and executed by one.
+
+    They run between two steps, so that no lock is held while stepping.
+    """
 
     def __init__(self) -> None:
         self._letters: SimpleQueue[Callable[[], object]] = SimpleQueue()
@@ -20,14 +23,18 @@ class Mailbox:
         self._closed = False
 
     def post(self, work: Callable[[], object]) -> None:
-        """Lets work be done."""
+        """Queue a function whose result is not needed."""
         self._letters.put(work)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Do work between two steps.
+        """Queue a function.
+
+        Args:
+            work: The function, called between two steps.
 
         Returns:
-            The future of its result or error. If the result is a future itself, of the result of that one.
+            A future with the result or error of the function. If the function returns a future, it has the
+            result of that future. After `close` it has a CommandError.
         """
         future: Future = Future()
 
@@ -56,7 +63,11 @@ class Mailbox:
         return future
 
     def read(self, wait: float = 0.0) -> None:
-        """Does all work that is there; waits so long [s] for the first."""
+        """Execute all queued functions.
+
+        Args:
+            wait: Maximum time to wait for the first function [s].
+        """
         if not wait and self._letters.empty():
             return
         try:
@@ -68,7 +79,7 @@ class Mailbox:
             pass
 
     def close(self) -> None:
-        """Does what is there; whoever calls later is told that the simulation has ended."""
+        """Execute all queued functions and reject later calls."""
         with self._closing:
             self._closed = True
         self.read()

@@ -1,4 +1,4 @@
-"""What the loop tells of itself, and to whom it hands its instants."""
+"""Interface between the loop and the code that publishes its snapshots."""
 
 from __future__ import annotations
 
@@ -11,87 +11,94 @@ from tactile_sim.simulation import Snapshot
 
 @dataclass(frozen=True)
 class Status:
-    """How the loop is doing."""
+    """Status of the loop."""
 
     real_time_factor: float
     """Measured since the last status."""
     wanted_factor: float
+    """Configured real-time factor; 0: as fast as possible."""
     missed: int
-    """How often the machine was too slow and simulated time was given up."""
+    """Number of times the machine was too slow to keep the configured real-time factor."""
     paused: bool
     lockstep: bool
     fault: str | None
-    """What broke the physics, until the next reset."""
+    """Description of the physics fault, or None; cleared by a reset."""
     late: bool
-    """Whether that happened since the last status."""
+    """True if `missed` has increased since the last status."""
     refused: int
-    """How many commands were refused since the last status."""
+    """Number of commands rejected since the last status."""
     refused_in_all: int
+    """Number of commands rejected since the start."""
     last_refusal: str
+    """Error of the last rejected command, or an empty string."""
 
 
 class Output(Protocol):
-    """Whoever publishes. Streams are named like the keys of ``rates``."""
+    """Publishes snapshots. Streams have the names of the keys of ``rates``."""
 
     def heard(self) -> set[str]:
-        """Streams that somebody listens to."""
+        """Return the streams that have subscribers."""
 
     def newcomers(self) -> bool:
-        """Whether a topic got a new listener since it was last sent."""
+        """Return whether a topic has a new subscriber since it was last published."""
 
     def commanded(self) -> bool:
-        """Whether somebody may send commands, so that each step should look for them."""
+        """Return whether commands may arrive, so that the loop must check for them at each step."""
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Sends one instant to those who listen to the streams."""
+        """Publish a snapshot on the given streams."""
 
     def greet(self, snapshot: Snapshot) -> None:
-        """Sends one instant to those topics that got a new listener since they were last sent."""
+        """Publish a snapshot on the topics that have a new subscriber since they were last published."""
 
     def stand(self, stamp: int) -> None:
-        """Publish what is due by wall time while the simulation stands at a stamp [ns]."""
+        """Publish messages that are due by wall time while simulation time is stopped.
+
+        Args:
+            stamp: Simulation time [ns].
+        """
 
     def warn(self, message: str) -> None:
-        """Tells the user of a refused command."""
+        """Report a rejected command to the user."""
 
     def report(self, stamp: int) -> None:
-        """Publish the status of the loop now, with a stamp [ns], instead of when it is due."""
+        """Publish the status of the loop immediately, with a stamp [ns]."""
 
     def fail(self, message: str, stamp: int) -> None:
-        """Tells the user that the physics broke at a time [ns]."""
+        """Report a physics fault at a stamp [ns] to the user."""
 
 
 class Terminal:
-    """The output of a loop without ROS: tells on the standard error what the user must know."""
+    """The output of a loop without ROS. Prints warnings and faults to standard error."""
 
     def heard(self) -> set[str]:
-        """Nothing."""
+        """Return no streams."""
         return set()
 
     def newcomers(self) -> bool:
-        """None."""
+        """Return False."""
         return False
 
     def commanded(self) -> bool:
-        """Nobody commands."""
+        """Return False."""
         return False
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Nothing is shown."""
+        """Do nothing."""
 
     def greet(self, snapshot: Snapshot) -> None:
-        """Nobody is greeted."""
+        """Do nothing."""
 
     def stand(self, stamp: int) -> None:
-        """Publish nothing."""
+        """Do nothing."""
 
     def warn(self, message: str) -> None:
-        """A line."""
+        """Print the message."""
         print(f"tactile_sim: {message}", file=sys.stderr)
 
     def report(self, stamp: int) -> None:
-        """Do nothing: the warning has been printed."""
+        """Do nothing: `warn` has printed the message."""
 
     def fail(self, message: str, stamp: int) -> None:
-        """A line."""
+        """Print the message."""
         print(f"tactile_sim: {message}", file=sys.stderr)

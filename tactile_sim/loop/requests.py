@@ -1,4 +1,4 @@
-"""What users ask of a running simulation, by whatever way they ask."""
+"""Run actions that users request from a running simulation."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Requests:
 
         Args:
             name: Name of the action.
-            arguments: Its arguments; those at the end may be left out where they have defaults.
+            arguments: Its arguments. Trailing arguments with defaults can be omitted.
 
         Returns:
-            The future of what the action returns, or of the TactileSimError that refuses it.
+            A future with the result of the action, or with the TactileSimError that rejected it.
         """
 
         def work() -> Any:
             if name not in ACTIONS:
-                raise CommandError(f"there is no action {name!r}{suggest(name, ACTIONS)}")
+                raise CommandError(f"unknown action {name!r}{suggest(name, ACTIONS)}")
             action = ACTIONS[name]
             return action.function(self._runner, *action.values(arguments))
 

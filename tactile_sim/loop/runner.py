@@ -1,4 +1,4 @@
-"""The loop that steps a simulation at its pace and hands instants to whoever publishes them."""
+"""The loop that steps a simulation in real time and publishes its snapshots."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ from tactile_sim.loop.pace import Pace
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
-"""While time stands still, new listeners are looked for this often [s of wall time]."""
+"""Interval at which new subscribers are detected while time is stopped [s of wall time]."""
 REACTION = 0.01
-"""Requests wait at most about this long [s] for the steps under way, in simulation and wall time."""
+"""Maximum time between two checks for requests [s], in simulation and in wall time."""
 
 
 class Runner:
-    """Owns the simulation: everything that touches it runs in the thread that calls ``run``.
+    """Owns the simulation, which is used only in the thread that calls ``run``.
 
-    Other threads hand in work with ``post`` and ``call``; it is done between two steps, so no lock is held
-    while stepping and no step is torn.
+    Other threads submit functions with ``post`` and ``call``. They run between two steps, so no lock is held
+    while stepping.
+
+    Args:
+        simulation: The simulation to run.
+        output: Publishes its snapshots.
     """
 
     def __init__(self, simulation: Simulation, output: Output):
@@ -33,35 +37,35 @@ class Runner:
         settings = simulation.settings
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
-        self.watch: Callable[[], None] = _nobody
-        """Called now and then, while time runs or stands, when the state is ready for its coming step: for
-        whoever watches by the clock on the wall."""
+        self.watch: Callable[[], None] = _do_nothing
+        """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
-        """Sets a live parameter; the node replaces it, so that ROS sees the change."""
+        """Sets a live parameter. The node replaces this function, so that ROS also knows the value."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
-        """In lock-step: commands that wait for a step of their own."""
-        self._owed: deque[tuple[int, Future]] = deque()
-        """Steps still to be taken while time stands still otherwise: the last step of each request."""
+        """Commands that wait for their step in lock-step."""
+        self._requested: deque[tuple[int, Future]] = deque()
+        """Requested steps while time is stopped: last step and future of each request."""
         self._pace = Pace(settings.real_time_factor)
         self._set_reaction(settings)
-        self._shown = -1
-        """The last step that has been sent as a whole."""
-        self._show_next = True
+        self._published_step = -1
+        """The last step whose snapshot was published on all due streams."""
+        self._publish_next = True
         self._stopping = False
         self._fault: str | None = None
         self._refused = 0
         self._last_refusal = ""
-        self._told = (0, 0)
-        """Missed deadlines and refused commands at the last status."""
+        self._last_counts = (0, 0)
+        """Missed deadlines and rejected commands at the last status."""
 
     # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Do work between two steps. Its refusal is counted, logged and published in the status.
+        """Queue a function to run between two steps.
 
-        While time stands, the status is published at once: at its rate of simulation time it would never be
-        due, and in lock-step a controller waits for what became of its command.
+        If it raises a TactileSimError, the error is counted, logged and published in the status. While time
+        is stopped, the status is published immediately. At its rate in simulation time it would never be due,
+        and in lock-step a controller waits for the result of its command.
         """
 
         def guarded() -> None:
@@ -71,17 +75,17 @@ class Runner:
                 self._refused += 1
                 self._last_refusal = str(error)
                 self.output.warn(str(error))
-                if self._standing():
+                if self._time_stopped():
                     self.output.report(self.simulation.stamp)
 
         self._mail.post(guarded)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Do work between two steps; see `Mailbox.call`."""
+        """Queue a function to run between two steps and return its future; see `Mailbox.call`."""
         return self._mail.call(work)
 
     def stop(self) -> None:
-        """End `run` after the step under way. May be called in a signal handler: it waits for no lock."""
+        """End `run` after the current step. This takes no lock, so signal handlers can call it."""
         self._stopping = True
         self._mail.post(lambda: None)
 
@@ -89,61 +93,80 @@ class Runner:
 
     @property
     def fault(self) -> str | None:
-        """What broke the physics, until the next reset."""
+        """Description of the physics fault, or None; cleared by a reset."""
         return self._fault
 
     def run(self, duration: float | None = None) -> None:
-        """Steps until ``stop``, or until a simulation time [s]."""
+        """Run the simulation until ``stop`` is called.
+
+        Args:
+            duration: Simulation time at which to end [s]; unlimited by default.
+        """
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
             while not self._stopping and (last is None or self.simulation.step_count < last):
                 self._mail.read()
-                if self._commands and not (self._owed or self.paused):
+                if self._commands and not (self._requested or self.paused):
                     self._commands.popleft()()
                     self.request_steps(1)
-                if self._standing() and not self._owed:
-                    self._stand()
-                elif not self._standing() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
+                if self._time_stopped() and not self._requested:
+                    self._idle()
+                elif not self._time_stopped() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
                     self._mail.read(wait)
                 else:
-                    self._go(last)
+                    self._advance(last)
         finally:
-            # Whoever still waits for an answer gets one.
+            # Resolve all futures that are still pending.
             self._mail.close()
-            self._refuse_owed("the simulation ends")
+            self._cancel_requested("the simulation has ended")
 
     def pause(self, paused: bool) -> None:
-        """Stops or restarts time. Raises CommandError where the physics is broken."""
+        """Pause or resume the simulation.
+
+        Raises:
+            CommandError: Resuming is impossible because of a physics fault.
+        """
         if not paused:
             self._check_fault()
         else:
-            self._refuse_owed("~/pause stopped them")
+            self._cancel_requested("~/pause was called")
         self._pace.anchor(self.simulation.time)
-        self._show_next |= paused
+        self._publish_next |= paused
         self.paused = paused
 
     def request_steps(self, steps: int) -> Future[int]:
-        """Advance standing time by some steps.
+        """Advance a simulation whose time is stopped.
+
+        Args:
+            steps: Number of steps.
 
         Returns:
-            The future of the stamp [ns] then reached; a CommandError if something prevents a step.
+            A future with the stamp [ns] after the last step, or with a CommandError if a step cannot be
+            taken.
 
         Raises:
-            CommandError: Time does not stand, ``steps`` is below 1, or the physics is broken.
+            CommandError: Time is not stopped, ``steps`` is below 1, or there is a physics fault.
         """
-        if not self._standing():
-            raise CommandError("cannot step while running: pause first, or set lockstep: true")
+        if not self._time_stopped():
+            raise CommandError("cannot step while running; pause first, or set lockstep: true")
         if steps < 1:
-            raise CommandError(f"cannot go {steps} steps: ask for at least 1")
+            raise CommandError(f"steps: must be >= 1, got {steps}")
         self._check_fault()
-        owed = self._owed[-1][0] if self._owed else self.simulation.step_count
+        owed = self._requested[-1][0] if self._requested else self.simulation.step_count
         done: Future[int] = Future()
-        self._owed.append((owed + steps, done))
+        self._requested.append((owed + steps, done))
         return done
 
     def command(self, work: Callable[[], None]) -> None:
-        """Lets a command act; in lock-step on a step of its own, for which time then goes on."""
+        """Apply a command. In lock-step, time then advances by one step for each command.
+
+        Args:
+            work: Function that applies the command.
+
+        Raises:
+            CommandError: There is a physics fault.
+        """
         self._check_fault()
         if self.lockstep:
             self._commands.append(work)
@@ -151,10 +174,20 @@ class Runner:
             work()
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
-        """Lets something change the state from outside the physics; the new state is then shown.
+        """Change the state from outside the physics, and publish the new state.
 
-        Where the state before has been sent already, the new one gets a stamp of its own, one step on.
-        ``mends``: whether this ends a fault.
+        If the previous state has already been published, the step count is increased by one, so that the new
+        state has its own stamp.
+
+        Args:
+            work: Function that changes the state.
+            mends: Whether this clears a physics fault, as a reset does.
+
+        Returns:
+            The result of ``work``.
+
+        Raises:
+            CommandError: There is a physics fault, which ``work`` does not clear.
         """
         if not mends:
             self._check_fault()
@@ -162,16 +195,16 @@ class Runner:
         if mends:
             self._fault = None
             self._commands.clear()
-            self._refuse_owed("~/reset stopped them")
-        if self.simulation.step_count == self._shown:
+            self._cancel_requested("~/reset was called")
+        if self.simulation.step_count == self._published_step:
             self.simulation.step_count += 1
-            self._owed = deque((end + 1, done) for end, done in self._owed)
+            self._requested = deque((end + 1, done) for end, done in self._requested)
         self._pace.anchor(self.simulation.time)
-        self._show_next = True
+        self._publish_next = True
         return result
 
     def update(self, settings: Settings) -> None:
-        """Takes over settings that may change while running."""
+        """Apply settings that may change at run time."""
         simulation = self.simulation
         simulation.update(settings)
         self._set_reaction(settings)
@@ -179,7 +212,7 @@ class Runner:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
 
     def _set_reaction(self, settings: Settings) -> None:
-        """Set the number of steps after which requests are read."""
+        """Set the number of steps between two checks for requests."""
         reaction = REACTION * min(settings.real_time_factor or 1.0, 1.0)
         self._reaction = max(1, round(reaction / self.simulation.engine.timestep))
 
@@ -187,8 +220,11 @@ class Runner:
         self.update(self.simulation.settings.replace(name, value))
 
     def status(self) -> Status:
-        """How the loop is doing; the real-time factor is that since the last call."""
-        (missed_before, refused_before), self._told = self._told, (self._pace.missed, self._refused)
+        """Return the status of the loop since the last call."""
+        (missed_before, refused_before), self._last_counts = (
+            self._last_counts,
+            (self._pace.missed, self._refused),
+        )
         return Status(
             self._pace.measured(self.simulation.time),
             self._pace.factor,
@@ -202,54 +238,66 @@ class Runner:
             self._last_refusal,
         )
 
-    def _standing(self) -> bool:
+    def _time_stopped(self) -> bool:
         return self.paused or self.lockstep or self._fault is not None
 
-    def _stand(self) -> None:
-        """Time stands: the present state is sent when it is new, or to whoever newly listens."""
-        if self._fault is None and (self._show_next or self.output.newcomers()):
-            self._show(self.output.heard())
+    def _idle(self) -> None:
+        """Publish the current state if it is new or has new subscribers, and wait for requests."""
+        if self._fault is None and (self._publish_next or self.output.newcomers()):
+            self._publish(self.output.heard())
         self.output.stand(self.simulation.stamp)
         self.watch()
         self._mail.read(IDLE)
 
-    def _show(self, streams: set[str]) -> None:
-        """Sends the present state without going on; where it has been sent before, to newcomers only."""
+    def _publish(self, streams: set[str]) -> None:
+        """Publish the current state without stepping.
+
+        A state that was already published is sent only to new subscribers.
+        """
         snapshot = self.simulation.observe()
-        if self._broke():
+        if self._check_physics():
             return
         self.simulation.keep_readings(snapshot)
-        if self.simulation.step_count == self._shown:
+        if self.simulation.step_count == self._published_step:
             self.output.greet(snapshot)
         else:
             self.output.publish(snapshot, streams)
-        self._shown = self.simulation.step_count
-        self._show_next = False
+        self._published_step = self.simulation.step_count
+        self._publish_next = False
 
-    def _go(self, last: int | None) -> None:
-        """Publish the present state where something is due, then advance until something is due again."""
+    def _advance(self, last: int | None) -> None:
+        """Publish the current state on the streams that are due, then step until the next one is due.
+
+        Args:
+            last: Step at which the loop ends, or None.
+        """
         simulation = self.simulation
         step = simulation.step_count
         heard = self.output.heard()
         wanted = heard | {"tactile"} if simulation.has_memory else heard
         due = simulation.schedule.due(step, heard)
-        streams = set() if step == self._shown else heard if self._show_next else due & heard
-        self._show_next = False
-        steps = self._batch(wanted, last)
+        streams = set() if step == self._published_step else heard if self._publish_next else due & heard
+        self._publish_next = False
+        steps = self._batch_size(wanted, last)
         simulation.apply_commands()
         self.watch()
         publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
         try:
             simulation.advance(steps, publish)
         except PhysicsError:
-            self._broke()
-        if not self._fault and self._owed and simulation.step_count >= self._owed[0][0]:
-            self._show(heard)
+            self._check_physics()
+        if not self._fault and self._requested and simulation.step_count >= self._requested[0][0]:
+            self._publish(heard)
             if not self._fault:
-                self._owed.popleft()[1].set_result(simulation.stamp)
+                self._requested.popleft()[1].set_result(simulation.stamp)
 
-    def _batch(self, wanted: set[str], last: int | None) -> int:
-        """How many steps pass before one of the wanted is due or somebody may want to have a say."""
+    def _batch_size(self, wanted: set[str], last: int | None) -> int:
+        """Return the number of steps until a stream is due or requests must be checked.
+
+        Args:
+            wanted: The streams to consider.
+            last: Step at which the loop ends, or None.
+        """
         simulation = self.simulation
         if self.output.commanded():
             return 1
@@ -259,31 +307,31 @@ class Runner:
             ends.append(due)
         if last is not None:
             ends.append(last)
-        if self._owed:
-            ends.append(self._owed[0][0])
+        if self._requested:
+            ends.append(self._requested[0][0])
         return max(1, min(ends) - step)
 
-    def _broke(self) -> bool:
-        """Whether the physics is unsound; the user hears of it, and time stands still from then on."""
+    def _check_physics(self) -> bool:
+        """Return whether there is a physics fault; report a new one and stop time."""
         if (fault := self.simulation.fault()) and not self._fault:
             self._fault = fault
             self.output.fail(
-                f"the physics broke at {self.simulation.time:.6g} s: {fault}; "
-                "time stands still until ~/reset. A smaller timestep or softer contacts may help",
+                f"physics fault at {self.simulation.time:.6g} s: {fault}; "
+                "time is stopped until ~/reset. Try a smaller timestep or softer contacts",
                 self.simulation.stamp,
             )
             self._commands.clear()
-            self._refuse_owed("the physics broke: " + fault)
+            self._cancel_requested(f"physics fault: {fault}")
         return fault is not None
 
     def _check_fault(self) -> None:
         if self._fault:
-            raise CommandError(f"the physics broke ({self._fault}): call ~/reset first")
+            raise CommandError(f"physics fault: {self._fault}; call ~/reset first")
 
-    def _refuse_owed(self, why: str) -> None:
-        while self._owed:
-            self._owed.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))
+    def _cancel_requested(self, why: str) -> None:
+        while self._requested:
+            self._requested.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))
 
 
-def _nobody() -> None:
-    """Watches nothing."""
+def _do_nothing() -> None:
+    """Default of `Runner.watch`."""

@@ -32,7 +32,7 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_faul
     """
     state = "broken" if status.fault else _state(status)
     if status.fault:
-        level, message = DiagnosticStatus.ERROR, f"the physics broke: {status.fault}; call ~/reset"
+        level, message = DiagnosticStatus.ERROR, f"physics fault: {status.fault}; call ~/reset"
     elif status.refused:
         level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
     elif status.late:

@@ -1,6 +1,6 @@
-"""What users may ask of a running simulation. Each action is declared once, in `ACTIONS`.
+"""Actions that users can request from a running simulation, each declared once in `ACTIONS`.
 
-The ROS services, the requests of browsers and the keys of the terminal are made from this table.
+The ROS services, the requests of browsers and the keys of the terminal are generated from this table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from tactile_sim.errors import CommandError
 
-if TYPE_CHECKING:  # its kernels take a second to load, which the terminal does without
+if TYPE_CHECKING:  # not imported at run time, because its kernels take a second to load
     from tactile_sim.simulation import Simulation
 
 
@@ -27,40 +27,45 @@ class Loop(Protocol):
     paused: bool
 
     def pause(self, paused: bool) -> None:
-        """Stop or resume time."""
+        """Pause or resume the simulation."""
 
     def request_steps(self, steps: int) -> Future[int]:
-        """Advance standing time; the future gives the stamp [ns] then reached."""
+        """Advance a simulation whose time is stopped; the future has the stamp [ns] after the steps."""
 
     def command(self, work: Callable[[], None]) -> None:
-        """Apply a command: in lock-step, on a step of its own."""
+        """Apply a command; in lock-step, time then advances by one step."""
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
-        """Change the state from outside the physics; ``mends``: whether this ends a fault."""
+        """Change the state from outside the physics.
+
+        Args:
+            work: Function that changes the state.
+            mends: Whether this clears a physics fault.
+        """
 
     def set_parameter(self, name: str, value: Any) -> Future[None] | None:
-        """Set a live parameter, at once or, where ROS has it, when the future is done."""
+        """Set a live parameter, immediately or, with ROS, when the future is done."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """Something that users may ask for. Its name, arguments and description are those of its function."""
+    """An action. Its name, arguments and description are those of its function."""
 
     function: Callable[..., Any]
     """Called with the loop and the arguments. Returns a line of text for the user, a stamp [ns], None, or a
-    future of these; raises TactileSimError to refuse."""
+    future of these. A TactileSimError rejects the request."""
     service: str = ""
-    """Type of the ROS service ``~/name``, with the arguments in its request in this order; empty: none."""
+    """Type of the ROS service ``~/name``, whose request has the arguments in this order; empty: none."""
     key: str = ""
-    """Key in the terminal; it uses the default arguments. Empty: no key."""
+    """Key in the terminal, which uses the default arguments; empty: none."""
     label: str = ""
     """Short description of the key, and of the button in the browser."""
     button: bool = False
-    """Whether the browser has a button for it, without arguments. Some actions have controls of their own."""
+    """True for actions with a button in the browser, which uses the default arguments."""
     available: Callable[[Simulation], bool] = lambda simulation: True
-    """Whether a simulation offers the button."""
+    """Returns whether a simulation has the button."""
     answered: bool = True
-    """Whether browsers show the answer; they do not where the effect is visible anyway."""
+    """False if browsers do not show the result, because the effect is visible."""
 
     @property
     def name(self) -> str:
@@ -69,20 +74,23 @@ class Action:
 
     @property
     def description(self) -> str:
-        """What it does, in a sentence."""
+        """Description in one sentence."""
         return inspect.cleandoc(self.function.__doc__ or "").splitlines()[0]
 
     @cached_property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """The arguments after the loop, by name."""
+        """Parameters of the function by name, without the loop."""
         parameters = inspect.signature(self.function, eval_str=True).parameters
         return dict(list(parameters.items())[1:])
 
     def values(self, given: Sequence[Any]) -> list[Any]:
-        """Return arguments of the declared types, with defaults for those that are missing.
+        """Return arguments of the declared types, with defaults for missing ones.
+
+        Args:
+            given: The arguments.
 
         Raises:
-            CommandError: There are too many or too few, or one is of another type.
+            CommandError: The number of arguments or a type is wrong.
         """
         wanted = list(self.arguments.values())
         given = [*given, *(argument.default for argument in wanted[len(given) :])]

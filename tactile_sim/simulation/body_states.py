@@ -1,4 +1,4 @@
-"""Where bodies are and how they move, for whoever asks in between."""
+"""Compute poses and velocities of bodies without changing the state of the engine."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from tactile_sim.engines import Engine
 
 
 class BodyStates:
-    """Reads bodies beside the simulation: nothing that the engine computes with is touched by it."""
+    """Computes poses and velocities in a separate MjData, so that the engine's data do not change."""
 
     def __init__(self, engine: Engine):
         self._engine = engine
         self._own = mujoco.MjData(engine.model)
 
     def read(self, bodies: Iterable[int]) -> np.ndarray:
-        """(n, 13) of bodies by their ids, in the world: position [m], quaternion wxyz, linear [m/s] and
-        angular [rad/s] velocity of the body's origin."""
+        """Return poses and velocities of bodies in the world frame.
+
+        Args:
+            bodies: Body ids.
+
+        Returns:
+            (n, 13) position [m], quaternion wxyz, linear [m/s] and angular [rad/s] velocity of each body's
+            origin.
+        """
         model, data, own = self._engine.model, self._engine.data, self._own
         for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
             getattr(own, name)[:] = getattr(data, name)

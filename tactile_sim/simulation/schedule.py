@@ -1,4 +1,4 @@
-"""When each topic is due, in whole steps of simulation."""
+"""Compute the steps at which topics are due."""
 
 from __future__ import annotations
 
@@ -6,21 +6,30 @@ import math
 from collections.abc import Iterable, Mapping
 
 _SLACK = 1e-9
-"""Rates and time steps are decimal fractions: 0.002 s × 100 Hz must count as exactly 0.2."""
+"""Tolerance for rounding: 0.002 s × 100 Hz must count as exactly 0.2."""
 
 
 class Schedule:
-    """Turns rates in Hz of simulation time into steps.
+    """Converts rates [Hz of simulation time] to steps.
 
-    A stream of rate r is due at the first step at or after each multiple of 1/r; at most once a step, and
-    never with rate 0.
+    A stream of rate r is due at the first step at or after each multiple of 1/r, at most once per step. A
+    stream of rate 0 is never due.
+
+    Args:
+        timestep: Duration of a step [s].
+        rates: Rate of each stream [Hz].
     """
 
     def __init__(self, timestep: float, rates: Mapping[str, float]):
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
 
     def due(self, step: int, names: Iterable[str]) -> set[str]:
-        """Those of the streams that are due at a step."""
+        """Return the streams that are due at a step.
+
+        Args:
+            step: The step.
+            names: The streams to consider.
+        """
         return {
             name
             for name in names
@@ -29,7 +38,12 @@ class Schedule:
         }
 
     def next(self, step: int, names: Iterable[str]) -> int | None:
-        """The first step after this one at which one of the streams is due; None if never."""
+        """Return the first later step at which a stream is due, or None.
+
+        Args:
+            step: The current step.
+            names: The streams to consider.
+        """
         steps = [
             math.ceil((math.floor(step * per_step + _SLACK) + 1) / per_step - _SLACK)
             for name in names

@@ -1,4 +1,4 @@
-"""The frames that sensors measure in, where these are not the frames of bodies."""
+"""TF frames of sensors that are not the frames of bodies."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ _GEOM, _SITE, _CAMERA = (
     int(mujoco.mjtObj.mjOBJ_CAMERA),
 )
 _Z_TO_X = np.array([np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0])
-"""A turn (wxyz) whose x axis is the z axis of what it turns."""
+"""Rotation (wxyz) that maps the x axis to the z axis."""
 
 
 class SensorFrames:
-    """Frames of sites, geoms, cameras and centres of mass, each fixed to a body; made when asked for.
+    """Frames of sites, geoms, cameras and centres of mass, each fixed to a body and created on request.
 
-    A frame is called like its thing, with the kind behind it (``tip_site``) where another frame is called so
-    already; an unnamed one ``<body>/<kind><k>``, where k counts the body's things of that kind.
+    A frame has the name of its element, with the kind appended (``tip_site``) if another frame has that name.
+    Unnamed elements are ``<body>/<kind><k>``, where k counts the body's elements of that kind.
+
+    Args:
+        model: The model.
+        names: Names of its elements.
+        body_frames: TF frames of the bodies by id.
+        prefix: Prefix of all frames except the world's.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names, body_frames: Sequence[str], prefix: str):
-        """body_frames: TF frames of the bodies by id; prefix: what stands before all but the world's."""
         self._model = model
         self._names = names
         self._body_frames = body_frames
@@ -35,16 +40,19 @@ class SensorFrames:
         self._made: dict[tuple[int, int, bool], str] = {}
         self.names: list[str] = []
         self.bodies: list[int] = []
-        """The body that each is fixed to."""
+        """Id of the body of each frame."""
         self.positions: list[np.ndarray] = []
-        """(3,) in the frame of the body [m]."""
+        """Position (3,) of each frame in its body's frame [m]."""
         self.quaternions: list[np.ndarray] = []
-        """(4,) in the frame of the body, wxyz."""
+        """Orientation (4,) of each frame in its body's frame, wxyz."""
 
     def of(self, kind: int, thing: int, along_x: bool = False) -> str:
-        """The frame of a thing (an mjtObj and its id), in which it stands still; of the world for any other.
+        """Return the frame of an element, or the world's if it has none.
 
-        along_x: turned so that x points where the thing's z does.
+        Args:
+            kind: Kind of the element (mjtObj).
+            thing: Its id.
+            along_x: Whether to rotate the frame so that its x axis is the element's z axis.
         """
         model = self._model
         if kind == _BODY:
@@ -69,7 +77,12 @@ class SensorFrames:
         return self._made[key]
 
     def body_of(self, kind: int, thing: int) -> int:
-        """The body that a thing belongs to; 0, the world, for what belongs to none."""
+        """Return the body of an element; 0, the world, if it has none.
+
+        Args:
+            kind: Kind of the element (mjtObj).
+            thing: Its id.
+        """
         model = self._model
         if kind in (_BODY, _INERTIAL):
             return thing

@@ -1,4 +1,4 @@
-"""One instant of a simulation, seen from all sides."""
+"""The state of a simulation at one time, with everything derived from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """One instant: all that it gives belongs to the state at ``stamp``, and is computed when asked for."""
+    """Data of one state of a simulation, computed on request. Valid until the next step."""
 
     def __init__(self, simulation: Simulation):
         self.simulation = simulation
@@ -23,12 +23,12 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """Every contact that carries a force, as the engine names its sides."""
+        """Every contact with a nonzero force, with its bodies in the engine's order."""
         return self.simulation.engine.contacts()
 
     @cached_property
     def contacts(self) -> Contacts:
-        """The contacts to report: all, or those that touch a skin, a lone skin being second."""
+        """The published contacts: all, or those that touch a skin, with a single skin as the second body."""
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)

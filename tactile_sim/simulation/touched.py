@@ -1,4 +1,4 @@
-"""Where, and with how much, each body with skin is touched as a whole."""
+"""Compute the centre of touch of each body with skin."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from tactile_sim.engines import Contacts
 def centres_of_touch(
     contacts: Contacts, positions: np.ndarray, rotations: np.ndarray, bodies: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means over the contacts of each body, weighed by their normal forces.
+    """Compute means over the contacts of each body, weighted by their normal forces.
 
     Args:
-        contacts: of one instant.
-        positions, rotations: (nbody, 3) and (nbody, 3, 3) of all bodies in the world.
-        bodies: (n,) ids of the bodies that are asked about.
+        contacts: The contacts.
+        positions: Positions (nbody, 3) of all bodies in the world [m].
+        rotations: Rotations (nbody, 3, 3) of all bodies to the world.
+        bodies: Ids (n,) of the bodies.
 
     Returns:
-        (n,) sums of the magnitudes of the normal forces [N], 0 for a body that nothing touches; and (n, 6)
-        mean position [m] and mean outward normal, unit, in the frame of each body, zeros for such a one.
+        Sums (n,) of the magnitudes of the normal forces [N], and (n, 6) mean position [m] and mean outward
+        unit normal in the frame of each body. Both are zero for bodies without contact.
     """
     return _centres(contacts.values, contacts.ids, positions, rotations, bodies)
 
@@ -40,7 +41,7 @@ def _centres(values, ids, positions, rotations, bodies):
             if not (first or ids[c, BODIES + 1] == body):
                 continue
             weight = abs(values[c, WRENCH])
-            # The contact's normal leads from the first body to the second.
+            # The contact's normal points from the first body to the second.
             outward = weight if first else -weight
             weights[n] += weight
             for i in range(3):

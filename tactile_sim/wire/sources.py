@@ -22,7 +22,7 @@ MOST_CHARACTERS = 200_000
 MOST_NUMBERS = 1_000_000
 """Largest number of fields of fixed size in a type, with the elements of fixed arrays."""
 DEEPEST = 50
-"""How deep types may be nested."""
+"""Maximum nesting depth of types."""
 
 
 @cache
@@ -61,7 +61,7 @@ def _of_slot(slot: Any, place: str) -> Any:
         return sequence(_of_slot(slot.value_type, place), getattr(slot, "maximum_size", None), place)
     if described == "Array":
         return array(_of_slot(slot.value_type, place), slot.size, place)
-    raise WireError(f"the type {getattr(slot, 'typename', described)} is not supported", place)
+    raise WireError(f"type {getattr(slot, 'typename', described)} is not supported", place)
 
 
 @cache
@@ -82,11 +82,13 @@ def of_definition(name: str, text: str) -> Struct:
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     text = "\n".join(lines)
     if len(text) > MOST_CHARACTERS:
-        raise WireError(f"its definition is too long, {len(text)} characters", "", name)
+        raise WireError(
+            f"definition must have at most {MOST_CHARACTERS} characters, got {len(text)}", "", name
+        )
     try:
         types = get_types_from_msg(text, name)
     except Exception as error:  # the parser of an untrusted text, whose errors are not documented
-        raise WireError(f"its definition cannot be read: {error}", "", name) from None
+        raise WireError(f"definition is invalid: {error}", "", name) from None
     return _Trees(types).of(name)
 
 
@@ -100,11 +102,16 @@ class _Trees:
         """How many leaves and elements of fixed arrays each type has."""
 
     def of(self, name: str, outer: tuple[str, ...] = ()) -> Struct:
-        """Return the tree of a type; ``outer``: the types that contain it."""
+        """Return the tree of a type.
+
+        Args:
+            name: The type.
+            outer: The types that contain it.
+        """
         if name in self._made:
             return self._made[name]
         if name not in self._types:
-            raise WireError("its definition is missing", "", name)
+            raise WireError("definition is missing", "", name)
         if name in outer or len(outer) == DEEPEST:
             what = "contains itself" if name in outer else f"is nested more than {DEEPEST} types deep"
             raise WireError(what, "", name)
@@ -114,7 +121,9 @@ class _Trees:
         ]
         numbers = sum(self._count(kind) for _, kind in kinds)
         if numbers > MOST_NUMBERS:
-            raise WireError(f"has {numbers} numbers of fixed size, at most {MOST_NUMBERS} are read", "", name)
+            raise WireError(
+                f"must have at most {MOST_NUMBERS} numbers of fixed size, got {numbers}", "", name
+            )
         self._numbers[name] = numbers
         made = Struct(name, tuple((field, kind, _zero(kind)) for field, kind in kinds) or DUMMY_FIELD)
         self._made[name] = made
@@ -138,7 +147,7 @@ class _Trees:
                 return String()
             if base in PRIMITIVES:
                 return PRIMITIVES[base]
-            raise WireError(f"the type {base} is not supported", place)
+            raise WireError(f"type {base} is not supported", place)
         element = self._of_node(content[0], place, outer)
         if described == "ARRAY":
             return array(element, content[1], place)

@@ -46,7 +46,7 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 def _is_time(kind: Any) -> bool:
-    """Return whether a type is a ROS time. A bag may define any other type under the names of ours."""
+    """Return whether a type has the fields of a ROS time; a bag may define other types with these names."""
     fields = kind.fields if isinstance(kind, Struct) else ()
     return [getattr(inner, "code", "") for _, inner, _ in fields] == ["i", "I"]
 

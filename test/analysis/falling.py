@@ -115,30 +115,30 @@ class Cube:
         self.positions, self.normals = np.concatenate(places), np.concatenate(normals)
 
     @staticmethod
-    def force(instant: int) -> float:
+    def force(index: int) -> float:
         """Return the force of the table on the cube [N]."""
-        return 0.0 if instant < LANDING else IMPACT if instant == LANDING else WEIGHT
+        return 0.0 if index < LANDING else IMPACT if index == LANDING else WEIGHT
 
     @staticmethod
-    def height(instant: int) -> float:
+    def height(index: int) -> float:
         """Return the height of the cube's centre [m]."""
-        return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (instant * STEP / 1e9) ** 2)
+        return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (index * STEP / 1e9) ** 2)
 
     @staticmethod
-    def cover(instant: int) -> float:
+    def cover(index: int) -> float:
         """Return the covered share of the lower feelers."""
-        return max(0.0, 1 - (Cube.height(instant) - HALF) / FEELER)
+        return max(0.0, 1 - (Cube.height(index) - HALF) / FEELER)
 
-    def forces(self, instant: int) -> np.ndarray:
+    def forces(self, index: int) -> np.ndarray:
         """Return the forces (bodies x taxels, 3); the lower face shares the force of the table."""
         one = np.zeros((len(self.positions), 3))
-        one[: GRID**2, 2] = self.force(instant) / GRID**2
+        one[: GRID**2, 2] = self.force(index) / GRID**2
         return np.concatenate([one / (k + 1) for k in range(len(self.bodies))])
 
     def write(self, making: Making) -> None:
         self.write_static(making)
-        for instant in range(self.count):
-            self.write_snapshot(making, instant)
+        for index in range(self.count):
+            self.write_snapshot(making, index)
 
     def _put(self, making: Making, topic: str, type_name: str, time: int, value: dict[str, Any]) -> None:
         if not any(part in topic for part in self.without):
@@ -170,13 +170,11 @@ class Cube:
         ]  # fmt: skip
         self._put(making, "/scene_markers", "visualization_msgs/MarkerArray", 0, {"markers": markers})
 
-    def write_snapshot(self, making: Making, instant: int) -> None:
-        time, force = instant * STEP, self.force(instant)
+    def write_snapshot(self, making: Making, index: int) -> None:
+        time, force = index * STEP, self.force(index)
         header = {"stamp": time, "frame_id": "world"}
         if "/tf" not in self.without:
-            moves = [(body, [0, 0, self.height(instant)]) for body in self.bodies] + [
-                ("table", [0, 0, -0.01])
-            ]
+            moves = [(body, [0, 0, self.height(index)]) for body in self.bodies] + [("table", [0, 0, -0.01])]
             transforms = [
                 {
                     "header": header, "child_frame_id": name,
@@ -188,7 +186,7 @@ class Cube:
         common = {
             "header": header, "layout_id": LAYOUT, "quantity": "force_vector", "unit": "N", "channels": 3,
         }  # fmt: skip
-        taxels = self.forces(instant)
+        taxels = self.forces(index)
         n = len(self.positions)
         frame = {"bodies": self.bodies, "frame_ids": self.bodies, "taxel_counts": [n] * len(self.bodies)}
         self._put(
@@ -200,7 +198,7 @@ class Cube:
             self._put(making, f"/tactile/{body}/array", "tactile_sim/TactileArray", time, array)
         if self.feelers:
             free = np.full(n, FEELER)
-            free[: GRID**2] *= 1 - self.cover(instant)
+            free[: GRID**2] *= 1 - self.cover(index)
             feelers = {"quantity": "feeler", "unit": "m", "channels": 1, "data": free, "taxel_count": n}
             topic = f"/tactile/{self.bodies[0]}/feelers"
             value = common | {"body": self.bodies[0]} | feelers

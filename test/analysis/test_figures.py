@@ -209,10 +209,10 @@ def test_bodies_with_taxels_and_with_feelers_have_separate_panels(make_bag):
 def test_feelers_before_their_layout_are_skipped_and_counted(make_bag):
     making = Making(make_bag.folder("late"))
     cube = Cube(feelers=True)
-    for instant in range(cube.count):
-        if instant == 3:
+    for index in range(cube.count):
+        if index == 3:
             cube.write_static(making)
-        cube.write_snapshot(making, instant)
+        cube.write_snapshot(making, index)
     making.bag.close()
     recording = recorded(making.bag.folder)
     assert recording.covers.unknown == 3 and len(recording.feelers.times) == cube.count - 3

@@ -1,4 +1,4 @@
-"""Bags of known contents, written with values instead of bytes."""
+"""Write bags with known contents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POINTS = (
 TYPES = {
     "tactile_sim/msg/TactileFrame": FRAME,
     "test_msgs/msg/Points": POINTS,
-    "std_msgs/msg/String": "string data # what is said",
+    "std_msgs/msg/String": "string data # a comment",
 }
 TRANSIENT = [
     {
@@ -49,7 +49,7 @@ MS = 1_000_000
 
 
 class Writing:
-    """A bag being written with values instead of bytes."""
+    """A bag to which values are written instead of serialized messages."""
 
     def __init__(self, folder: Path) -> None:
         self.bag = BagWriter(folder)
@@ -67,7 +67,7 @@ class Writing:
 
 
 def write_frames(folder: Path, count: int = 50, seed: int = 0) -> np.ndarray:
-    """A bag of frames of 20 taxels every 10 ms; returns the forces (count, 20, 3)."""
+    """Write a bag with frames of 20 taxels every 10 ms; return the forces (count, 20, 3)."""
     forces = np.random.default_rng(seed).normal(size=(count, 20, 3)).astype(np.float32)
     writing = Writing(folder)
     for i, force in enumerate(forces):
@@ -79,7 +79,7 @@ def write_frames(folder: Path, count: int = 50, seed: int = 0) -> np.ndarray:
 
 
 def embedded_metadata(folder: Path) -> Any:
-    """What rosbag2_storage_mcap decodes as the bag's metadata."""
+    """Return the bag's metadata as rosbag2_storage_mcap decodes them."""
     with open(file_of(folder), "rb") as file:
         [record] = make_reader(file).iter_metadata()
     return yaml.safe_load(record.metadata["serialized_metadata"])

@@ -1,4 +1,4 @@
-"""What tests of bags share."""
+"""Fixtures for tests of bags."""
 
 from falling import fall, make_bag
 

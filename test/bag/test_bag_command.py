@@ -1,4 +1,4 @@
-"""``tactile_sim bag info|repair|export``: what they tell and refuse."""
+"""Test ``tactile_sim bag info|repair|export``: output and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tactile_sim.cli import main
 
 
 def bad_bag(folder: Path, what: str) -> Path:
-    """Something that is no bag of ours."""
+    """Return the path of something that is not a valid bag."""
     if what == "nothing":
         return folder / "absent"
     if what == "empty folder":
@@ -45,20 +45,18 @@ def bad_bag(folder: Path, what: str) -> Path:
 
 
 BAD = {
-    "nothing": "there is no bag", "empty folder": "is not a bag", "text": "not an MCAP file",
-    "empty file": "not an MCAP file", "sqlite3": "stored as sqlite3", "other yaml": "is not rosbag2's",
-    "missing file": "b_0.mcap, which is not there",
+    "nothing": "absent", "empty folder": ".mcap", "text": "MCAP", "empty file": "MCAP", "sqlite3": "sqlite3",
+    "other yaml": "metadata.yaml", "missing file": "b_0.mcap",
 }  # fmt: skip
-
-
-MENDED = ("repair", "other yaml")
+"""Fact that the error must contain."""
+REPAIRABLE = ("repair", "other yaml")
 
 
 @pytest.mark.parametrize(
     ("command", "what"),
-    [pair for pair in product(("info", "repair", "export"), BAD) if pair != MENDED],
+    [pair for pair in product(("info", "repair", "export"), BAD) if pair != REPAIRABLE],
 )
-def test_what_is_no_bag_is_refused_in_one_line(tmp_path, capsys, command, what):
+def test_invalid_bag_gives_one_error_line(tmp_path, capsys, command, what):
     path = bad_bag(tmp_path, what)
     assert main(["bag", command, str(path)]) == 2
     error = capsys.readouterr().err
@@ -66,20 +64,20 @@ def test_what_is_no_bag_is_refused_in_one_line(tmp_path, capsys, command, what):
     assert not list(tmp_path.glob("*.npz"))
 
 
-def test_info_counts_topics_and_tells_of_damage(tmp_path, capsys):
+def test_info_counts_messages_and_reports_damage(tmp_path, capsys):
     write_frames(tmp_path / "b")
     assert main(["bag", "info", str(tmp_path / "b")]) == 0
-    said = capsys.readouterr().out
-    [row] = [line for line in said.splitlines() if "/tactile/frame" in line]
+    output = capsys.readouterr().out
+    [row] = [line for line in output.splitlines() if "/tactile/frame" in line]
     assert "tactile_sim/msg/TactileFrame" in row and " 50 " in row and "100.0" in row
-    assert "50 messages, 0.490 s from 0.010 s on" in said and "damaged" not in said
+    assert "50 messages, 0.490 s from 0.010 s" in output and "damaged" not in output
     shutil.copy(file_of(tmp_path / "b"), tmp_path / "c.mcap")
     os.truncate(tmp_path / "c.mcap", (tmp_path / "c.mcap").stat().st_size - 20)
     assert main(["bag", "info", str(tmp_path / "c.mcap")]) == 0
     assert "damaged: c.mcap" in capsys.readouterr().out
     assert main(["bag", "export", str(tmp_path / "c.mcap")]) == 0
-    told = capsys.readouterr()
-    assert "damaged: c.mcap" in told.out and told.err == ""
+    output = capsys.readouterr()
+    assert "damaged: c.mcap" in output.out and output.err == ""
     assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0
     assert "saved 50 messages" in capsys.readouterr().out
     assert main(["bag", "repair", str(tmp_path / "c.mcap")]) == 0
@@ -91,34 +89,37 @@ def test_repair_replaces_unreadable_metadata(tmp_path, capsys):
     assert main(["bag", "info", str(path)]) == 2
     assert f"tactile_sim bag repair {path}" in capsys.readouterr().err
     assert main(["bag", "repair", str(path)]) == 0
-    said = capsys.readouterr().out
-    assert "metadata" in said and "50 messages" in said
+    output = capsys.readouterr().out
+    assert "metadata" in output and "50 messages" in output
     assert main(["bag", "info", str(path)]) == 0
 
 
-def test_info_tells_robots_with_their_bodies_and_taxels(make_bag, capsys):
+def test_info_lists_bodies_and_taxels_of_each_robot(make_bag, capsys):
     two = make_bag(
         Cube("/left", bodies=("palm", "thumb"), count=5), Cube("/right", without=["/layout"], count=5)
     )
     assert main(["bag", "info", str(two)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in said
-    assert "/right: no layout tells where its taxels lie" in said
-    [row] = [line for line in said if "/left/tactile/frame" in line]
+    lines = capsys.readouterr().out.splitlines()
+    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in lines
+    assert any(line.startswith("/right:") and "no layout" in line for line in lines)
+    [row] = [line for line in lines if "/left/tactile/frame" in line]
     assert "TactileFrame" in row and " 5 " in row and "50.0" in row
 
 
-def test_info_breaks_long_lists_of_bodies_between_two_of_them(make_bag, capsys):
+def test_info_wraps_long_lists_between_bodies(make_bag, capsys):
     bodies = tuple(f"a_long_name_of_a_finger_{k}" for k in range(12))
     assert main(["bag", "info", str(make_bag(Cube(bodies=bodies, count=2)))]) == 0
-    said = capsys.readouterr().out
-    assert max(map(len, said.splitlines())) <= 160
-    assert all(f"{body} 150" in said for body in bodies)
-    assert "MB unpacked" in said and "MB on the disk" in said
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 160
+    assert all(f"{body} 150" in output for body in bodies)
+    assert output.count("MB") == 2  # unpacked, and on disk
 
 
-def others_bag(path, message_encoding, schema_encoding):
-    """A bag that is not of ROS 2, with a topic that is; without a schema where that has no encoding."""
+def foreign_bag(path, message_encoding, schema_encoding):
+    """Write a bag with a topic of another encoding and a ROS 2 topic.
+
+    The first topic has no schema if ``schema_encoding`` is empty.
+    """
     with open(path, "wb") as file:
         writer = Writer(file)
         writer.start("", library="another")
@@ -136,15 +137,15 @@ def others_bag(path, message_encoding, schema_encoding):
     ("message", "schema"),
     [("protobuf", "protobuf"), ("json", ""), ("cdr", "ros2idl"), ("json", "jsonschema")],
 )
-def test_what_others_recorded_is_counted_and_refused_in_one_line(tmp_path, capsys, message, schema):
-    path = others_bag(tmp_path / "theirs.mcap", message, schema)
+def test_foreign_topics_are_counted_but_not_exported(tmp_path, capsys, message, schema):
+    path = foreign_bag(tmp_path / "theirs.mcap", message, schema)
     assert main(["bag", "info", str(path)]) == 0
     assert "/theirs" in capsys.readouterr().out
     for form in ("npz", "parquet"):
         assert main(["bag", "export", str(path), "--format", form, "-o", str(tmp_path / "out")]) == 2
         error = capsys.readouterr().err
-        assert f"/theirs is {message} with types in {schema or 'no language'}" in error
-        assert "name the topics you need" in error and len(error.splitlines()) == 1
+        assert "/theirs" in error and repr(message) in error and repr(schema) in error
+        assert len(error.splitlines()) == 1
         assert [file.name for file in tmp_path.iterdir()] == ["theirs.mcap"]
     assert main(["bag", "repair", str(path)]) == 0
     assert main(["bag", "export", str(path), "words", "-o", str(tmp_path / "words.npz")]) == 0
@@ -152,8 +153,8 @@ def test_what_others_recorded_is_counted_and_refused_in_one_line(tmp_path, capsy
         assert made["/words/data"].tolist() == ["a"]
 
 
-def test_a_damaged_bag_of_another_encoding_is_not_rewritten(tmp_path, capsys):
-    path = others_bag(tmp_path / "theirs.mcap", "json", "")
+def test_repair_does_not_rewrite_foreign_encodings(tmp_path, capsys):
+    path = foreign_bag(tmp_path / "theirs.mcap", "json", "")
     os.truncate(path, path.stat().st_size - 20)
     before = path.read_bytes()
     assert main(["bag", "repair", str(path)]) == 2
@@ -162,7 +163,7 @@ def test_a_damaged_bag_of_another_encoding_is_not_rewritten(tmp_path, capsys):
     assert [file.name for file in tmp_path.iterdir()] == ["theirs.mcap"] and path.read_bytes() == before
 
 
-def test_a_bag_may_be_named_from_within(tmp_path, monkeypatch):
+def test_export_accepts_relative_paths_inside_the_bag(tmp_path, monkeypatch):
     write_frames(tmp_path / "b")
     monkeypatch.chdir(tmp_path / "b")
     assert main(["bag", "export", "."]) == 0
@@ -171,8 +172,8 @@ def test_a_bag_may_be_named_from_within(tmp_path, monkeypatch):
     assert sorted(made) == ["b.npz", "b_0.npz"] and (tmp_path / "b.npz").is_file()
 
 
-def test_a_signal_in_the_midst_leaves_what_was_there(tmp_path):
-    """The signal comes as the new file appears, which is not there for long: then all went well."""
+def test_a_signal_during_a_command_leaves_no_partial_output(tmp_path):
+    """The signal is sent when the new file appears; the command may also finish before it arrives."""
     bag = tmp_path / "b"
     write_frames(bag, 30_000)
     os.truncate(file_of(bag), file_of(bag).stat().st_size - 20)

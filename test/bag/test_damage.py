@@ -1,4 +1,4 @@
-"""Whatever becomes of some bytes of a bag, all messages outside of the chunks they lie in are read."""
+"""Damage to some bytes of a bag loses only the messages in the affected chunks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from bagtest import MS, Writing, file_of, write_frames
 from mcap.reader import make_reader
+from support.errors import raises
 
 from tactile_sim import BagError, bag
 from tactile_sim.bag.repair import repair
@@ -19,7 +20,7 @@ DAMAGES = 100
 
 
 class Whole:
-    """A bag of numbered messages on two topics in many chunks, and which of them lie where in its file."""
+    """A bag of numbered messages on two topics in many chunks, with the chunk of each message."""
 
     def __init__(self, folder: Path) -> None:
         writing = Writing(folder)
@@ -38,7 +39,7 @@ class Whole:
         assert [number for number, _ in self.messages] == list(range(COUNT))
 
     def outside(self, start: int, stop: int) -> list[tuple[int, str]]:
-        """The messages of chunks without a byte from start to stop."""
+        """Return the messages of chunks without a byte from start to stop."""
         lost = {
             number
             for chunk in self.chunks
@@ -48,12 +49,19 @@ class Whole:
         return [message for message in self.messages if message[0] not in lost]
 
     def check(self, folder: Path, data: bytes, start: int, stop: int) -> None:
-        """A bag of these bytes, damaged from start to stop, has what it should and can be mended."""
+        """Check what is read from a damaged bag, and that it can be repaired.
+
+        Args:
+            folder: The bag's folder.
+            data: The damaged content of its file.
+            start: First damaged byte.
+            stop: End of the damaged bytes.
+        """
         self.file.write_bytes(data)
         found = read(folder)
-        assert set(self.outside(start, stop)) <= set(found), "all that is whole is there"
-        assert set(found) <= set(self.messages), "nothing is invented"
-        assert found == sorted(found), "in its order"
+        assert set(self.outside(start, stop)) <= set(found), "intact messages are missing"
+        assert set(found) <= set(self.messages), "messages were made up"
+        assert found == sorted(found), "the order has changed"
         with warnings.catch_warnings(action="ignore"):
             told = bag.read(folder).damage
         assert told or len(found) == COUNT, "what is missing is told"
@@ -68,7 +76,7 @@ class Whole:
 
 
 def read(folder: Path) -> list[tuple[int, str]]:
-    """Number and text of all messages by the times of the bag; no number is on two topics."""
+    """Return number and text of all messages by log time. Each number is on one topic only."""
     with warnings.catch_warnings(action="ignore"):
         topics = bag.read(folder).values()
     found = [
@@ -84,7 +92,7 @@ def whole(tmp_path, monkeypatch):
     return Whole(tmp_path / "b")
 
 
-def test_bytes_changed_anywhere_cost_their_chunk_alone(tmp_path, whole):
+def test_changed_bytes_lose_only_their_chunk(tmp_path, whole):
     random = np.random.default_rng(1)
     size = len(whole.bytes)
     for _ in range(DAMAGES):
@@ -96,8 +104,8 @@ def test_bytes_changed_anywhere_cost_their_chunk_alone(tmp_path, whole):
         whole.check(tmp_path / "b", bytes(data), start, stop)
 
 
-def test_each_byte_of_the_heads_of_records_may_be_wrong(tmp_path, whole):
-    """Those of the file, its header, a chunk, its index, and what follows the last one."""
+def test_a_wrong_byte_in_any_record_header_loses_only_its_chunk(tmp_path, whole):
+    """Headers of the file, of a chunk, of its index, and of the records after the last chunk."""
     third = whole.chunks[2]
     after = third.chunk_start_offset + third.chunk_length
     last = whole.chunks[-1]
@@ -112,7 +120,7 @@ def test_each_byte_of_the_heads_of_records_may_be_wrong(tmp_path, whole):
         whole.check(tmp_path / "b", bytes(data), place, place + 1)
 
 
-def test_bytes_that_are_gone_or_zero_cost_the_chunks_they_lay_in(tmp_path, whole):
+def test_missing_or_zeroed_bytes_lose_only_their_chunks(tmp_path, whole):
     random = np.random.default_rng(2)
     for _ in range(30):
         start, stop = sorted(random.integers(len(whole.bytes), size=2).tolist())
@@ -122,45 +130,43 @@ def test_bytes_that_are_gone_or_zero_cost_the_chunks_they_lay_in(tmp_path, whole
         whole.check(tmp_path / "b", zeroed, start, stop)
 
 
-def test_of_a_bag_without_an_end_too(tmp_path, whole):
-    """A recorder was killed and its disk is bad; but topics were told before."""
+def test_damage_in_a_truncated_bag_loses_only_its_chunk(tmp_path, whole):
+    """All topics are defined before the first possible damage."""
     random = np.random.default_rng(3)
-    told = whole.chunks[-2].chunk_start_offset
+    first = whole.chunks[-2].chunk_start_offset
     for _ in range(30):
-        end = int(random.integers(told, len(whole.bytes)))
-        place = int(random.integers(told, end))
+        end = int(random.integers(first, len(whole.bytes)))
+        place = int(random.integers(first, end))
         data = bytearray(whole.bytes[:end])
         data[place] ^= 0xFF
         file = bytes(data)
         whole.file.write_bytes(file)
         found = read(tmp_path / "b")
-        lost = [m for m in whole.outside(place, place + 1) if m in whole.outside(end, len(whole.bytes))]
-        assert set(lost) <= set(found) <= set(whole.messages)
+        intact = [m for m in whole.outside(place, place + 1) if m in whole.outside(end, len(whole.bytes))]
+        assert set(intact) <= set(found) <= set(whole.messages)
 
 
-def test_the_bytes_lost_are_those_of_the_broken_chunk(tmp_path, whole, capsys):
+def test_lost_bytes_are_the_size_of_the_damaged_chunk(tmp_path, whole, capsys):
     chunk = whole.chunks[4]
     data = bytearray(whole.bytes)
     data[chunk.chunk_start_offset + chunk.chunk_length // 2] ^= 0xFF
     whole.file.write_bytes(data)
     between = whole.chunks[5].chunk_start_offset - chunk.chunk_start_offset
     kept = len(whole.outside(chunk.chunk_start_offset, chunk.chunk_start_offset + 1))
-    with pytest.warns(
-        UserWarning, match=rf"broken at byte \d+: .* \({between} bytes lost\); all else is read"
-    ):
+    with pytest.warns(UserWarning, match=rf"byte {chunk.chunk_start_offset}: .*\b{between} bytes"):
         bag.read(tmp_path / "b")
     assert main(["bag", "repair", str(tmp_path / "b")]) == 0
-    said = capsys.readouterr().out
-    assert f"saved {kept} messages, dropped {between} bytes; kept b_0.mcap.damaged" in said
+    output = capsys.readouterr().out
+    assert all(fact in output for fact in (f"{kept} messages", f"{between} bytes", "b_0.mcap.damaged"))
 
 
-def test_a_file_of_another_kind_is_not_searched_for_messages(tmp_path):
+def test_a_file_of_another_type_is_rejected(tmp_path):
     (tmp_path / "noise.mcap").write_bytes(np.random.default_rng(0).bytes(3 << 20))
-    with pytest.raises(BagError, match="not an MCAP file"):
+    with raises(BagError, "noise.mcap"):
         bag.read(tmp_path / "noise.mcap")
 
 
-def test_where_the_description_of_the_folder_is_broken_the_files_tell(tmp_path):
+def test_repair_rebuilds_broken_metadata(tmp_path):
     forces = write_frames(tmp_path / "b")
     described = tmp_path / "b/metadata.yaml"
     before = described.read_text()

@@ -1,4 +1,4 @@
-"""A bag as one ``.npz`` file."""
+"""Test the export of a bag as one ``.npz`` file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def test_export_writes_arrays_with_names_and_units(tmp_path, capsys):
         units = json.loads(str(made["units"]))
     assert units["/tactile/frame/data"] == "N" and units["/tactile/frame/stamps"] == "ns"
     assert main(["bag", "export", str(tmp_path / "b")]) == 2
-    assert "already there" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "b.npz" in error and "--force" in error
     assert main(["bag", "export", str(tmp_path / "b"), "no/topic", "-o", str(tmp_path / "c.npz")]) == 2
     assert not (tmp_path / "c.npz").exists()
 
 
-def test_export_of_what_differs_in_length_says_how_many_are_of_which_message(tmp_path):
+def test_counts_give_the_lengths_of_varying_fields(tmp_path):
     writing = Writing(tmp_path / "b")
     for i in range(4):
         things = [{"name": f"{i}{k}", "at": [i, k, 0.0], "numbers": [i] * k} for k in range(i)]
@@ -47,7 +48,7 @@ def test_export_of_what_differs_in_length_says_how_many_are_of_which_message(tmp
 
 
 def large(folder, topics=10, messages=8) -> dict[str, np.ndarray]:
-    """A bag of topics with 4 MB each that nothing makes smaller; returns their data."""
+    """Write a bag of incompressible topics with 4 MB each; return their data."""
     random = np.random.default_rng(0)
     writing, sent = Writing(folder), {}
     for topic in range(topics):
@@ -59,7 +60,7 @@ def large(folder, topics=10, messages=8) -> dict[str, np.ndarray]:
     return sent
 
 
-def test_no_more_than_a_group_of_topics_is_held_at_a_time(tmp_path, monkeypatch):
+def test_export_holds_one_group_of_topics_in_memory(tmp_path, monkeypatch):
     sent = large(tmp_path / "b")
     monkeypatch.setattr("tactile_sim.bag.export.TOGETHER", 5 << 20)
     tracemalloc.start()
@@ -74,9 +75,7 @@ def test_no_more_than_a_group_of_topics_is_held_at_a_time(tmp_path, monkeypatch)
             np.testing.assert_array_equal(made[f"{name}/data"].ravel(), data.ravel())
 
 
-def test_a_topic_that_the_memory_does_not_hold_is_refused_before_anything_is_read(
-    tmp_path, monkeypatch, capsys
-):
+def test_a_topic_larger_than_memory_is_rejected(tmp_path, monkeypatch, capsys):
     write_frames(tmp_path / "b")
     monkeypatch.setattr("tactile_sim.bag.export._free_memory", lambda: 10_000)
     assert main(["bag", "export", str(tmp_path / "b")]) == 2

@@ -1,4 +1,4 @@
-"""Invalid bags: each command ends with one line and exit code 2, or reads what is valid."""
+"""Invalid bags give one error line and exit code 2, or their valid part is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELLO = b"\0\1\0\0" + struct.pack("<I", 3) + b"hi\0"
 def write(
     path, topic="/t", kind="std_msgs/msg/String", definition="string data", data=HELLO, time=1, profiles=""
 ):
-    """An MCAP file with one message."""
+    """Write an MCAP file with one message."""
     with open(path, "wb") as file:
         writer = Writer(file)
         writer.start("ros2", "")
@@ -34,8 +34,8 @@ def write(
     return path
 
 
-def refused(capsys, *command):
-    """The one line with which a command refuses its bag."""
+def rejected(capsys, *command):
+    """Return the only error line of a command that rejects its bag."""
     capsys.readouterr()
     assert main([*map(str, command)]) == 2
     _, err = capsys.readouterr()
@@ -61,12 +61,12 @@ DEFINITIONS = {
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS)
-def test_an_invalid_definition_is_refused_with_its_topic(tmp_path, capsys, definition):
+def test_error_of_an_invalid_definition_names_the_topic(tmp_path, capsys, definition):
     file = write(tmp_path / "b.mcap", definition=definition)
-    assert "/t" in refused(capsys, "bag", "export", file)
+    assert "/t" in rejected(capsys, "bag", "export", file)
 
 
-def test_blank_lines_and_comments_cost_no_time(tmp_path):
+def test_definitions_with_many_comments_are_parsed_fast(tmp_path):
     file = write(tmp_path / "b.mcap", definition="\n" * 100_000 + "# comment\n" * 100_000 + "string data")
     assert bag.read(file)["t"].data == ["hi"]
 
@@ -79,13 +79,13 @@ def test_blank_lines_and_comments_cost_no_time(tmp_path):
         ("TactileLayout", FRAME),
     ],
 )
-def test_a_known_type_with_other_fields_is_refused(tmp_path, capsys, name, definition):
+def test_a_known_type_with_other_fields_is_rejected(tmp_path, capsys, name, definition):
     kind = f"tactile_sim/msg/{name}"
     file = write(tmp_path / "b.mcap", "/tactile/frame", kind, definition)
-    assert kind in refused(capsys, "bag", "export", file)
+    assert kind in rejected(capsys, "bag", "export", file)
 
 
-def test_readings_that_are_no_whole_rows_are_refused_with_topic_and_time(tmp_path, capsys):
+def test_incomplete_rows_are_rejected_with_topic_and_time(tmp_path, capsys):
     folder = tmp_path / "b"
     write_frames(folder, 1)
     file = file_of(folder)
@@ -95,7 +95,7 @@ def test_readings_that_are_no_whole_rows_are_refused_with_topic_and_time(tmp_pat
     message = message[:-244] + struct.pack("<I", 59) + message[-240:-4]
     write(tmp_path / "odd.mcap", "/f", "tactile_sim/msg/TactileFrame", FRAME, message, time=10**9)
     for kind in ("npz", "parquet"):
-        line = refused(capsys, "bag", "export", tmp_path / "odd.mcap", "--format", kind)
+        line = rejected(capsys, "bag", "export", tmp_path / "odd.mcap", "--format", kind)
         assert "/f" in line and "1.000 s" in line
 
 
@@ -119,10 +119,10 @@ METADATA = {
 
 
 @pytest.mark.parametrize("text", METADATA.values(), ids=METADATA)
-def test_invalid_metadata_is_refused(tmp_path, capsys, text):
+def test_invalid_metadata_is_rejected(tmp_path, capsys, text):
     write_frames(tmp_path / "b", 1)
     (tmp_path / "b/metadata.yaml").write_text(text)
-    refused(capsys, "bag", "info", tmp_path / "b")
+    rejected(capsys, "bag", "info", tmp_path / "b")
 
 
 @pytest.mark.parametrize("text", ["[" * 20_000, "- *x", "1", "[1]"])
@@ -142,14 +142,14 @@ def test_a_log_time_out_of_range_is_damage(tmp_path, time):
     assert str(2**63 - 1) in found.damage
 
 
-def test_the_last_log_time_is_read(tmp_path):
+def test_the_largest_log_time_is_read(tmp_path):
     found = bag.read(write(tmp_path / "b.mcap", time=2**63 - 1))
     assert found.damage is None
     assert found["t"].log_times.tolist() == [2**63 - 1]
 
 
 @pytest.mark.parametrize("topic", ["/" + "x" * 70_000, "/a\0b", "/../../x", "//", "/é", "x", ""])
-def test_any_topic_is_exported_into_the_folder(tmp_path, capsys, topic):
+def test_any_topic_name_is_exported_into_the_folder(tmp_path, capsys, topic):
     pytest.importorskip("pyarrow")
     file = write(tmp_path / "b.mcap", topic)
     for kind, out in (("npz", "out.npz"), ("parquet", "out")):
@@ -162,7 +162,7 @@ def test_any_topic_is_exported_into_the_folder(tmp_path, capsys, topic):
     assert {path.name for path in tmp_path.iterdir()} == {"b.mcap", "out.npz", "out"}
 
 
-def test_messages_of_numbers_alone_have_fields(tmp_path):
+def test_messages_with_only_numbers_have_fields(tmp_path):
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -177,16 +177,16 @@ def test_messages_of_numbers_alone_have_fields(tmp_path):
     assert (row["x"], row["y"], row["z"]) == (1, 2, 3)
 
 
-def test_a_large_file_of_another_kind_is_not_searched_to_its_end(tmp_path, capsys):
+def test_a_large_file_of_another_type_is_rejected_fast(tmp_path, capsys):
     file = tmp_path / "zeros.mcap"
     file.touch()
     os.truncate(file, 1 << 42)
     begin = time.monotonic()
-    refused(capsys, "bag", "info", file)
+    rejected(capsys, "bag", "info", file)
     assert time.monotonic() - begin < 20
 
 
-def test_fields_with_the_names_of_our_columns_are_kept(tmp_path):
+def test_fields_named_like_our_columns_are_kept(tmp_path):
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -201,7 +201,7 @@ def test_fields_with_the_names_of_our_columns_are_kept(tmp_path):
     assert (row["stamp"], row["stamp_"], row["log_time"], row["log_time_"]) == (7, 1, 7, 2)
 
 
-def test_topics_whose_names_differ_in_a_slash_alone_have_a_file_each(tmp_path):
+def test_topics_with_equal_file_names_get_separate_files(tmp_path):
     pytest.importorskip("pyarrow")
     with open(tmp_path / "b.mcap", "wb") as file:
         writer = Writer(file)
@@ -218,7 +218,7 @@ def test_topics_whose_names_differ_in_a_slash_alone_have_a_file_each(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device"])
-def test_a_file_that_never_ends_is_refused(tmp_path, capsys, kind):
+def test_pipes_and_devices_are_rejected(tmp_path, capsys, kind):
     folder = tmp_path / "b"
     write_frames(folder, 1)
     for name in ("metadata.yaml", file_of(folder).name):
@@ -226,8 +226,8 @@ def test_a_file_that_never_ends_is_refused(tmp_path, capsys, kind):
         kept = path.read_bytes()
         path.unlink()
         os.mkfifo(path) if kind == "fifo" else path.symlink_to("/dev/zero")
-        refused(capsys, "bag", "info", folder)
-        refused(capsys, "bag", "info", path)
+        rejected(capsys, "bag", "info", folder)
+        rejected(capsys, "bag", "info", path)
         path.unlink()
         path.write_bytes(kept)
     with pytest.raises(BagError):

@@ -1,4 +1,4 @@
-"""Bags that just stop are read as far as they go, and mended."""
+"""Truncated bags are read up to their end and can be repaired."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from tactile_sim.bag.repair import repair
 
 
 @pytest.mark.parametrize("part", [0.3, 0.7, 0.95, 0.999])
-def test_a_torn_file_is_read_as_far_as_it_goes_and_mended(tmp_path, monkeypatch, part):
+def test_a_truncated_file_is_read_and_repaired(tmp_path, monkeypatch, part):
     monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
     forces = write_frames(tmp_path / "b", 100)
     whole = file_of(tmp_path / "b").read_bytes()
     file_of(tmp_path / "b").write_bytes(whole[: int(len(whole) * part)])
     with pytest.warns(UserWarning, match=r"b_0.mcap: .* bytes lost.*tactile_sim bag repair .*/b"):
-        torn = bag.read(tmp_path / "b")
-    assert torn.damage and "b_0.mcap" in torn.damage
-    kept = len(torn["tactile/frame"]) if torn else 0
-    np.testing.assert_array_equal(torn["tactile/frame"].data, forces[:kept])
+        truncated = bag.read(tmp_path / "b")
+    assert truncated.damage and "b_0.mcap" in truncated.damage
+    kept = len(truncated["tactile/frame"]) if truncated else 0
+    np.testing.assert_array_equal(truncated["tactile/frame"].data, forces[:kept])
     done = repair(tmp_path / "b")
     assert done.messages == kept > 20 and done.damage
     assert (tmp_path / "b/b_0.mcap.damaged").read_bytes() == whole[: int(len(whole) * part)]
-    mended = bag.read(tmp_path / "b")
-    assert mended.damage is None
-    np.testing.assert_array_equal(mended["tactile/frame"].data, forces[:kept])
+    repaired = bag.read(tmp_path / "b")
+    assert repaired.damage is None
+    np.testing.assert_array_equal(repaired["tactile/frame"].data, forces[:kept])
     with AnyReader([tmp_path / "b"]) as reader:
         assert reader.message_count == kept
         assert reader.connections[0].ext.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
     assert embedded_metadata(tmp_path / "b")["message_count"] == kept
 
 
-def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
+def test_repair_keeps_intact_bags_and_restores_missing_metadata(tmp_path):
     write_frames(tmp_path / "b")
     before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert repair(tmp_path / "b").damage is None
@@ -47,7 +47,7 @@ def test_a_sound_bag_is_left_alone_and_lost_metadata_are_made_again(tmp_path):
     assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
 
 
-def test_what_was_kept_of_an_earlier_damage_stays(tmp_path):
+def test_repair_keeps_earlier_damaged_files(tmp_path):
     write_frames(tmp_path / "b")
     whole = file_of(tmp_path / "b").read_bytes()
     for length in (30, 20):

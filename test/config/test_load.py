@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from support.errors import raises
 
 from tactile_sim import ConfigError, config, share
 from tactile_sim.names import Names
@@ -12,26 +13,26 @@ def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.
 
 
 @pytest.mark.parametrize("name", share.names("config"))
-def test_every_shipped_configuration_fits_its_scene(name):
+def test_every_shipped_configuration_matches_its_scene(name):
     settings = config.load(name)
     _, model = config.configured_scene(settings)
     assert config.resolve_scales(settings, model, Names(model))
 
 
-def test_a_file_is_loaded_by_its_path_and_is_the_base_of_its_scene(tmp_path):
+def test_file_is_loaded_by_path_and_its_folder_is_the_base(tmp_path):
     settings = config.load(write(tmp_path))
     assert settings.base == tmp_path
     assert settings.source == str(tmp_path / "my.yaml")
 
 
-def test_a_relative_path_starts_where_the_command_does(tmp_path, monkeypatch):
+def test_relative_path_starts_at_the_working_directory(tmp_path, monkeypatch):
     write(tmp_path)
     monkeypatch.chdir(tmp_path)
     settings = config.load("my.yaml")
     assert (settings.base, settings.source) == (tmp_path, "my.yaml")
 
 
-def test_a_file_here_wins_over_a_shipped_one_but_a_folder_does_not(tmp_path, monkeypatch):
+def test_local_file_has_precedence_over_a_shipped_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "infant").mkdir()
     assert config.find("infant") == share.find("config", "infant")
@@ -40,27 +41,22 @@ def test_a_file_here_wins_over_a_shipped_one_but_a_folder_does_not(tmp_path, mon
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "facts"),
     [
-        ("touch_cub", "no config named 'touch_cub' is shipped; did you mean 'touch_cube'?"),
-        ("touch_cub.yaml", "touch_cub.yaml: no such file"),
-        ("no/such.yaml", "no/such.yaml: no such file: there is no folder no"),
-        (".", ".: is a folder, not a YAML file"),
-        ("", "the configuration's name is empty; give a shipped name or the path of a YAML file"),
+        ("touch_cub", ["'touch_cub'", "'touch_cube'"]),
+        ("touch_cub.yaml", ["touch_cub.yaml"]),
+        ("no/such.yaml", ["no/such.yaml", "folder no"]),
+        (".", [".: ", "folder"]),
+        ("", ["empty"]),
     ],
 )
-def test_a_configuration_that_is_not_there_is_refused(tmp_path, monkeypatch, name, message):
+def test_missing_configuration_is_rejected(tmp_path, monkeypatch, name, facts):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError) as error:
+    with raises(ConfigError, *facts):
         config.load(name)
-    assert message in str(error.value)
 
 
 def test_errors_name_the_file_and_the_key(tmp_path):
     file = write(tmp_path, "/**:\n  ros__parameters: {scene: a.xml, rates: {tf: fast}}\n")
-    with pytest.raises(ConfigError) as error:
+    with raises(ConfigError, f"{file}: rates.tf: ", "[Hz]", "'fast' (text)"):
         config.load(file)
-    assert (
-        str(error.value)
-        == f"{file}: rates.tf: needs a finite number of at least 0 [Hz], but is 'fast' (text)"
-    )

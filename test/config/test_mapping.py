@@ -28,14 +28,14 @@ def test_all_errors_are_reported_at_once():
     assert str(raised.value).splitlines() == [str(error) for error in raised.value.errors]
 
 
-def test_a_wrong_engine_or_scene_is_not_also_a_missing_scene():
+def test_invalid_engine_or_scene_is_not_also_a_missing_scene():
     for wrong in ({"engine": "mujko"}, {"scene": 1}):
         with pytest.raises(ConfigError) as raised:
             config.from_mapping(wrong, None, "my.yaml")
         assert not isinstance(raised.value, ConfigErrors)
 
 
-def test_what_is_not_given_has_the_default_of_the_contract():
+def test_missing_keys_have_their_defaults():
     given = settings()
     assert given.real_time_factor == 1.0
     assert given.contacts == "skin"
@@ -46,7 +46,7 @@ def test_what_is_not_given_has_the_default_of_the_contract():
     )  # fmt: skip
 
 
-def test_an_integer_is_taken_where_a_number_is_meant():
+def test_integer_is_accepted_as_a_number():
     given = settings(real_time_factor=2, skin={"scales": {"cube": 1}})
     assert given.real_time_factor == 2.0
     assert isinstance(given.real_time_factor, float)
@@ -60,11 +60,11 @@ def test_null_means_the_default(null):
     )
 
 
-def test_a_plain_off_which_is_false_in_yaml_is_the_word():
+def test_yaml_off_is_accepted_as_text():
     assert settings(tf=False).tf == "off"
 
 
-def test_keys_may_be_nested_or_dotted():
+def test_keys_can_be_nested_or_dotted():
     nested = settings(
         skin={"scales": {"left.palm": 0.1}, "sensor": {"left.palm": {"noise": {"std": 2}}}},
         rates={"tf": 5},
@@ -84,7 +84,7 @@ def test_keys_may_be_nested_or_dotted():
     assert nested.gains == {"left.elbow": {"kp": 1.0}}
 
 
-def test_parameters_that_every_node_has_are_passed_over():
+def test_parameters_of_every_node_are_ignored():
     extra = {
         "use_sim_time": True,
         "start_type_description_service": True,
@@ -147,24 +147,24 @@ def test_settings_cannot_be_changed_in_place():
         ({"engine": "trifinger"}, ("scene", "trifinger")),
     ],
 )  # fmt: skip
-def test_an_invalid_mapping_is_rejected_with_file_key_and_value(mapping, facts):
+def test_invalid_mapping_is_rejected_with_file_key_and_value(mapping, facts):
     message = refusal({"scene": "cube.xml", **mapping} if mapping else mapping)
     assert message.startswith("my.yaml: ")
     for fact in facts:
         assert fact in message
 
 
-def test_the_scene_must_be_given():
+def test_scene_is_required():
     assert "'scene'" in refusal({"seed": 1})
     assert "'engine: trifinger'" in refusal({"trifinger": {"type": "fingeredu"}})
 
 
-def test_the_trifinger_brings_its_own_scene():
+def test_trifinger_has_its_own_scene():
     assert config.from_mapping({"engine": "trifinger"}).scene == "trifingerpro"
     chosen = config.from_mapping({"engine": "trifinger", "trifinger": {"type": "fingeredu"}})
     assert chosen.scene == "fingeredu"
 
 
-def test_keys_of_a_group_reach_their_place():
+def test_keys_of_a_group_are_set():
     given = settings(web={"host": "0.0.0.0", "port": 80}, rates={"images": 1, "feelers": 2, "sensors": 3})
     assert (given.web.port, given.rates.images) == (80, 1.0)

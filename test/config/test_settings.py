@@ -1,11 +1,12 @@
 import pytest
+from support.errors import raises
 
 from tactile_sim import ConfigError, config
 
 SETTINGS = config.from_mapping({"scene": "cube.xml", "rates": {"tf": 5}}, None, "my.yaml")
 
 
-def test_a_live_key_is_replaced_and_all_else_stays():
+def test_replacing_a_live_key_changes_nothing_else():
     changed = SETTINGS.replace("rates.tactile", 20)
     assert changed.rates.tactile == 20.0
     assert changed.replace("rates.tactile", 100) == SETTINGS
@@ -22,26 +23,25 @@ def test_a_live_key_is_replaced_and_all_else_stays():
         ("markers.force_scale", 0.1),
     ],
 )
-def test_what_the_contract_lets_be_set_while_it_runs_can_be(key, value):
+def test_live_keys_can_be_replaced(key, value):
     assert SETTINGS.replace(key, value).parameters()[key] == value
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
+    ("key", "value", "facts"),
     [
-        ("rates.tf", -1, "rates.tf: needs a finite number of at least 0"),
-        ("skin.touch_function", "torque_vector", "'torque_vector' is not available yet"),
-        ("scene", "a.xml", "scene: cannot be set while the simulation runs"),
-        ("skin.sampling", "mean", "skin.sampling: cannot be set while the simulation runs"),
-        ("skin.scales.palm", 0.01, "skin.scales.palm: cannot be set while the simulation runs"),
-        ("gains", 1, "gains: cannot be set while the simulation runs"),
-        ("rates.tff", 1, "unknown key 'rates.tff'; did you mean 'rates.tf'?"),
+        ("rates.tf", -1, ["rates.tf: ", "-1"]),
+        ("skin.touch_function", "torque_vector", ["'torque_vector'", "this version"]),
+        ("scene", "a.xml", ["scene: ", "while the simulation runs"]),
+        ("skin.sampling", "mean", ["skin.sampling: ", "while the simulation runs"]),
+        ("skin.scales.palm", 0.01, ["skin.scales.palm: ", "while the simulation runs"]),
+        ("gains", 1, ["gains: ", "while the simulation runs"]),
+        ("rates.tff", 1, ["'rates.tff'", "'rates.tf'"]),
     ],
 )
-def test_a_replacement_is_checked_as_in_a_file(key, value, message):
-    with pytest.raises(ConfigError) as error:
+def test_invalid_replacement_is_rejected(key, value, facts):
+    with raises(ConfigError, *facts):
         SETTINGS.replace(key, value)
-    assert message in str(error.value)
 
 
 def test_parameters_list_every_plain_key_with_its_value():
@@ -52,5 +52,5 @@ def test_parameters_list_every_plain_key_with_its_value():
     assert config.from_mapping(parameters, None, "my.yaml") == SETTINGS
 
 
-def test_every_key_says_what_it_does():
+def test_every_key_has_a_description():
     assert all(key.doc for key in config.KEYS.values())

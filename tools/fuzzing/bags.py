@@ -102,7 +102,7 @@ def make(random: Random, folder: Path) -> list[str]:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load what the cases need, in this process."""
+    """Import and load everything the cases need."""
     import contextlib
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
@@ -269,7 +269,7 @@ def _storable(text: str) -> str:
 
 
 def _described(random: Random, file: str, corrupt: bool) -> bytes:
-    """Return a bag's metadata, or something like it."""
+    """Return a bag's metadata, often invalid."""
     information: dict[str, Any] = {
         "version": 9, "storage_identifier": "mcap", "relative_file_paths": [file], "message_count": 1,
         "duration": {"nanoseconds": 1}, "starting_time": {"nanoseconds_since_epoch": 0}, "files": [],

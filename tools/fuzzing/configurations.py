@@ -129,7 +129,7 @@ def _text(random: Random, corrupt: bool) -> str:
 
 
 def _key(random: Random) -> str:
-    """Return a key of the schema, with a valid or unusual name where the user chooses it."""
+    """Return a key of the schema, with a valid or unusual name at user-defined levels."""
     kind = random.random()
     if kind < 0.4:
         return random.choice(list(KEYS))

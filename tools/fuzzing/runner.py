@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 LONGEST_LINE = 1500
-"""Longest line of an error message that counts as readable [characters]."""
+"""Maximum length of a readable line of an error message [characters]."""
 MOST_LINES = 40
-"""Largest number of lines on the standard error."""
+"""Maximum number of lines on standard error."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a case may use."""
+    """Resource limits of a case."""
 
     cpu: int = 10
     """Processor time [s]."""
@@ -36,7 +36,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended. ``fault`` is None for exit codes 0 and 2 with a readable message."""
+    """Result of a case. For exit codes 0 and 2 with a readable message, ``fault`` is None."""
 
     fault: str | None
     code: int
@@ -126,7 +126,7 @@ def _text(file: BinaryIO) -> str:
 
 
 def _fault(code: int, out: str, err: str) -> str | None:
-    """Return what is wrong with an exit code and its output, or None."""
+    """Return the fault in an exit code and its output, or None."""
     if code < 0:
         return f"signal {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in out + err:

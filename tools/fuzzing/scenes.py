@@ -106,7 +106,7 @@ _WORDS = (
 
 
 def make(random: Random, folder: Path) -> list[str]:
-    """Write a scene and a configuration for it into a folder; return the arguments of the command."""
+    """Write a scene and its configuration into a folder; return the command's arguments."""
     urdf = random.random() < 0.25
     _meshes(random, folder)
     texts = {
@@ -179,7 +179,7 @@ def _changed(random: Random, text: str) -> bytes:
 
 
 def _change_attribute(random: Random, element: ElementTree.Element) -> None:
-    """Give an attribute of an element another value; of numbers, often change one alone."""
+    """Change the value of an attribute; of several numbers, often change only one."""
     name = random.choice(list(element.attrib))
     words = element.attrib[name].split()
     if words and random.random() < 0.5:

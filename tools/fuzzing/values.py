@@ -32,7 +32,7 @@ SPECIAL = ("fifo", "loop", "dangling", "zero", "full", "folder", "sparse", "empt
 
 
 def special_file(random: Random, path: Path, kind: str) -> None:
-    """Create something that is not a sensible file: a FIFO, a link to a device, a sparse file, ..."""
+    """Create a special file: a FIFO, a link to a device, a sparse file, ..."""
     path.unlink(missing_ok=True)
     if kind == "fifo":
         os.mkfifo(path)
