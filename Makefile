@@ -1,17 +1,17 @@
-# `make demo` and `make test` are all it takes on a fresh machine; each does what is missing of the set-up first.
+# `make demo` and `make test` work on a fresh machine: each target runs the set-up first if necessary.
 SHELL := /bin/bash
 export PYTHON SCENE DURATION
 
 .PHONY: help setup demo test bench lint docs pictures
 
 help:
-	@echo "make demo    watch a cube feel a table (SCENE=infant for another scene, DURATION=5 to stop after 5 s)"
-	@echo "make test    the whole test suite (TESTS='test/skin -k box' for a part)"
-	@echo "make bench   what a step and its messages cost"
-	@echo "make lint    ruff and mypy"
+	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
+	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
+	@echo "make bench   run the benchmarks"
+	@echo "make lint    run ruff and mypy"
 	@echo "make docs    the documentation as a site: build/docs/index.html"
-	@echo "make pictures  every picture of the README and the documentation, drawn anew"
-	@echo "make setup   the environment alone: .venv; then: source tools/env.bash"
+	@echo "make pictures  regenerate all figures of the README and the documentation"
+	@echo "make setup   create .venv only; to use it: source tools/env.bash"
 
 setup:
 	@tools/setup.bash

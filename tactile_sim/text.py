@@ -1,4 +1,4 @@
-"""Words for people: counts and lists of names."""
+"""Format counts and lists of names for messages."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return ``1 body``, ``2 bodies``; ``many`` is ``one`` with an s by default."""
+    """Return a number with its noun, such as ``1 body`` or ``2 bodies``.
+
+    Args:
+        number: The number.
+        one: Singular of the noun.
+        many: Plural of the noun; by default the singular with an s.
+    """
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
-    """Return ``a, b, ... (9 in all)`` for long lists of names."""
-    return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
+    """Return ``a, b, ... (9 in total)`` for long lists of names."""
+    return ", ".join(names[:limit]) + (f", ... ({len(names)} in total)" if len(names) > limit else "")

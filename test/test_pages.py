@@ -63,7 +63,7 @@ def test_every_name_of_the_python_reference_exists():
         assert callable(getattr(importlib.import_module(module), attribute)), name
 
 
-def test_the_map_of_the_house_names_every_folder():
+def test_contributing_lists_every_folder():
     rows = re.findall(r"^\| (`.*/`) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
     folders = {init.parent.name for init in (ROOT / "tactile_sim").glob("*/__init__.py")}
     assert set(re.findall(r"`(\w+)/`", " ".join(rows))) == folders

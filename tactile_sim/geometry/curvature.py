@@ -115,7 +115,7 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
 
 @kernel
 def _along_axis(geom, body_rotation, vector, axis):
-    """What a vector (3,) of the world has along an axis of a geom."""
+    """Return the component of a world vector (3,) along an axis of a geom."""
     along = 0.0
     for j in range(3):
         for i in range(3):

@@ -27,7 +27,7 @@ def cell_size(points, smallest):
 
 @kernel
 def sort_into_cells(points, cell):
-    """A grid over points (n, 3) with cells of this edge [m].
+    """Sort points (n, 3) into the cells of a grid with this edge [m].
 
     Returns its corner (3,) [m], the number of cells along each axis (3,), where each cell begins in the order
     (c + 1,), and that order of the points (n,), cell after cell.

@@ -199,7 +199,7 @@ def _dotted(entries: dict[str, str]) -> str:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load what the cases need, in this process."""
+    """Import and load everything the cases need."""
     import tactile_sim.engines.motrix.engine  # noqa: F401  (not run: its threads would be missing in forked processes)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
