@@ -15,8 +15,8 @@ from typing import Any
 
 from tactile_sim import CommandError, TactileSimError, __version__, signals
 from tactile_sim.child import prepare
-from tactile_sim.commands import Parser, require_mujoco
-from tactile_sim.environment import split_ros_arguments
+from tactile_sim.commands import Parser
+from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")

@@ -1,9 +1,10 @@
-"""Check the installation and the environment of ROS, and separate its command line arguments."""
+"""Check MuJoCo, the installation and the environment of ROS; separate command line arguments of ROS."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 
 from tactile_sim.errors import CommandError
@@ -32,6 +33,23 @@ def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
         else:
             (theirs if inside else ours).append(argument)
     return ours, theirs
+
+
+def require_mujoco() -> None:
+    """Check that MuJoCo can be imported.
+
+    Raises:
+        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads on import.
+    """
+    try:
+        import_module("mujoco")
+    except (AttributeError, ImportError, RuntimeError) as error:
+        if "MUJOCO_GL" not in os.environ:
+            raise
+        raise CommandError(
+            f"MuJoCo cannot be imported with MUJOCO_GL={os.environ['MUJOCO_GL']}: {error};"
+            " install this library, or unset MUJOCO_GL"
+        ) from None
 
 
 def require_ros(command: str) -> None:

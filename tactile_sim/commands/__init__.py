@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-from importlib import import_module
 from typing import Any, NoReturn
 
-from tactile_sim.errors import CommandError, readable
+from tactile_sim.errors import readable
 
 CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
 
@@ -64,20 +62,3 @@ def seconds(text: str) -> float:
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"must be > 0 s, got {text!r}")
     return value
-
-
-def require_mujoco() -> None:
-    """Check that MuJoCo can be imported.
-
-    Raises:
-        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads on import.
-    """
-    try:
-        import_module("mujoco")
-    except (AttributeError, ImportError, RuntimeError) as error:
-        if "MUJOCO_GL" not in os.environ:
-            raise
-        raise CommandError(
-            f"MuJoCo cannot be imported with MUJOCO_GL={os.environ['MUJOCO_GL']}: {error};"
-            " install this library, or unset MUJOCO_GL"
-        ) from None

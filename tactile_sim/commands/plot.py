@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim import signals
-from tactile_sim.commands import new_parser, require_mujoco
+from tactile_sim.commands import new_parser
+from tactile_sim.environment import require_mujoco
 from tactile_sim.errors import BagError
 from tactile_sim.text import counted
 

@@ -100,10 +100,18 @@ def test_sim_executable_accepts_parameter_file(workspace):
     assert process.returncode == 0, output
 
 
+def test_sim_executable_rejects_an_invalid_graphics_library(workspace):
+    process = sourced(workspace, f"env MUJOCO_GL=nope {workspace}/install/tactile_sim/lib/tactile_sim/sim")
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    [line] = output.splitlines()
+    assert "MUJOCO_GL=nope" in line
+
+
 def test_python_package_is_linked(workspace):
-    (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/simulation.py")
+    (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/names.py")
     assert module.is_symlink()
-    assert module.resolve() == ROOT / "tactile_sim/simulation.py"
+    assert module.resolve() == ROOT / "tactile_sim/names.py"
 
 
 def test_messages_are_usable_from_cpp(workspace):
