@@ -18,7 +18,7 @@ from tactile_sim.child import prepare
 from tactile_sim.commands import Parser, require_mujoco
 from tactile_sim.errors import readable, suggest
 
-COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
+COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "fit", "protocol", "bench")
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
 YAML file.
