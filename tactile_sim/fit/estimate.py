@@ -210,7 +210,8 @@ def _result(
     inflation = used.sum() / max(_independent(data, solution), 1.0)
     sigma = float(np.sqrt(solution.rss / max(used.sum() - 2 * used.shape[1], 1) * inflation))
     slopes = jacobian(data, solution, solution.parameters, solution.scaled)
-    covariance = sigma**2 * np.linalg.pinv(slopes.T @ slopes)
+    information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # as `refine` pulls
+    covariance = np.linalg.inv(information)
     estimates = _shared(solution, covariance)
     estimates += _absent(data, solution, candidates, slopes, sigma)
     own = of_taxels(data, solution, covariance, sigma, baseline)

@@ -134,8 +134,7 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
         raise CommandError(
             f"{path}: {reference}: must be of geometry_msgs/msg/WrenchStamped, got {wrench.message_type}"
         )
-    vector = wrench.wrench.force
-    force = np.sqrt(vector.x**2 + vector.y**2 + vector.z**2)
+    force = np.linalg.norm(wrench.wrench.force, axis=1)
     return Recording(str(path), times, readings, np.interp(times, wrench.stamps / 1e9, force))
 
 

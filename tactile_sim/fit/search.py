@@ -11,6 +11,8 @@ from tactile_sim.fit.model import Data, Parameter, respond, taxel_parameters
 
 _GLOBAL_TAXELS = 6
 """Taxels in the global search: those with the greatest loads."""
+_PREFERENCE = 0.01
+"""Weight of small effects in the global search."""
 _STEP = 1e-4
 """Step of numeric derivatives, of the range of a parameter."""
 
@@ -58,15 +60,16 @@ def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution
         return solve(data, parameters, np.empty(0))
     order = np.argsort(-np.abs(data.loads).sum(axis=0))[:_GLOBAL_TAXELS]
     part = data.some(order)
+    neutral = start(parameters)
     found = differential_evolution(
-        lambda scaled: solve(part, parameters, scaled).rss,
+        lambda at: solve(part, parameters, at).rss * (1.0 + _PREFERENCE * ((at - neutral) ** 2).sum()),
         [(0.0, 1.0)] * len(parameters),
         popsize=6,
         maxiter=30,
         tol=1e-3,
         rng=np.random.default_rng(seed),
         polish=False,
-        x0=start(parameters),
+        x0=neutral,
     )
     return refine(data, parameters, found.x)
 
@@ -81,10 +84,13 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
     """Return the local least-squares solution from a start, within the bounds."""
     if not parameters:
         return solve(data, parameters, np.empty(0))
-    used = data.weights > 0
+    used, neutral = data.weights > 0, start(parameters)
+    noise = np.sqrt(solve(data, parameters, scaled).rss / max(used.sum(), 1)) / data.scale
 
+    # One observation pulls each parameter to where it does nothing: there it goes if the data do not care.
     def residuals(at: np.ndarray) -> np.ndarray:
-        return (solve(data, parameters, at).fitted - data.readings)[used] / data.scale
+        errors = (solve(data, parameters, at).fitted - data.readings)[used] / data.scale
+        return np.concatenate([errors, noise * (at - neutral)])
 
     found = least_squares(
         residuals,

@@ -41,8 +41,8 @@ def of_taxels(
     xx, xo, oo = solution.moments
     determinant = np.maximum(xx * oo - xo**2, 1e-300)
     moves = [_moves(data, solution, k) for k in range(len(solution.parameters))]
-    by_gain = np.array([move[0] for move in moves]).reshape(len(moves), -1)
-    by_offset = np.array([move[1] for move in moves]).reshape(len(moves), -1)
+    by_gain = np.array([move[0] for move in moves]).reshape(len(moves), len(xx))
+    by_offset = np.array([move[1] for move in moves]).reshape(len(moves), len(xx))
     variance = sigma**2 * oo / determinant + np.einsum("pm,pq,qm->m", by_gain, covariance, by_gain)
     gain_halves = _Z * np.sqrt(variance)
     variance = sigma**2 * xx / determinant + np.einsum("pm,pq,qm->m", by_offset, covariance, by_offset)

@@ -31,7 +31,7 @@ def pad(tmp_path):
 def record(pad):
     """Return a recording of the pad with some stages, and its reference."""
 
-    def make(stages, taxels=range(5), hold=0.4, rate=100.0, distort=None, seed=3):
+    def make(stages, taxels=range(5), hold=0.4, rate=50.0, distort=None, seed=3):
         settings, reference = pad(stages, seed)
         motion = protocol.make(reference, force=5.0, hold=hold, speed=20.0, rate=rate, taxels=taxels)
         readings = protocol.simulate(motion, reference, settings)
