@@ -86,9 +86,14 @@ class SignalChain:
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on earlier ones: then each one at a tactile message must be kept."""
-        return bool(self._memory[Tare].waiting) or any(
-            stage.has_memory for stage in self._groups if stage is not Tare
+        """Whether readings depend on the past: then each one at a tactile message must be kept.
+
+        They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
+        """
+        return (
+            bool(self._memory[Tare].waiting)
+            or bool(self._random)
+            or any(stage.has_memory for stage in self._groups if stage is not Tare)
         )
 
     @property
