@@ -8,15 +8,15 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 
 @dataclass(frozen=True)
 class Viscoelasticity(Stage):
     """Part of the load arrives late, as in a creeping elastomer, so faster cycles have another hysteresis."""
 
-    strength: float = number(SHARE, "Fraction of the load that arrives late, 0 to 1.")
-    time_constant: float = number(TIME_CONSTANT, "Time constant of the late part [s].")
+    strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
     has_memory = True
 
     @classmethod
@@ -30,8 +30,8 @@ class Viscoelasticity(Stage):
 class SlowAdaptation(Stage):
     """The reading of a held load decays exponentially to a fraction of it."""
 
-    fraction: float = number(SHARE, "Fraction that remains in the end, 0 to 1.")
-    time_constant: float = number(TIME_CONSTANT, "Time constant of the decay [s].")
+    fraction: float = ranged(SHARE, "Fraction that remains in the end, 0 to 1.")
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
     has_memory = True
 
     @classmethod
@@ -45,7 +45,7 @@ class SlowAdaptation(Stage):
 class FastAdaptation(Stage):
     """Only changes are measured: a high-pass filter of first order."""
 
-    time_constant: float = number(TIME_CONSTANT, "Time constant with which a held load fades [s].")
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
     has_memory = True
 
     @classmethod

@@ -8,15 +8,15 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import LARGEST, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 
 @dataclass(frozen=True)
 class Gain(Stage):
     """Each taxel has its own sensitivity."""
 
-    value: float = number(Number(), "Factor of all taxels.", default=1.0)
-    scatter: float = number(
+    value: float = ranged(Number(), "Factor of all taxels.", default=1.0)
+    scatter: float = ranged(
         Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
@@ -38,8 +38,8 @@ class Gain(Stage):
 class Offset(Stage):
     """Each channel reads a constant without load: the bias of the sensor."""
 
-    value: float = number(Number(), "Offset of all channels [units].", default=0.0)
-    scatter: float = number(
+    value: float = ranged(Number(), "Offset of all channels [units].", default=0.0)
+    scatter: float = ranged(
         Number(least=0), "Standard deviation between channels [units], drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
@@ -64,9 +64,9 @@ class Offset(Stage):
 class Saturation(Stage):
     """A taxel whose magnitude is above a level reads that level, in its own direction."""
 
-    level: float = number(Number(above=0), "Greatest magnitude [units].", default=LARGEST)
-    normal: float = number(Number(above=0), "Greatest part along the normal [units].", default=LARGEST)
-    shear: float = number(Number(above=0), "Greatest part across the normal [units].", default=LARGEST)
+    level: float = ranged(Number(above=0), "Greatest magnitude [units].", default=LARGEST)
+    normal: float = ranged(Number(above=0), "Greatest part along the normal [units].", default=LARGEST)
+    shear: float = ranged(Number(above=0), "Greatest part across the normal [units].", default=LARGEST)
     marks = True
 
     # In the world's frame the normal is not known: there the wider of both ranges limits the magnitude.

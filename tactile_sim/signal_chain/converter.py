@@ -9,7 +9,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _INSTANT = 1e-300
 """Time constant of a filter that does nothing [s]."""
@@ -19,7 +19,7 @@ _INSTANT = 1e-300
 class Smoothing(Stage):
     """Each channel is smoothed over time, by a low pass of first order or by a weighted sum."""
 
-    time_constant: float = number(
+    time_constant: float = ranged(
         Number(least=0, unit="s"), "Time constant of the low pass [s].", default=0.0
     )
     weights: tuple[float, ...] = parameter(
@@ -63,8 +63,8 @@ class Smoothing(Stage):
 class Threshold(Stage):
     """A taxel whose magnitude is below a level reads zero."""
 
-    level: float = number(Number(least=0), "Least magnitude that is reported [units].", default=0.0)
-    scatter: float = number(
+    level: float = ranged(Number(least=0), "Least magnitude that is reported [units].", default=0.0)
+    scatter: float = ranged(
         Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
@@ -86,7 +86,7 @@ class Threshold(Stage):
 class Quantisation(Stage):
     """Each channel is rounded to a multiple of a step, halves to the even one, within the bits' range."""
 
-    step: float = number(Number(above=0), "Width of a step [units].")
+    step: float = ranged(Number(above=0), "Width of a step [units].")
     bits: int = parameter(Integer(0, 32), "Number of bits, which limits the range; 0: no limit.", default=0)
     signed: bool = parameter(
         Flag(), "Steps from -2^(bits-1) to 2^(bits-1) - 1, rather than 0 to 2^bits - 1.", default=False

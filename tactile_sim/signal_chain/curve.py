@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _POINTS = 2049
 """Points of a polynomial in its table."""
@@ -45,7 +45,7 @@ class Curve(Stage):
         "Greatest input of the polynomial [units], up to which it must increase.",
         default=0.0,
     )
-    baseline: float = number(Number(), "Counts without load.", default=0.0)
+    baseline: float = ranged(Number(), "Counts without load.", default=0.0)
 
     @classmethod
     def start(cls, group: Group) -> Curves:

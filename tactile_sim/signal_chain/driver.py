@@ -9,15 +9,15 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import LARGEST, Integer, Number, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 
 @dataclass(frozen=True)
 class Clip(Stage):
     """Each channel is limited to a range."""
 
-    low: float = number(Number(), "Least value [units].", default=-LARGEST)
-    high: float = number(Number(), "Greatest value [units].", default=LARGEST)
+    low: float = ranged(Number(), "Least value [units].", default=-LARGEST)
+    high: float = ranged(Number(), "Greatest value [units].", default=LARGEST)
 
     @classmethod
     def start(cls, group: Group) -> None:
@@ -32,8 +32,8 @@ class Clip(Stage):
 class Contact(Stage):
     """A taxel reads 1 from a magnitude on, until it is below another one, and 0 otherwise."""
 
-    above: float = number(Number(above=0), "Magnitude from which on the reading is 1 [units].")
-    below: float = number(Number(least=0), "Magnitude below which it is 0 again [units].")
+    above: float = ranged(Number(above=0), "Magnitude from which on the reading is 1 [units].")
+    below: float = ranged(Number(least=0), "Magnitude below which it is 0 again [units].")
     has_memory = True
 
     # A vector keeps its direction: it has the length 1 or 0.

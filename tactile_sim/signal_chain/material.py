@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _REACH = 4.0
 """Where the Gaussian ends, in standard deviations."""
@@ -35,8 +35,8 @@ class Spread(NamedTuple):
 class CrossTalk(Stage):
     """Each taxel passes a share of its load to others on the skin; none is lost unless weights are given."""
 
-    share: float = number(SHARE, "Fraction that is passed on, 0 to 1.", default=0.0)
-    sigma: float = number(
+    share: float = ranged(SHARE, "Fraction that is passed on, 0 to 1.", default=0.0)
+    sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
         "Standard deviation of a Gaussian over the distance [m], by which the share is divided; 0: in equal "
         "parts to the neighbors.",
@@ -125,7 +125,7 @@ def _pairs(group: Group, k: int, reach: float) -> tuple[np.ndarray, np.ndarray, 
 class Hysteresis(Stage):
     """Friction in the material holds the reading back, up and down, by up to a fraction of the load."""
 
-    fraction: float = number(SHARE, "Fraction of the load, 0 to 1.")
+    fraction: float = ranged(SHARE, "Fraction of the load, 0 to 1.")
     has_memory = True
 
     # The play of a joint with dry friction that grows with the load, as Coulomb's does. The reading stays

@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _OTHER_STREAM = 0x5DEECE66D
@@ -38,7 +38,7 @@ _WIDTHS = _layer_widths()
 class Noise(Stage):
     """White Gaussian noise is added to each channel."""
 
-    std: float = number(Number(least=0), "Standard deviation [units].")
+    std: float = ranged(Number(least=0), "Standard deviation [units].")
 
     # The number is a function of seed, step, taxel (in the whole skin) and channel alone: these are hashed to
     # 64 bits (the finalizer of SplitMix64, Steele et al. 2014), which the ziggurat turns into an exactly
@@ -54,7 +54,7 @@ class Noise(Stage):
 class Drift(Stage):
     """A random walk is added to each channel."""
 
-    rate: float = number(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
+    rate: float = ranged(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
     has_memory = True
 
     @classmethod

@@ -27,7 +27,7 @@ _RANGES, _TAXELS = range(2)
 """Streams of random numbers of a stage: of its ranges, and of its taxels."""
 
 
-def number(check: Number, doc: str, default: float | Any = MISSING) -> Any:
+def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
     """Return a dataclass field for a number that may be a range [low, high]."""
     return parameter(Ranged(check), doc, default)
 
@@ -36,7 +36,7 @@ def number(check: Number, doc: str, default: float | Any = MISSING) -> Any:
 class Stage(ABC):
     """One stage of the signal chain.
 
-    A subclass is a dataclass whose fields, made with `number` or `tactile_sim.schema.parameter`, are its
+    A subclass is a dataclass whose fields, made with `ranged` or `tactile_sim.schema.parameter`, are its
     parameters for one body, and whose class methods are its computation for all bodies that have it. Its
     docstring is one sentence for users. All state is in ``memory``, which `apply` returns and never changes
     in place, so a reading can be looked at without being stored.

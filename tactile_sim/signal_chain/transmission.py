@@ -10,7 +10,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
 from tactile_sim.signal_chain.noise import entry, stream, unit
-from tactile_sim.signal_chain.stage import Group, Stage, number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _ZERO, _HELD = 0x2545F491, 0x6A09E667
 """Turn a seed into those of lost readings."""
@@ -21,9 +21,9 @@ _JITTER = 0x3C6EF372
 class DeadTaxels(Stage):
     """Some taxels always read the same: a fraction of them, chosen by the seed, and those listed."""
 
-    fraction: float = number(SHARE, "Fraction of the body's taxels, 0 to 1.", default=0.0)
+    fraction: float = ranged(SHARE, "Fraction of the body's taxels, 0 to 1.", default=0.0)
     taxels: tuple[int, ...] = parameter(Integers(least=0), "Indices in the body's array.", default=())
-    value: float = number(Number(), "What each channel of them reads [units].", default=0.0)
+    value: float = ranged(Number(), "What each channel of them reads [units].", default=0.0)
     marks = True
 
     @classmethod
@@ -56,8 +56,8 @@ class DeadTaxels(Stage):
 class Dropout(Stage):
     """Some readings of taxels are lost: they repeat the one before, or read zero."""
 
-    hold: float = number(SHARE, "Probability that a reading repeats the one before.", default=0.0)
-    zero: float = number(SHARE, "Probability that a reading is zero.", default=0.0)
+    hold: float = ranged(SHARE, "Probability that a reading repeats the one before.", default=0.0)
+    zero: float = ranged(SHARE, "Probability that a reading is zero.", default=0.0)
     has_memory = True
 
     @classmethod
@@ -75,8 +75,8 @@ class Dropout(Stage):
 class Delay(Stage):
     """Readings arrive late: the newest one that has arrived is reported, and zero before there is one."""
 
-    time: float = number(Number(least=0, most=10, unit="s"), "Latency [s].")
-    jitter: float = number(
+    time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
+    jitter: float = ranged(
         Number(least=0, most=10, unit="s"),
         "Greatest additional latency [s], drawn uniformly for each reading of the body.",
         default=0.0,
