@@ -13,23 +13,18 @@ from tactile_sim.fit.model import LONGEST_DELAY, STAGES, Data, Estimate, Paramet
 from tactile_sim.fit.noise import NoiseFit, fit_noise
 from tactile_sim.fit.recording import Recording
 from tactile_sim.fit.reference import Reference
-from tactile_sim.fit.search import Solution, jacobian, refine, search, solve
+from tactile_sim.fit.search import Solution, refine, search, solve
+from tactile_sim.fit.selection import WIDE, Z, select, uncertainty, without_unknown
 from tactile_sim.fit.taxels import of_taxels, to_stages
 
 POOR = 0.03
 """Systematic error over the range of the readings from which a fit is poor."""
 _LOADED = 0.01
 """Share of the greatest load from which a taxel is searched."""
-_WIDE = 0.25
-"""Half-width of a confidence interval, of the range of the parameter, that tells nothing about it."""
-_Z = 1.96
-"""Half-width of a 95 % confidence interval in standard deviations."""
 _FREE = 0.01
 """Share of the greatest load below which a taxel counts as free."""
 _CALM = 0.2
 """Free readings per sample from which noise is estimated with them alone."""
-_UNCORRELATED = 0.02
-"""Correlation below which samples count as independent."""
 _PROBE = 0.1
 """Part of its range by which a stage is switched on to see whether the data would show it."""
 
@@ -108,7 +103,7 @@ def fit(
         loaded = replace(loaded, weights=loaded.weights * _above(solution, level, loaded))
         solution = refine(loaded, candidates, solution.scaled)
     progress("selecting stages")
-    solution = _select(loaded, solution)
+    solution = without_unknown(loaded, select(loaded, solution))
     solution = solve(data, solution.parameters, solution.scaled)
     if level:
         data = replace(data, weights=data.weights * _above(solution, level, data))
@@ -166,36 +161,6 @@ def _above(solution: Solution, level: tuple | None, data: Data) -> np.ndarray:
     return np.abs(solution.fitted) > level[0] + 3 * noise
 
 
-def _independent(data: Data, solution: Solution) -> float:
-    """Return how many independent samples the residuals have, by their correlation in time."""
-    residuals = data.weights * (data.readings - solution.fitted)
-    spectrum = np.abs(np.fft.rfft(residuals, 2 * len(residuals), axis=0)) ** 2
-    together = np.fft.irfft(spectrum.sum(axis=1))[: len(residuals) // 4]
-    correlation = together / max(together[0], 1e-300)
-    ends = np.flatnonzero(correlation < _UNCORRELATED)
-    return float(data.weights.sum()) / (2 * correlation[: ends[0] if len(ends) else None].sum() - 1)
-
-
-def _select(data: Data, solution: Solution) -> Solution:
-    """Return the solution without the stages that the Bayesian information criterion does not want."""
-    number = _independent(data, solution)
-    while solution.parameters:
-        scores = []
-        for stage in dict.fromkeys(p.stage for p in solution.parameters):
-            keep = [k for k, p in enumerate(solution.parameters) if p.stage != stage]
-            fewer = tuple(solution.parameters[k] for k in keep)
-            cost = (len(solution.parameters) - len(fewer)) * np.log(number)
-            without = solve(data, fewer, solution.scaled[keep])
-            if number * np.log(without.rss / solution.rss) > cost:  # others may take over its effect
-                without = refine(data, fewer, solution.scaled[keep])
-            scores.append((number * np.log(without.rss / solution.rss) - cost, without))
-        score, without = min(scores, key=lambda entry: entry[0])
-        if score > 0:
-            break
-        solution = refine(data, without.parameters, without.scaled)
-    return solution
-
-
 def _result(
     recording: Recording,
     loads: np.ndarray,
@@ -207,11 +172,7 @@ def _result(
     baseline: float,
 ) -> Fit:
     used = data.weights > 0
-    inflation = used.sum() / max(_independent(data, solution), 1.0)
-    sigma = float(np.sqrt(solution.rss / max(used.sum() - 2 * used.shape[1], 1) * inflation))
-    slopes = jacobian(data, solution, solution.parameters, solution.scaled)
-    information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # as `refine` pulls
-    covariance = np.linalg.inv(information)
+    sigma, slopes, covariance = uncertainty(data, solution)
     estimates = _shared(solution, covariance)
     estimates += _absent(data, solution, candidates, slopes, sigma)
     own = of_taxels(data, solution, covariance, sigma, baseline)
@@ -247,12 +208,12 @@ def _result(
 def _shared(solution: Solution, covariance: np.ndarray) -> list[Estimate]:
     estimates = []
     for k, parameter in enumerate(solution.parameters):
-        deviation = _Z * float(np.sqrt(max(covariance[k, k], 0.0)))
+        deviation = Z * float(np.sqrt(max(covariance[k, k], 0.0)))
         scaled = solution.scaled[k]
         low, high = (parameter.unscaled(min(max(scaled + s * deviation, 0.0), 1.0)) for s in (-1, 1))
         value = parameter.unscaled(scaled)
         at_bound = parameter.log and not 0.005 < scaled < 0.995
-        wide = deviation > _WIDE or at_bound
+        wide = deviation > WIDE or at_bound
         note = "at its bound" if at_bound else "any value fits" if wide else ""
         status = "unidentifiable" if wide else "fitted"
         estimates.append(Estimate(parameter.key, value, max(high - value, value - low), status, note))
@@ -280,8 +241,8 @@ def _absent(
         change = solve(data, more, at).fitted[data.weights > 0] - solution.fitted[data.weights > 0]
         if slopes.shape[1]:
             change = change - slopes @ np.linalg.lstsq(slopes, change, rcond=None)[0]
-        half = _Z * sigma * _PROBE / max(float(np.linalg.norm(change)), 1e-300)
-        wide = half > _WIDE
+        half = Z * sigma * _PROBE / max(float(np.linalg.norm(change)), 1e-300)
+        wide = half > WIDE
         span = parameter.high - parameter.low
         estimates.append(
             Estimate(

@@ -8,8 +8,8 @@ import numpy as np
 
 from tactile_sim.fit.model import Data, Estimate, curve
 from tactile_sim.fit.search import Solution, solve
+from tactile_sim.fit.selection import Z
 
-_Z = 1.96
 _LEAST = 0.05
 """A gain is unidentifiable if its interval is wider than it, or a taxel has less than this share of loads."""
 _STEP = 1e-3
@@ -44,9 +44,9 @@ def of_taxels(
     by_gain = np.array([move[0] for move in moves]).reshape(len(moves), len(xx))
     by_offset = np.array([move[1] for move in moves]).reshape(len(moves), len(xx))
     variance = sigma**2 * oo / determinant + np.einsum("pm,pq,qm->m", by_gain, covariance, by_gain)
-    gain_halves = _Z * np.sqrt(variance)
+    gain_halves = Z * np.sqrt(variance)
     variance = sigma**2 * xx / determinant + np.einsum("pm,pq,qm->m", by_offset, covariance, by_offset)
-    offset_halves = _Z * np.sqrt(np.where(xx > 0, variance, sigma**2 / np.maximum(oo, 1e-300)))
+    offset_halves = Z * np.sqrt(np.where(xx > 0, variance, sigma**2 / np.maximum(oo, 1e-300)))
     loads = np.abs(data.weights * data.loads).sum(axis=0)
     no_gain = (loads < _LEAST * loads.max()) | (gain_halves > np.abs(solution.gains))
     no_offset = data.weights.sum(axis=0) < 10
@@ -88,10 +88,12 @@ def to_stages(
     for key, estimate in kept.items():
         stage, _, name = key.partition(".")
         if stage not in ("gain", "offset", "transfer"):
-            stages.setdefault(stage, {})[name] = estimate.value
-    for stage, name in (("viscoelasticity", "time_constant"), ("slow_adaptation", "time_constant")):
-        if stage in stages and name not in stages[stage]:
-            stages[stage][name] = solution.values[f"{stage}.{name}"]
+            stages.setdefault(stage, {})[name] = float(estimate.value)
+    for stage, strength in (("viscoelasticity", "strength"), ("slow_adaptation", "fraction")):
+        if strength not in stages.get(stage, {}):
+            stages.pop(stage, None)
+        else:  # the time constant may be a guess
+            stages[stage]["time_constant"] = solution.values[f"{stage}.time_constant"]
     known = np.isfinite(own.gains)
     mean = float(np.mean(own.gains[known])) if known.any() else 1.0
     gains = np.where(known, own.gains, mean)

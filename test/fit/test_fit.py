@@ -117,7 +117,7 @@ def test_data_of_another_family_are_a_poor_fit(distort, record):
     assert result.poor
 
 
-def test_presses_without_dynamics_do_not_identify_it(record):
+def test_presses_without_dynamics_do_not_identify_it(record, pad):
     recording, reference = record({"noise": {"std": 0.01}}, taxels=[2])
     still = np.flatnonzero(recording.force == 5.0)[-15:]
     rest = np.flatnonzero(recording.force == 0.0)[:30]
@@ -126,6 +126,7 @@ def test_presses_without_dynamics_do_not_identify_it(record):
     cut = Recording("cut", times, recording.readings[rows], recording.force[rows], recording.taxel[rows])
     result = fit(cut, reference)
     assert {"slow_adaptation.time_constant", "viscoelasticity.time_constant"} <= set(result.unidentifiable)
+    SignalChain(Simulation(pad({})[0]).skin, {"tip": merged(result, reference)}, 0.002)  # nothing is missing
     # Two levels of force, 0 and 5 N, say nothing about a curve, nor does one press about hysteresis.
     assert {"transfer.second", "hysteresis.fraction"} <= set(result.unidentifiable)
     assert result.gains[2] == pytest.approx(1.0, abs=0.01)
