@@ -11,6 +11,8 @@ from tactile_sim.fit.model import Data, Parameter, respond, taxel_parameters
 
 _GLOBAL_TAXELS = 6
 """Taxels in the global search: those with the greatest loads."""
+_EXACT = 1e-7
+"""Error of a fit without noise, of the greatest reading."""
 _PREFERENCE = 0.01
 """Weight of small effects in the global search."""
 _STEP = 1e-4
@@ -50,7 +52,8 @@ def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> 
     """Return the best solution for given shared parameters."""
     values = values_of(parameters, scaled)
     gains, offsets, fitted, moments = taxel_parameters(data, respond(data, values), values)
-    rss = float((data.weights * (data.readings - fitted) ** 2).sum())
+    floor = data.weights.sum() * (_EXACT * data.scale) ** 2  # readings without any noise
+    rss = float((data.weights * (data.readings - fitted) ** 2).sum() + floor)
     return Solution(parameters, scaled, gains, offsets, fitted, moments, rss)
 
 

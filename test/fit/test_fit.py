@@ -102,6 +102,13 @@ def test_the_model_is_the_signal_chain(pad):
     np.testing.assert_allclose(respond(data, values), expected, atol=1e-9)
 
 
+def test_readings_without_noise_are_fitted_exactly(record):
+    recording, reference = record({"hysteresis": {"fraction": 0.1}}, taxels=range(8), hold=0.2)
+    result = fit(recording, reference, ["hysteresis", "delay"])
+    assert merged(result, reference)["hysteresis"]["fraction"] == pytest.approx(0.1, abs=1e-4)
+    np.testing.assert_allclose(result.gains, 1.0, atol=1e-3)
+
+
 def dead_zone_and_steps(readings):
     return np.where(readings < 1.5, 0.1 * readings, 2.0 + 0.05 * np.sin(20 * readings))
 
