@@ -19,7 +19,7 @@ from tactile_sim.commands import Parser
 from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
-COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
+COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "fit", "protocol", "bench")
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
 YAML file.

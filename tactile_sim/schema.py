@@ -196,6 +196,35 @@ class Integers:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A list of numbers that all pass one check."""
+
+    number: Number
+
+    def __call__(self, value: Any) -> tuple[float, ...]:
+        if not isinstance(value, list | tuple | array):  # rclpy gives an array
+            raise ValueError(f"must be a list of numbers, such as [0.0, 0.5], got {shown(value)}")
+        return tuple(self.number(entry) for entry in value)
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """A number, or a range [low, high] to draw it from."""
+
+    number: Number
+
+    def __call__(self, value: Any) -> float | tuple[float, float]:
+        if not isinstance(value, list | tuple | array):
+            return self.number(value)
+        if len(value) != 2:
+            raise ValueError(f"must be one number or a range [low, high], got {shown(value)}")
+        low, high = (self.number(entry) for entry in value)
+        if low > high:
+            raise ValueError(f"must be a range [low, high] with low <= high, got {shown(value)}")
+        return low, high
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of several words.
 
@@ -228,7 +257,7 @@ class Choice:
         return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Numbers | Ranged | Choice
 
 SHARE = Number(least=0, most=1)
 TIME_CONSTANT = Number(above=0, unit="s")

@@ -7,6 +7,7 @@ It shows the response of each stage to one press on one taxel.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -25,17 +26,27 @@ SCENE = (
 )
 TIMESTEP = 0.002
 """Timestep [s]."""
-BLOCKS: dict[str, dict[str, float]] = {
+BLOCKS: dict[str, dict[str, Any]] = {
     "cross_talk": {"share": 0.4},
     "hysteresis": {"fraction": 0.15},
+    "viscoelasticity": {"strength": 0.6, "time_constant": 0.08},
     "slow_adaptation": {"fraction": 0.4, "time_constant": 0.15},
     "fast_adaptation": {"time_constant": 0.05},
+    "gain": {"value": 0.8},
+    "offset": {"value": 0.1},
+    "drift": {"rate": 0.15},
     "noise": {"std": 0.04},
-    "threshold": {"level": 0.3},
     "saturation": {"level": 0.8},
+    "smoothing": {"time_constant": 0.04},
+    "threshold": {"level": 0.3},
+    "transfer": {"coefficients": [1.6, -0.75], "limit": 1.0},
     "quantisation": {"step": 0.15},
+    "dropout": {"hold": 0.9},
     "delay": {"time": 0.1},
+    "calibration": {"inputs": [0.0, 1.0], "outputs": [0.0, 1.3]},
     "tare": {"at": 0.5},
+    "clip": {"low": 0.2, "high": 0.7},
+    "contact": {"above": 0.7, "below": 0.3},
 }
 INPUT, OUTPUT = "#9aa3ad", "#0fa697"
 
@@ -47,17 +58,17 @@ def main() -> None:
     time = np.arange(0.0, 1.2, TIMESTEP)
     # Press, press harder, release.
     press = np.interp(time, [0.1, 0.25, 0.5, 0.6, 0.8, 1.0], [0.0, 0.6, 0.6, 1.0, 1.0, 0.0])
-    figure, axes = plt.subplots(2, 5, figsize=(11, 4.2), sharex=True, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(4, 5, figsize=(11, 8.0), sharex=True, sharey=True, layout="constrained")
     for axis, stage in zip(axes.flat, (stage for stage in STAGES if stage in BLOCKS), strict=True):
-        sensor = SignalChain(skin, {"pad": {stage: BLOCKS[stage]}}, TIMESTEP)
+        chain = SignalChain(skin, {"pad": {stage: BLOCKS[stage]}}, TIMESTEP)
         readings = np.empty(len(time))
         for step, force in enumerate(press):
             reading = np.zeros((len(skin.positions), 1))
             reading[0] = force
-            readings[step] = sensor.read(step, reading)[0, 0]
+            readings[step] = chain.read(step, reading)[0, 0]
         axis.plot(time, press, color=INPUT, linewidth=2)
         axis.plot(time, readings, color=OUTPUT, linewidth=1.2)
-        block = ", ".join(f"{name}: {value:g}" for name, value in BLOCKS[stage].items())
+        block = ", ".join(f"{name}: {value}" for name, value in BLOCKS[stage].items())
         axis.set_title(f"{stage}\n{{{block}}}", fontsize=8)
         axis.grid(alpha=0.3)
     figure.supxlabel("time [s]", fontsize=9)

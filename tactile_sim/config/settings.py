@@ -18,7 +18,7 @@ from tactile_sim.config.keys import key as _key
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
-from tactile_sim.signal_chain.chain import PARAMETERS
+from tactile_sim.signal_chain.stages import PARAMETERS
 
 
 def _table(check: Check) -> Any:

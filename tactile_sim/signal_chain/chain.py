@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.errors import CommandError, ConfigError, suggest
-from tactile_sim.patterns import match
-from tactile_sim.schema import SEED, Check, shown
-from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation
-from tactile_sim.signal_chain.converter import Quantisation, Saturation, Threshold
-from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
-from tactile_sim.signal_chain.noise import Noise
-from tactile_sim.signal_chain.stage import Group, Stage
+from tactile_sim.errors import CommandError, ConfigError
+from tactile_sim.schema import SEED
+from tactile_sim.signal_chain.driver import History
+from tactile_sim.signal_chain.stage import Group, Stage, Taxels
+from tactile_sim.signal_chain.stages import STAGES, make_stages
 from tactile_sim.signal_chain.tare import Tare, TareMemory
-from tactile_sim.signal_chain.transmission import DeadTaxels, Delay
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Skin
 
 KEY = "skin.sensor"
 """The key of the stages in a configuration."""
-STAGES: dict[str, type[Stage]] = {
-    stage.key(): stage
-    for stage in (
-        CrossTalk,
-        Hysteresis,
-        SlowAdaptation,
-        FastAdaptation,
-        Noise,
-        Threshold,
-        Saturation,
-        Quantisation,
-        DeadTaxels,
-        Delay,
-        Tare,
-    )
-}
-"""All stages in the order in which they act: material, receptor, amplifier, converter, wires, bus, driver."""
-
-PARAMETERS: dict[str, Check] = {
-    f"{key}.{field.name}": field.metadata["check"]
-    for key, stage in STAGES.items()
-    for field in dataclasses.fields(stage)
-}
-"""The check of each ``<stage>.<parameter>``."""
 
 
 class SignalChain:
@@ -67,6 +39,7 @@ class SignalChain:
         timestep: float,
         seed: int = 0,
         source: str = "configuration",
+        frame: str = "body",
     ):
         """Build the stages of each body.
 
@@ -75,8 +48,9 @@ class SignalChain:
             stages: body name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. One
                 entry applies to a body, with all its stages.
             timestep: time between two steps [s].
-            seed: seed of noise and of dead taxels.
+            seed: seed of all random numbers.
             source: name of the origin in errors, usually a file.
+            frame: of vector readings: ``body``, ``taxel`` (the third axis is the normal) or ``world``.
 
         Raises:
             ConfigError: a stage, parameter, value or body is invalid.
@@ -90,26 +64,36 @@ class SignalChain:
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(bodies,) whether each body of the skin has stages."""
+        number = len(skin.positions)
+        self._skin = Taxels(
+            skin.positions, skin.normals, skin.neighbours, np.empty((number, 3)), np.ones(number, np.uint8)
+        )
         self._groups: dict[type[Stage], Group] = {}
         for key, stage in STAGES.items():
             bodies = [body for body in skin.bodies if key in chosen.get(body.name, {})]
             if bodies or stage is Tare:
                 own = [chosen[body.name][key] for body in bodies]
-                self._groups[stage] = Group(bodies, own, skin.neighbours, timestep, seed)
+                self._groups[stage] = Group(bodies, own, self._skin, timestep, seed)
         try:
             self._start: dict[type[Stage], Any] = {
                 stage: stage.start(group) for stage, group in self._groups.items()
             }
         except ConfigError as error:
             raise ConfigError(f"{where}.{error}") from None
-        self._taxels = len(skin.positions)
-        self.forget()
+        self._marks = any(stage.marks for stage in self._groups)
+        self._random = [stage for stage, group in self._groups.items() if group.random]
+        self.forget(frame)
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on earlier ones: then each one at a tactile message must be kept."""
-        return bool(self._memory[Tare].waiting) or any(
-            stage.has_memory for stage in self._groups if stage is not Tare
+        """Whether readings depend on the past: then each one at a tactile message must be kept.
+
+        They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
+        """
+        return (
+            bool(self._memory[Tare].waiting)
+            or bool(self._random)
+            or any(stage.has_memory for stage in self._groups if stage is not Tare)
         )
 
     @property
@@ -132,6 +116,31 @@ class SignalChain:
         self.keep()
         return output
 
+    @property
+    def valid(self) -> np.ndarray:
+        """(taxels,) uint8 of the last output: 0 where a taxel is dead, saturated or has not reported yet.
+
+        It is late by the delay, as the output is. Empty while no stage can make a reading invalid.
+        """
+        return self._skin.valid.copy() if self._marks else np.empty(0, np.uint8)
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """Last outputs that were kept, (samples, taxels, channels), oldest first, by body with a history.
+
+        Outputs before the first one are zero.
+        """
+        if History not in self._groups:
+            return {}
+        group, outputs = self._groups[History], [output for _, output in self._memory[History] or ()]
+        made = {}
+        for body, stage, rows in zip(group.bodies, group.stages, group.rows, strict=True):
+            own = np.zeros((stage.samples, rows.stop - rows.start, self._channels or 0))
+            for back, output in enumerate(outputs[: -stage.samples - 1 : -1], start=1):
+                own[-back] = output[rows]
+            made[body.name] = own
+        return made
+
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """Return the output as `read` does, without keeping it."""
         if self.idle:
@@ -147,8 +156,9 @@ class SignalChain:
             self._kept = self._peeked_step
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """Subtract the output for a reading from all later outputs, on all bodies."""
-        self.zero = self._apply(step, reading, [stage for stage in self._groups if stage is not Tare])[0]
+        """Subtract what the stages before the tare make of a reading from all later ones, on all bodies."""
+        stages = list(self._groups)
+        self.zero = self._apply(step, reading, stages[: stages.index(Tare)])[0]
 
     @property
     def zero(self) -> np.ndarray | None:
@@ -159,13 +169,39 @@ class SignalChain:
     def zero(self, values: np.ndarray | None) -> None:
         self._memory = self._memory | {Tare: TareMemory(values, self._memory[Tare].waiting)}
 
-    def restart(self) -> None:
-        """Restart steps, random numbers and memory; the tare is kept."""
+    def restart(self, seed: int | None = None) -> None:
+        """Restart steps, random numbers and memory, and draw ranges again; the tare is kept.
+
+        Args:
+            seed: a new seed, from which all is drawn as in a new chain; None: the next draws of the present
+                seed.
+
+        Raises:
+            CommandError: the seed is invalid.
+        """
+        if seed is not None:
+            try:
+                SEED(seed)
+            except ValueError as error:
+                raise CommandError(f"seed: {error}") from None
+        for stage in self._random if seed is None else list(self._groups):
+            group = self._groups[stage]
+            if seed is None:
+                drawn = dataclasses.replace(group, episode=group.episode + 1)
+            else:
+                drawn = dataclasses.replace(group, seed=seed, episode=0)
+            self._groups[stage], self._start[stage] = drawn, stage.start(drawn)
         self._memory = self._start | {Tare: self._memory[Tare]}
         self._kept = 0
 
-    def forget(self) -> None:
-        """Restart everything, the tare included, for readings of another touch function."""
+    def forget(self, frame: str = "body") -> None:
+        """Restart everything, the tare included, for readings of another touch function.
+
+        Args:
+            frame: of its vectors, as in `SignalChain`.
+        """
+        axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
+        self._skin.axes[:] = axes[frame]
         self._memory = self._start
         self._kept = 0
         self._channels: int | None = None
@@ -178,65 +214,16 @@ class SignalChain:
             raise CommandError(
                 f"step: must be >= {self._kept} as in the last reading, got {step}; restart the chain first"
             )
-        values = np.array(reading, float)
-        if values.ndim != 2 or values.shape != (self._taxels, self._channels or values.shape[-1]):
-            expected = f"({self._taxels}, {self._channels or 'channels'})"
+        values, taxels = np.array(reading, float), len(self._skin.valid)
+        if values.ndim != 2 or values.shape != (taxels, self._channels or values.shape[-1]):
+            expected = f"({taxels}, {self._channels or 'channels'})"
             raise CommandError(
                 f"reading: must have shape {expected}, got {values.shape}; "
                 "call forget() before readings of another touch function"
             )
         self._channels = values.shape[1]
+        self._skin.valid.fill(1)
         memory = dict(self._memory)
         for stage in stages:
             memory[stage] = stage.apply(values, self._groups[stage], memory[stage], step)
         return values, memory
-
-
-def make_stages(
-    table: Mapping[str, Mapping[str, Mapping[str, Any]]], bodies: Sequence[str], where: str
-) -> dict[str, dict[str, Stage]]:
-    """Return the stages of each body that has some, by body and key.
-
-    Args:
-        table: parameters by pattern, stage and name. Names and patterns are matched as in
-            `tactile_sim.patterns.match`.
-        bodies: names of the bodies with skin.
-        where: name of the table in errors: file and key.
-
-    Raises:
-        ConfigError: an unknown stage or parameter, an invalid value, a parameter that is missing, a pattern
-            that matches nothing.
-    """
-    made = {
-        pattern: {
-            key: _stage(key, parameters, f"{where}.{pattern}.{key}")
-            for key, parameters in _entries(stages, STAGES, f"{where}.{pattern}").items()
-        }
-        for pattern, stages in table.items()
-    }
-    return {body: made[entry] for body, entry in match(made, bodies, where, "body with skin").items()}
-
-
-def _stage(key: str, parameters: Any, where: str) -> Stage:
-    stage = STAGES[key]
-    fields = {field.name: field for field in dataclasses.fields(stage)}
-    values = {}
-    for name, value in _entries(parameters, fields, where).items():
-        try:
-            values[name] = fields[name].metadata["check"](value)
-        except ValueError as error:
-            raise ConfigError(f"{where}.{name}: {error}") from None
-    for name, field in fields.items():
-        if name not in values and field.default is dataclasses.MISSING:
-            raise ConfigError(f"{where}.{name}: is missing and has no default")
-    return stage(**values)
-
-
-def _entries(mapping: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
-    """Return a mapping whose keys are all known."""
-    if not isinstance(mapping, Mapping):
-        raise ConfigError(f"{where}: must have keys below it ({', '.join(known)}), got {shown(mapping)}")
-    for key in mapping:
-        if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}{suggest(key, known)}")
-    return mapping

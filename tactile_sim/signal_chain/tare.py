@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.schema import Number, parameter
-from tactile_sim.signal_chain.stage import Group, Stage
+from tactile_sim.schema import Number
+from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 
 class TareMemory(NamedTuple):
@@ -24,7 +24,7 @@ class TareMemory(NamedTuple):
 class Tare(Stage):
     """The reading at some time after the start counts as zero from then on, without a call of ``~/tare``."""
 
-    at: float = parameter(Number(least=0, unit="s"), "Time after the start [s].")
+    at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
     has_memory = True
 
     @classmethod

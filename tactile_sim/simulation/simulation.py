@@ -121,7 +121,12 @@ class Simulation:
         )
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
         self.signal_chain = SignalChain(
-            self.skin, checked.skin.sensor, self.engine.timestep, checked.seed, checked.source
+            self.skin,
+            checked.skin.sensor,
+            self.engine.timestep,
+            checked.seed,
+            checked.source,
+            TOUCH_FUNCTIONS[checked.skin.touch_function].frame,
         )
         self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
         """The steps at which each kind of message is due."""
@@ -423,7 +428,7 @@ class Simulation:
         before, self.settings = self.settings, settings
         self.schedule = Schedule(self.engine.timestep, vars(settings.rates))
         if settings.skin.touch_function != before.skin.touch_function:
-            self.signal_chain.forget()
+            self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
             self.published_readings = None
             if self.sampling:
                 self.sampling.clear()

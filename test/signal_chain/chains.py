@@ -18,17 +18,28 @@ PALM, TIP = (slice(body.start, body.stop) for body in SKIN.bodies)
 TAXELS = len(SKIN.positions)
 TIMESTEP = 0.002
 ALL = {
-    "cross_talk": {"share": 0.2},
+    "cross_talk": {"share": 0.2, "sigma": 0.01},
     "hysteresis": {"fraction": 0.1},
+    "viscoelasticity": {"strength": 0.5, "time_constant": 0.05},
     "slow_adaptation": {"fraction": 0.5, "time_constant": 0.1},
     "fast_adaptation": {"time_constant": 0.3},
+    "gain": {"scatter": 0.1},
+    "offset": {"scatter": 0.01},
+    "drift": {"rate": 0.1},
     "noise": {"std": 0.01},
-    "threshold": {"level": 0.02},
     "saturation": {"level": 2.0},
-    "quantisation": {"step": 0.01},
+    "smoothing": {"time_constant": 0.003},
+    "threshold": {"level": 0.02},
+    "transfer": {"coefficients": [1000.0, -100.0], "limit": 4.0, "baseline": 5000.0},
+    "quantisation": {"step": 1.0, "bits": 16},
     "dead_taxels": {"fraction": 0.05, "taxels": [3]},
-    "delay": {"time": 0.015},
+    "dropout": {"hold": 0.1, "zero": 0.1},
+    "delay": {"time": 0.015, "jitter": 0.005},
+    "calibration": {"inputs": [0.0, 4.0], "outputs": [0.0, 3000.0], "baseline": 5000.0},
     "tare": {"at": 0.05},
+    "clip": {"low": -1.5, "high": 1.5},
+    "contact": {"above": 0.05, "below": 0.02},
+    "history": {"samples": 4},
 }
 """One block per stage, with and without memory."""
 

@@ -20,8 +20,9 @@ def test_chain_without_stages_returns_its_input(readings):
 
 
 def test_only_stages_that_depend_on_the_past_have_memory():
-    memory = {"hysteresis", "slow_adaptation", "fast_adaptation", "delay", "tare"}
-    assert {stage for stage, block in ALL.items() if sensor(**{stage: block}).has_memory} == memory
+    without = {"cross_talk", "gain", "offset", "noise", "saturation", "threshold", "transfer", "quantisation"}
+    without |= {"dead_taxels", "calibration", "clip"}
+    assert {stage for stage, block in ALL.items() if not sensor(**{stage: block}).has_memory} == without
 
 
 def test_body_without_stages_is_unchanged(readings):
@@ -82,6 +83,8 @@ def test_reading_of_another_shape_is_rejected(shape):
 def test_invalid_seed_is_rejected(seed):
     with raises(ConfigError, "my.yaml: seed", str(seed)):
         SignalChain(SKIN, {"palm": {"noise": {"std": 1}}}, TIMESTEP, seed, "my.yaml")
+    with raises(CommandError, "seed", str(seed)):
+        sensor(**ALL).restart(seed)
 
 
 def test_step_must_not_decrease():

@@ -119,6 +119,27 @@ def test_reset_repeats_the_readings(run):
     assert len(set(published[:150])) > 130
 
 
+def test_reset_draws_ranges_again_from_the_seed(run):
+    def reset(runner):
+        runner.interfere(runner.simulation.reset, mends=True)
+
+    skin = {"sensor": {"box": {"gain": {"value": [0.5, 1.5]}}}}
+    one, other = (run(Subscriber("tactile"), during=reset, skin=skin) for _ in range(2))
+    assert one.published == other.published
+    box, ball = one.simulation.skin.bodies
+    for first, second in zip(list(one.truth)[10:30], list(one.truth)[40:60], strict=True):
+        np.testing.assert_array_equal(one.truth[first], one.truth[second])
+        values = [np.frombuffer(one.published[k], np.float32).reshape(-1, 3) for k in (first, second)]
+        np.testing.assert_array_equal(*(value[ball.start : ball.stop] for value in values))
+        ratio = [
+            value[box.start : box.stop].sum() / one.truth[first][box.start : box.stop].sum()
+            for value in values
+        ]
+        assert 0.5 <= min(ratio) < max(ratio) - 0.01 <= 1.5
+    # A replica of the view starts at another reset, so it must get these readings.
+    assert one.simulation.has_memory
+
+
 def test_truth_is_before_the_chain_and_other_bodies_are_unchanged(run):
     subscriber = run(Subscriber("tactile"))
     box, ball = subscriber.simulation.skin.bodies

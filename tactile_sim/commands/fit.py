@@ -1,0 +1,86 @@
+"""``tactile_sim fit CONFIG RECORDING --pad NAME``: stages of a pad from recorded presses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tactile_sim import config
+from tactile_sim.commands import CONFIG_HELP, new_parser
+
+DETAILS = """\
+A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
+load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
+
+  tactile_sim fit gripper.yaml presses.csv --pad tip --out fitted.yaml --plot fit.png
+  tactile_sim fit gripper.yaml real_bag --pad tip --reference /ft_sensor/wrench --out fitted.yaml
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")
+    parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin that was recorded")
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", help="write the configuration with the fitted stages"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw measured and fitted readings (PNG, SVG)"
+    )
+    parser.add_argument(
+        "--reference",
+        metavar="TOPIC",
+        help="WrenchStamped of the force on the pad, in a bag; the truth of a simulated pad by default",
+    )
+    parser.add_argument(
+        "--stages",
+        nargs="+",
+        metavar="STAGE",
+        help="only these, besides gain, offset, threshold, noise and drift; all by default",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the global search; 0 by default")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Fit, print the report and write the files."""
+    from tactile_sim.bag.atomic_write import fresh, refuse_existing
+    from tactile_sim.errors import CommandError, suggest
+    from tactile_sim.fit import Reference, fit, output
+    from tactile_sim.fit.model import STAGES
+    from tactile_sim.fit.recording import read_bag, read_csv
+
+    stages = tuple(args.stages or STAGES)
+    for stage in stages:
+        if stage not in STAGES:
+            raise CommandError(f"--stages: cannot fit {stage!r}{suggest(stage, STAGES)}")
+    if args.seed < 0:
+        raise CommandError(f"--seed: must be >= 0, got {args.seed}")
+    for file in (args.out, args.plot):
+        if file is not None:
+            refuse_existing(file, args.force)
+    if args.plot and args.plot.suffix not in (".png", ".svg"):
+        raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
+    reference = Reference.of(config.load(args.config), args.pad)
+    if args.recording.suffix == ".csv":
+        recording = read_csv(args.recording)
+    else:
+        recording = read_bag(args.recording, args.pad, args.reference, reference.normals)
+    result = fit(recording, reference, stages, args.seed, lambda text: print(f"{text} ...", file=sys.stderr))
+    print(output.report(result))
+    if args.out:
+        text = output.parameters(args.config, args.pad, output.merged(result, reference))
+        with fresh(args.out) as path:
+            path.write_text(text, encoding="utf-8")
+        print(args.out)
+    if args.plot:
+        from tactile_sim.analysis import style
+        from tactile_sim.fit.figure import figure
+
+        with style.figure_style(), fresh(args.plot) as path:
+            figure(result).savefig(path, format=args.plot.suffix[1:])
+        print(args.plot)
+    return 0

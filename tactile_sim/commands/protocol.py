@@ -1,0 +1,81 @@
+"""``tactile_sim protocol CONFIG --pad NAME --out FILE``: the motion to record for a fit."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+
+from tactile_sim import config
+from tactile_sim.commands import CONFIG_HELP, counted, new_parser
+
+DETAILS = """\
+Run the motion on the real sensor and record its readings with the force. With --simulate the file has the
+readings of the configured pad, too, and `tactile_sim fit` reads it.
+
+  tactile_sim protocol gripper.yaml --pad tip --load 5 --out presses.csv
+  tactile_sim protocol gripper.yaml --pad tip --load 5 --simulate --out simulated.csv
+"""
+
+_NUMBERS = (
+    ("load", 5.0, "N", "greatest force"),
+    ("hold", 1.0, "s", "time of each hold"),
+    ("speed", 20.0, "N/s", "speed of the force"),
+    ("rate", 100.0, "Hz", "samples per second"),
+)
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
+    return value
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(subparsers, "protocol", "write the presses to record for a fit", DETAILS)
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin to press")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="CSV file to write")
+    for name, default, unit, what in _NUMBERS:
+        parser.add_argument(
+            f"--{name}",
+            type=_positive,
+            default=default,
+            metavar=unit.partition("/")[0],
+            help=f"{what} [{unit}]; {default:g} by default",
+        )
+    parser.add_argument(
+        "--taxels", nargs="+", type=int, default=[], metavar="N", help="only these; all by default"
+    )
+    parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write the file and say how long the motion takes."""
+    from tactile_sim.bag.atomic_write import fresh, refuse_existing
+    from tactile_sim.fit import Reference, protocol
+
+    refuse_existing(args.out, args.force)
+    settings = config.load(args.config)
+    reference = Reference.of(settings, args.pad)
+    motion = protocol.make(reference, args.load, args.hold, args.speed, args.rate, args.taxels)
+    columns = motion.columns()
+    if args.simulate:
+        readings = protocol.simulate(motion, reference, settings)
+        columns |= {f"reading_{k}": readings[:, k] for k in range(readings.shape[1])}
+    table = np.stack(list(columns.values()), axis=1)
+    with fresh(args.out) as path:
+        np.savetxt(path, table, delimiter=",", header=",".join(columns), comments="", fmt="%.9g")
+    number = len(set(motion.taxel.tolist()) - {-1})
+    print(
+        f"{args.out}: {counted(number, 'taxel')}, {motion.times[-1]:.1f} s, {counted(len(table), 'sample')}"
+    )
+    return 0

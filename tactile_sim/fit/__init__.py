@@ -1,0 +1,7 @@
+"""Fit the stages of a pad to recorded presses. See docs/fit.md."""
+
+from tactile_sim.fit.estimate import Fit, fit
+from tactile_sim.fit.recording import Recording
+from tactile_sim.fit.reference import Reference
+
+__all__ = ["Fit", "Recording", "Reference", "fit"]

@@ -1,0 +1,276 @@
+"""Estimate the stages of a pad from a recording, with confidence intervals and what cannot be identified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.errors import CommandError
+from tactile_sim.fit.model import LONGEST_DELAY, STAGES, Data, Estimate, Parameter, parameters, respond
+from tactile_sim.fit.noise import NoiseFit, fit_noise
+from tactile_sim.fit.recording import Recording
+from tactile_sim.fit.reference import Reference
+from tactile_sim.fit.search import Solution, refine, search, solve
+from tactile_sim.fit.selection import WIDE, Z, select, uncertainty, without_unknown
+from tactile_sim.fit.taxels import of_taxels, to_stages
+
+POOR = 0.03
+"""Systematic error over the range of the readings from which a fit is poor."""
+_LOADED = 0.01
+"""Share of the greatest load from which a taxel is searched."""
+_FREE = 0.01
+"""Share of the greatest load below which a taxel counts as free."""
+_CALM = 0.2
+"""Free readings per sample from which noise is estimated with them alone."""
+_PROBE = 0.1
+"""Part of its range by which a stage is switched on to see whether the data would show it."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of a fit."""
+
+    recording: Recording
+    loads: np.ndarray
+    """(n, m) reference [N]."""
+    fitted: np.ndarray
+    """(n, m) [units]."""
+    used: np.ndarray
+    """(n, m) bool: readings that counted."""
+    estimates: tuple[Estimate, ...]
+    gains: np.ndarray
+    """(m,) of each taxel [units/N]; NaN where unidentifiable."""
+    gain_halves: np.ndarray
+    offsets: np.ndarray
+    """(m,) reading of each taxel without load [units]; NaN where unidentifiable."""
+    offset_halves: np.ndarray
+    misfit: float
+    """Systematic error over the range of the readings."""
+    rms: float
+    """Of all residuals that counted [units]."""
+    stages: dict[str, dict[str, Any]]
+    """The stages of the pad for a configuration."""
+
+    @property
+    def poor(self) -> bool:
+        """Whether the model cannot represent the data."""
+        return self.misfit > POOR
+
+    @property
+    def unidentifiable(self) -> list[str]:
+        """Parameters that the data do not determine."""
+        return [estimate.key for estimate in self.estimates if estimate.status == "unidentifiable"]
+
+
+def fit(
+    recording: Recording,
+    reference: Reference,
+    stages: Sequence[str] = STAGES,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Fit:
+    """Return the stages of a pad that explain a recording.
+
+    Args:
+        recording: readings and reference.
+        reference: ideal skin of the pad.
+        stages: stages whose shared parameters may be fitted, out of `STAGES`.
+        seed: of the global search.
+        progress: called with what is being done.
+
+    Raises:
+        CommandError: the recording does not fit the pad or has no load.
+    """
+    loads, known = reference.loads(recording)
+    if not np.abs(loads[known]).max(initial=0.0) > 0:
+        raise CommandError(f"{recording.source}: the reference has no load on a known taxel; nothing to fit")
+    if not np.ptp(recording.readings):
+        raise CommandError(
+            f"{recording.source}: all readings are {recording.readings.flat[0]:g}; nothing to fit"
+        )
+    level = _threshold(recording.readings)
+    if level:
+        stages = [stage for stage in stages if stage != "transfer"]
+    data, baseline = _prepare(recording, reference, loads, known, level)
+    candidates = tuple(parameters(*_durations(recording, loads), tuple(stages)))
+    progress("searching")
+    loaded = data.some(np.abs(data.mixed).sum(axis=0) > _LOADED * np.abs(data.mixed).sum(axis=0).max())
+    solution = search(loaded, candidates, seed)
+    for _ in range(2 if level else 0):  # leave out readings that the noise may have moved over the threshold
+        loaded = replace(loaded, weights=loaded.weights * _above(solution, level, loaded))
+        solution = refine(loaded, candidates, solution.scaled)
+    progress("selecting stages")
+    solution = without_unknown(loaded, select(loaded, solution))
+    solution = solve(data, solution.parameters, solution.scaled)
+    if level:
+        data = replace(data, weights=data.weights * _above(solution, level, data))
+        solution = solve(data, solution.parameters, solution.scaled)
+    free = data.weights * _free(data, solution)
+    calm = free if free.sum() > _CALM * len(recording.times) else data.weights
+    noise = fit_noise(data.readings - solution.fitted, data.times, calm)
+    progress("computing confidence intervals")
+    return _result(recording, loads, data, solution, candidates, noise, level, baseline)
+
+
+def _prepare(
+    recording: Recording, reference: Reference, loads: np.ndarray, known: np.ndarray, level: tuple | None
+) -> tuple[Data, float]:
+    """Return the data of a fit and the baseline of the readings [units]."""
+    loads = np.ascontiguousarray(loads, float)
+    rest = ~(np.abs(loads) > 0).any(axis=1) & known
+    baseline = float(np.median(recording.readings[rest])) if rest.any() and not level else 0.0
+    readings = recording.readings - baseline
+    # Before the first reading has arrived, delayed sensors report zero.
+    started = recording.times >= recording.times[0] + min(LONGEST_DELAY, 0.1 * np.ptp(recording.times))
+    weights = np.broadcast_to((known & started)[:, None], readings.shape).astype(float)
+    if level:
+        weights = weights * (recording.readings != 0)
+    mixed = loads @ reference.cross_talk
+    scale = float(np.abs(readings).max())
+    return Data(recording.times, loads, mixed, readings, weights, scale), baseline
+
+
+def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
+    """Return the interval between samples and the longest time with or without load [s]."""
+    loaded = (np.abs(loads) > 0).any(axis=1)
+    edges = np.flatnonzero(np.diff(loaded)) + 1
+    ends = recording.times[np.r_[0, edges, len(loaded) - 1]]
+    return float(np.median(np.diff(recording.times))), float(np.diff(ends).max())
+
+
+def _threshold(readings: np.ndarray) -> tuple[float, float] | None:
+    """Return the level below which taxels read zero and its half-width [units], or None without one."""
+    sizes = np.sort(np.abs(readings[readings != 0]))
+    if (readings == 0).mean() < 0.05 or len(sizes) < 100:
+        return None
+    gaps = np.diff(np.unique(sizes))
+    if not len(gaps) or sizes[0] < 3 * gaps.min() or sizes[0] < 1e-6 * sizes[-1]:
+        return None
+    spacing = (sizes[20] - sizes[0]) / 20
+    return float(sizes[0] - spacing), float(3 * spacing)
+
+
+def _above(solution: Solution, level: tuple | None, data: Data) -> np.ndarray:
+    """Return (n, m) whether readings are far enough above the threshold to count."""
+    assert level is not None
+    used = data.weights > 0
+    noise = np.sqrt(solution.rss / max(used.sum(), 1))
+    return np.abs(solution.fitted) > level[0] + 3 * noise
+
+
+def _result(
+    recording: Recording,
+    loads: np.ndarray,
+    data: Data,
+    solution: Solution,
+    candidates: tuple[Parameter, ...],
+    noise: NoiseFit,
+    level: tuple[float, float] | None,
+    baseline: float,
+) -> Fit:
+    used = data.weights > 0
+    sigma, slopes, covariance = uncertainty(data, solution)
+    estimates = _shared(solution, covariance)
+    estimates += _absent(data, solution, candidates, slopes, sigma)
+    own = of_taxels(data, solution, covariance, sigma, baseline)
+    estimates += own.estimates
+    if level:
+        estimates.append(Estimate("threshold.level", level[0], level[1]))
+    else:
+        estimates.append(
+            Estimate("threshold.level", 0.0, 0.0, "unidentifiable", "no reading is cut off at zero")
+        )
+    estimates.append(Estimate("noise.std", noise.std, noise.std_half))
+    if noise.drifts:
+        estimates.append(Estimate("drift.rate", noise.rate, noise.rate_half))
+    else:
+        estimates.append(Estimate("drift.rate", 0.0, noise.rate + noise.rate_half, "absent"))
+    kept = {estimate.key: estimate for estimate in estimates if estimate.status == "fitted"}
+    return Fit(
+        recording,
+        loads,
+        solution.fitted + baseline,
+        used,
+        tuple(estimates),
+        own.gains,
+        own.gain_halves,
+        own.offsets,
+        own.offset_halves,
+        _misfit(data, solution, noise),
+        float(np.sqrt(solution.rss / max(used.sum(), 1))),
+        to_stages(kept, solution, own, baseline, data.scale),
+    )
+
+
+def _shared(solution: Solution, covariance: np.ndarray) -> list[Estimate]:
+    estimates = []
+    for k, parameter in enumerate(solution.parameters):
+        deviation = Z * float(np.sqrt(max(covariance[k, k], 0.0)))
+        scaled = solution.scaled[k]
+        low, high = (parameter.unscaled(min(max(scaled + s * deviation, 0.0), 1.0)) for s in (-1, 1))
+        value = parameter.unscaled(scaled)
+        at_bound = parameter.log and not 0.005 < scaled < 0.995
+        wide = deviation > WIDE or at_bound
+        note = "at its bound" if at_bound else "any value fits" if wide else ""
+        status = "unidentifiable" if wide else "fitted"
+        estimates.append(Estimate(parameter.key, value, max(high - value, value - low), status, note))
+    return estimates
+
+
+def _absent(
+    data: Data, solution: Solution, candidates: tuple[Parameter, ...], slopes: np.ndarray, sigma: float
+) -> list[Estimate]:
+    """Return the parameters of stages that were not selected: without effect, or not to be seen."""
+    estimates = []
+    chosen = {parameter.stage for parameter in solution.parameters}
+    for parameter in candidates:
+        if parameter.stage in chosen:
+            continue
+        if parameter.neutral is None:
+            note = f"{parameter.stage} has no effect"
+            estimates.append(Estimate(parameter.key, np.nan, np.nan, "unidentifiable", note))
+            continue
+        beside = [p for p in candidates if p.stage == parameter.stage and p.neutral is None]
+        more = (*solution.parameters, parameter, *beside)
+        neutral = parameter.scaled(parameter.neutral)
+        probe = neutral + (_PROBE if neutral < 0.5 else -_PROBE)
+        at = np.concatenate([solution.scaled, [probe], [0.5] * len(beside)])
+        change = solve(data, more, at).fitted[data.weights > 0] - solution.fitted[data.weights > 0]
+        if slopes.shape[1]:
+            change = change - slopes @ np.linalg.lstsq(slopes, change, rcond=None)[0]
+        half = Z * sigma * _PROBE / max(float(np.linalg.norm(change)), 1e-300)
+        wide = half > WIDE
+        span = parameter.high - parameter.low
+        estimates.append(
+            Estimate(
+                parameter.key,
+                parameter.neutral,
+                min(half, 1.0) * span,
+                "unidentifiable" if wide else "absent",
+                "the recording hardly depends on it" if wide else "",
+            )
+        )
+    return estimates
+
+
+def _free(data: Data, solution: Solution) -> np.ndarray:
+    """Return (n, m) whether a taxel has no load, nor the memory of one."""
+    return np.abs(respond(data, solution.values)) <= _FREE * np.abs(data.loads).max()
+
+
+def _misfit(data: Data, solution: Solution, noise: NoiseFit) -> float:
+    """Return the systematic error of loaded taxels over the range of the readings."""
+    used = data.weights > 0
+    loaded = ~_free(data, solution) & used
+    if not loaded.any():
+        return 0.0
+    errors = (data.readings - solution.fitted) ** 2
+    rest = used & ~loaded
+    wander = noise.rate**2 * (data.times[-1] - data.times[0]) / 6.0 if noise.drifts else 0.0
+    wander = min(wander, float(errors[rest].mean()) if rest.any() else wander)
+    excess = max(float(errors[loaded].mean()) - noise.std**2 - wander, 0.0)
+    moved = np.abs(solution.fitted - solution.offsets)[loaded]
+    return float(np.sqrt(excess) / max(np.percentile(moved, 95), 1e-300))

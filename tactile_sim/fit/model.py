@@ -1,0 +1,235 @@
+"""The signal chain as a function of its parameters, for a whole recording at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+
+_ITERATIONS = 6
+"""Steps of Gauss and Newton for the parameters of a taxel with a transfer curve."""
+_LEAST_SLOPE = 0.05
+"""Slope of the transfer curve that they count with at least."""
+LONGEST_DELAY = 0.5
+"""Upper bound of a delay [s]."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that all taxels share."""
+
+    stage: str
+    name: str
+    neutral: float | None
+    """The value at which the stage does nothing; None: another parameter of the stage has one."""
+    low: float
+    high: float
+    log: bool = False
+    """Whether it is searched on a logarithmic scale."""
+
+    @property
+    def key(self) -> str:
+        """Name in a configuration, below the pad."""
+        return f"{self.stage}.{self.name}"
+
+    def unscaled(self, scaled: float) -> float:
+        """Return the value of a number from 0 to 1."""
+        if self.log:
+            return float(self.low * (self.high / self.low) ** scaled)
+        return self.low + (self.high - self.low) * scaled
+
+    def scaled(self, value: float) -> float:
+        """Return the number from 0 to 1 of a value."""
+        inside = min(max(value, self.low), self.high)
+        if self.log:
+            return float(np.log(inside / self.low) / np.log(self.high / self.low))
+        return (inside - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter."""
+
+    key: str
+    """Stage and parameter, as below the pad in a configuration."""
+    value: float
+    half: float
+    """Half-width of its 95 % confidence interval."""
+    status: str = "fitted"
+    """``fitted``, ``absent`` (the data show that it is neutral) or ``unidentifiable``."""
+    note: str = ""
+
+
+STAGES = ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "transfer", "delay")
+"""Stages whose parameters all taxels share, as far as they are fitted."""
+
+
+def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGES) -> list[Parameter]:
+    """Return the parameters of some stages, with their bounds.
+
+    Args:
+        interval: time between samples [s].
+        duration: of the longest time in which the loads do not change sign or vanish [s].
+        stages: names out of `STAGES`.
+    """
+    slowest = max(4 * duration, 4 * interval)
+    every = [
+        Parameter("cross_talk", "share", 0.0, 0.0, 0.8),
+        Parameter("hysteresis", "fraction", 0.0, 0.0, 0.6),
+        Parameter("viscoelasticity", "strength", 0.0, 0.0, 0.95),
+        Parameter("viscoelasticity", "time_constant", None, 2 * interval, slowest, log=True),
+        Parameter("slow_adaptation", "fraction", 1.0, 0.02, 1.0),
+        Parameter("slow_adaptation", "time_constant", None, 2 * interval, slowest, log=True),
+        Parameter("transfer", "second", 0.0, -0.24, 1.0),
+        Parameter("transfer", "third", 0.0, -0.1, 1.0),
+        Parameter("delay", "time", 0.0, 0.0, min(LONGEST_DELAY, duration)),
+    ]
+    return [parameter for parameter in every if parameter.stage in stages]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A recording prepared for the fit."""
+
+    times: np.ndarray
+    """(n,) [s]."""
+    loads: np.ndarray
+    """(n, m) [N]."""
+    mixed: np.ndarray
+    """(n, m) loads after a full share of cross-talk [N]."""
+    readings: np.ndarray
+    """(n, m) less their baseline [units]."""
+    weights: np.ndarray
+    """(n, m) 1 or 0: whether a reading counts."""
+    scale: float
+    """Greatest magnitude of a reading [units]."""
+
+    def some(self, taxels: np.ndarray) -> Data:
+        """Return the data of some taxels, by a mask or by indices."""
+        columns = (self.loads, self.mixed, self.readings, self.weights)
+        loads, mixed, readings, weights = (np.ascontiguousarray(column[:, taxels]) for column in columns)
+        return replace(self, loads=loads, mixed=mixed, readings=readings, weights=weights)
+
+
+def respond(data: Data, values: dict[str, float]) -> np.ndarray:
+    """Return loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation and delay [N].
+
+    Each is computed as the signal chain does, except the delay, which interpolates so that its effect is
+    continuous.
+    """
+    share = values.get("cross_talk.share", 0.0)
+    loads = data.loads + share * (data.mixed - data.loads) if share else data.loads
+    steps = np.diff(data.times, prepend=data.times[0])
+    gains = [
+        -np.expm1(-steps / values.get(f"{stage}.time_constant", 1.0))
+        for stage in ("viscoelasticity", "slow_adaptation")
+    ]
+    out = _respond(
+        loads,
+        values.get("hysteresis.fraction", 0.0),
+        values.get("viscoelasticity.strength", 0.0),
+        gains[0],
+        values.get("slow_adaptation.fraction", 1.0),
+        gains[1],
+    )
+    late = values.get("delay.time", 0.0)
+    return _delayed(out, data.times, late) if late > 0 else out
+
+
+@kernel
+def _respond(loads, fraction, strength, creep, remains, decay):
+    out = np.zeros_like(loads)
+    for t in range(loads.shape[1]):
+        held, last, slow, before, mean = 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(loads.shape[0]):
+            load = loads[k, t]
+            width = fraction * abs(load)
+            held = min(max(held, load - width), load + width)
+            slow += creep[k] * (last - slow)
+            last = held
+            value = (1.0 - strength) * held + strength * slow
+            mean += decay[k] * (before - mean)
+            before = value
+            out[k, t] = value + (remains - 1.0) * mean
+    return out
+
+
+@kernel
+def _delayed(values, times, late):
+    out = np.zeros_like(values)
+    j = 0
+    for k in range(len(times)):
+        when = times[k] - late
+        if when < times[0]:
+            continue
+        while j + 1 < len(times) and times[j + 1] <= when:
+            j += 1
+        if j + 1 == len(times):
+            out[k] = values[j]
+            continue
+        share = (when - times[j]) / (times[j + 1] - times[j])
+        for t in range(values.shape[1]):
+            out[k, t] = values[j, t] + share * (values[j + 1, t] - values[j, t])
+    return out
+
+
+@kernel
+def curve(amplified, scale, second, third):
+    """Return the transfer curve and its slope at an amplified load [units], odd about 0."""
+    size = abs(amplified) / scale
+    slope = 1.0 + 2.0 * second * size + 3.0 * third * size**2
+    return amplified * (1.0 + second * size + third * size**2), slope
+
+
+def taxel_parameters(
+    data: Data, response: np.ndarray, values: dict[str, float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the gain a and offset d of each taxel that fit best, the readings they give, and its moments.
+
+    The readings are h(a u + d) for a response u and the transfer curve h. Taxels without load have a gain of
+    0.
+
+    Args:
+        data: the recording.
+        response: (n, m) loads as they reach the amplifier [N].
+        values: parameters by key.
+
+    Returns:
+        a (m,) [units/N], d (m,) [units], readings (n, m) [units], and (3, m) the sums over the samples of
+        (h' u)², h'² u and h'².
+    """
+    shape = values.get("transfer.second", 0.0), values.get("transfer.third", 0.0)
+    return _fit_taxels(data.weights, response, data.readings, data.scale, *shape)
+
+
+@kernel
+def _fit_taxels(weights, response, readings, scale, second, third):
+    number, taxels = response.shape
+    gains, offsets = np.zeros(taxels), np.zeros(taxels)
+    fitted, moments = np.zeros((number, taxels)), np.zeros((3, taxels))
+    for t in range(taxels):
+        for _ in range(1 if second == 0.0 and third == 0.0 else _ITERATIONS):
+            xx, xo, oo, xy, oy = 0.0, 0.0, 0.0, 0.0, 0.0
+            for k in range(number):
+                if weights[k, t] == 0.0:
+                    continue
+                value, slope = curve(gains[t] * response[k, t] + offsets[t], scale, second, third)
+                one = max(slope, _LEAST_SLOPE)
+                x, y = one * response[k, t], readings[k, t] - value
+                xx += x * x
+                xo += x * one
+                oo += one * one
+                xy += x * y
+                oy += one * y
+            determinant = xx * oo - xo * xo
+            if determinant > 1e-9 * xx * oo:
+                gains[t] += (oo * xy - xo * oy) / determinant
+                offsets[t] += (xx * oy - xo * xy) / determinant
+            elif oo > 0.0:
+                offsets[t] += oy / oo
+        moments[0, t], moments[1, t], moments[2, t] = xx, xo, oo
+        for k in range(number):
+            fitted[k, t] = curve(gains[t] * response[k, t] + offsets[t], scale, second, third)[0]
+    return gains, offsets, fitted, moments

@@ -1,0 +1,86 @@
+"""White noise and drift of residuals: the local-level model of time series, by maximum likelihood."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+
+_RATIOS = np.geomspace(1e-8, 1e4, 61)
+"""Variances of the walk in 1 s over that of the noise, to begin the search with."""
+_DROP = 1.92
+"""Loss of log-likelihood at the ends of a 95 % confidence interval."""
+
+
+class NoiseFit(NamedTuple):
+    """Noise and drift with the half-widths of their 95 % confidence intervals."""
+
+    std: float
+    std_half: float
+    rate: float
+    rate_half: float
+    drifts: bool
+    """Whether the data show a drift."""
+
+
+def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> NoiseFit:
+    """Return noise [units] and drift [units/s^0.5] that all taxels share.
+
+    Args:
+        residuals: (n, m) [units].
+        times: (n,) [s].
+        weights: (n, m) whether a residual counts.
+    """
+
+    def likelihood(ratio: float) -> tuple[float, float]:
+        squares, logs, number = _innovations(residuals, times, weights, ratio)
+        variance = max(squares / max(number, 1), 1e-300)
+        return -0.5 * (number * np.log(variance) + logs), variance
+
+    ratios = np.concatenate([[0.0], _RATIOS])
+    values = np.array([likelihood(ratio)[0] for ratio in ratios])
+    best = int(values.argmax())
+    if 0 < best < len(ratios) - 1:
+        fine = np.geomspace(ratios[max(best - 1, 1)], ratios[best + 1], 21)
+        ratios = np.concatenate([ratios, fine])
+        values = np.concatenate([values, [likelihood(ratio)[0] for ratio in fine]])
+        best = int(values.argmax())
+    std = np.sqrt(likelihood(ratios[best])[1])
+    inside = ratios[values > values[best] - _DROP]
+    rates = np.sqrt(inside.max()) * std, np.sqrt(inside.min()) * std
+    number = max(int(weights.sum()), 1)
+    rate = np.sqrt(ratios[best]) * std
+    half = max(rates[0] - rate, rate - rates[1])
+    return NoiseFit(
+        float(std), 1.96 * float(std) / np.sqrt(2 * number), float(rate), float(half), rates[1] > 0
+    )
+
+
+@kernel
+def _innovations(residuals, times, weights, ratio):
+    """Return the sum of innovations² over their relative variance, that of its logarithms, and their number.
+
+    The level is unknown at the start of each column. Its variance is in units of that of the noise.
+    """
+    squares, logs, number = 0.0, 0.0, 0
+    for t in range(residuals.shape[1]):
+        level, variance, last, started = 0.0, 0.0, 0.0, False
+        for k in range(residuals.shape[0]):
+            if weights[k, t] == 0.0:
+                continue
+            value = residuals[k, t]
+            if not started:
+                level, variance, last, started = value, 1.0, times[k], True
+                continue
+            variance += ratio * (times[k] - last)
+            last = times[k]
+            innovation = value - level
+            total = variance + 1.0
+            squares += innovation**2 / total
+            logs += np.log(total)
+            number += 1
+            level += variance / total * innovation
+            variance /= total
+    return squares, logs, number

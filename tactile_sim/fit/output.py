@@ -1,0 +1,98 @@
+"""The result of a fit as text and as a parameter file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from tactile_sim import config, share
+from tactile_sim.config import parameter_file
+from tactile_sim.fit.estimate import POOR, Fit
+from tactile_sim.fit.model import STAGES as SHARED
+from tactile_sim.fit.reference import Reference
+from tactile_sim.signal_chain import STAGES
+
+_FITTED = ("gain", "offset", "transfer", "threshold", "noise", "drift")
+"""Stages that each fit replaces, besides those whose parameters all taxels share."""
+
+
+def report(result: Fit) -> str:
+    """Return the report of a fit as lines of text."""
+    used, rows = int(result.used.sum()), []
+    for estimate in sorted(
+        result.estimates, key=lambda e: ("fitted", "absent", "unidentifiable").index(e.status)
+    ):
+        if estimate.status == "fitted":
+            value = f"{estimate.value:.5g} ± {estimate.half:.2g}"
+        else:
+            bound = f" (± {estimate.half:.2g})" if np.isfinite(estimate.half) and estimate.half else ""
+            value = f"{estimate.status}{bound}"
+        rows.append(f"{estimate.key:<32} {value:<28} {estimate.note}".rstrip())
+    number = np.isfinite(result.gains).sum()
+    lines = [
+        f"{result.recording.source}: {len(result.recording.times)} samples, {number} of {len(result.gains)} "
+        "taxels with a gain of their own",
+        "",
+        "parameter                        value ± 95 % confidence",
+        *rows,
+        "",
+        f"residuals: {result.rms:.4g} rms over {used} readings; systematic error {result.misfit:.2%} of the "
+        "range",
+    ]
+    if result.poor:
+        lines.append(
+            f"POOR FIT: the systematic error is above {POOR:.0%}. The stages cannot represent this sensor: "
+            "do not trust the values above."
+        )
+    return "\n".join(lines)
+
+
+def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
+    """Return all stages of the pad: the fitted ones, and those configured that a fit does not replace."""
+    kept = {key: value for key, value in reference.stages.items() if key not in (*SHARED, *_FITTED)}
+    stages = kept | result.stages
+    if "cross_talk" in stages and reference.sigma:
+        stages["cross_talk"]["sigma"] = reference.sigma
+    return {key: stages[key] for key in STAGES if key in stages}
+
+
+def parameters(name: str | Path, pad: str, stages: dict[str, dict[str, Any]]) -> str:
+    """Return a configuration with other stages of a pad as a parameter file.
+
+    Args:
+        name: path or shipped name of the configuration.
+        pad: the pad.
+        stages: its stages.
+
+    Raises:
+        ConfigError: the configuration cannot be read.
+    """
+    path = config.find(name)
+    flat: dict[str, Any] = dict(parameter_file.read(path, str(path)))
+    scene = flat.get("scene")
+    if isinstance(scene, str) and "://" not in scene and (path.absolute().parent / scene).exists():
+        if share.lookup("scenes", scene) is None:
+            flat["scene"] = str(path.absolute().parent / scene)
+    head = f"skin.sensor.{pad}."
+    flat = {key: value for key, value in flat.items() if not key.startswith(head)}
+    for stage, block in stages.items():
+        for parameter, value in block.items():
+            flat[f"{head}{stage}.{parameter}"] = _plain(value)
+    return yaml.safe_dump({"/**": {"ros__parameters": flat}}, sort_keys=False, width=110)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as YAML has it, with six digits; lists of one type, as rcl requires."""
+    if isinstance(value, list | tuple):
+        listed = [_plain(entry) for entry in value]
+        return (
+            [float(entry) for entry in listed]
+            if any(isinstance(entry, float) for entry in listed)
+            else listed
+        )
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.6g}")
+    return value

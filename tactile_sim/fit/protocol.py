@@ -1,0 +1,132 @@
+"""The motion to record: presses, holds and releases on single taxels, then a slide; and its simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tactile_sim.config import Settings
+from tactile_sim.errors import CommandError
+from tactile_sim.fit.reference import Reference
+from tactile_sim.simulation import Simulation
+
+REST = 0.5
+"""Time without load between presses [s]."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A motion of an indenter over a pad, with n samples."""
+
+    times: np.ndarray
+    """(n,) [s]."""
+    force: np.ndarray
+    """(n,) along the inward normal [N]."""
+    shear: np.ndarray
+    """(n,) along the direction of the slide [N]."""
+    taxel: np.ndarray
+    """(n,) taxel under the indenter, -1 without load."""
+    positions: np.ndarray
+    """(n, 3) of the indenter on the surface, in the frame of the pad's body [m]."""
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the columns of its CSV file."""
+        x, y, z = self.positions.T
+        return {
+            "time": self.times,
+            "force": self.force,
+            "shear": self.shear,
+            "taxel": self.taxel,
+            "x": x,
+            "y": y,
+            "z": z,
+        }
+
+
+def make(
+    reference: Reference,
+    force: float,
+    hold: float,
+    speed: float,
+    rate: float,
+    taxels: Sequence[int] = (),
+    friction: float = 0.5,
+) -> Protocol:
+    """Return the motion for a pad.
+
+    Each taxel is pressed to half of the force and to all of it, and released in two steps, each held; every
+    third press is fast. So it shows hysteresis, adaptation, delay and the transfer curve. A slide over all
+    taxels at half of the force follows.
+
+    Args:
+        reference: the pad.
+        force: greatest force [N].
+        hold: time of each hold [s].
+        speed: of changes of the force [N/s].
+        rate: samples per second [Hz].
+        taxels: those to press; all by default.
+        friction: shear over normal force in the slide.
+
+    Raises:
+        CommandError: a taxel does not exist.
+    """
+    number = len(reference.positions)
+    chosen = list(taxels) or list(range(number))
+    if unknown := [taxel for taxel in chosen if not 0 <= taxel < number]:
+        raise CommandError(
+            f"taxels: pad {reference.pad!r} has the taxels 0 to {number - 1}, got {unknown[0]}"
+        )
+    knots: list[tuple[float, float, int]] = [(0.0, 0.0, -1)]  # time, force, taxel from there on
+
+    def advance(duration: float, level: float, taxel: int) -> None:
+        time, _, _ = knots[-1]
+        knots[-1] = (time, knots[-1][1], taxel)
+        knots.append((time + duration, level, taxel))
+
+    for count, taxel in enumerate(chosen):
+        advance(REST, 0.0, -1)
+        ramp = force / 2 / (speed if count % 3 < 2 else 10 * speed)
+        for level in (force / 2, force, force / 2, 0.0):
+            advance(ramp, level, taxel)
+            if level:
+                advance(hold, level, taxel)
+    advance(REST, 0.0, -1)
+    slide = knots[-1][0]
+    if len(chosen) > 1:
+        for taxel in chosen:
+            advance(0.1, force / 2, taxel)
+        advance(0.05, 0.0, chosen[-1])
+        advance(REST, 0.0, -1)
+    ends, levels, under = (np.array(column) for column in zip(*knots, strict=True))
+    times = np.arange(0.0, ends[-1], 1.0 / rate)
+    current = under[np.searchsorted(ends, times, side="right") - 1]
+    applied = np.interp(times, ends, levels)
+    loaded = np.where(applied > 0, current, -1)
+    shear = np.where(times > slide, friction * applied, 0.0)
+    places = reference.positions[np.maximum(current, 0)]
+    return Protocol(times, applied, shear, loaded, places)
+
+
+def simulate(protocol: Protocol, reference: Reference, settings: Settings) -> np.ndarray:
+    """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units]."""
+    simulation = Simulation(settings)
+    chain, skin = simulation.signal_chain, simulation.skin
+    body = next(body for body in skin.bodies if body.name == reference.pad)
+    loads = np.where(
+        (protocol.taxel >= 0)[:, None], protocol.force[:, None] * reference.spread[protocol.taxel], 0
+    )
+    steps = np.round(protocol.times / simulation.engine.timestep).astype(int)
+    if (np.diff(steps) <= 0).any():
+        raise CommandError(
+            f"rate: must be at most one sample per time step, {1 / simulation.engine.timestep:g} Hz"
+        )
+    chain.restart()
+    chain.forget()
+    readings = np.empty_like(loads)
+    whole = np.zeros((len(skin.positions), 1))
+    for k, step in enumerate(steps.tolist()):
+        whole[body.start : body.stop, 0] = loads[k]
+        readings[k] = chain.read(step, whole)[body.start : body.stop, 0]
+    return readings

@@ -1,0 +1,164 @@
+"""Recorded presses: times, reference forces and readings of one pad, from a CSV file or a bag."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.files import MB, read_file
+
+_LARGEST = 512 * MB
+_REST = 0.02
+"""Share of the greatest force below which a pad counts as free."""
+_LEADING = 0.8
+"""Share of a press for which one taxel must lead to count as the pressed one."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One recording of a pad with n samples and m taxels."""
+
+    source: str
+    """Its name in errors."""
+    times: np.ndarray
+    """(n,) [s], increasing."""
+    readings: np.ndarray
+    """(n, m) along the inward normal of each taxel [units]."""
+    force: np.ndarray | None = None
+    """(n,) reference force [N]."""
+    taxel: np.ndarray | None = None
+    """(n,) taxel on which it acts, -1 for none, -2 for an unknown one."""
+    loads: np.ndarray | None = None
+    """(n, m) load of each taxel [N], in place of both."""
+
+    def __post_init__(self) -> None:
+        columns = [self.times, self.readings, *(x for x in (self.force, self.loads) if x is not None)]
+        if len(self.times) < 20:
+            raise CommandError(f"{self.source}: must have at least 20 samples, got {len(self.times)}")
+        if not all(np.isfinite(column).all() for column in columns):
+            raise CommandError(f"{self.source}: must have finite numbers only")
+        if (steps := np.flatnonzero(np.diff(self.times) <= 0)).size:
+            row = steps[0] + 1
+            raise CommandError(
+                f"{self.source}: time must increase, got {self.times[row]:g} after {self.times[row - 1]:g} s"
+            )
+
+
+def read_csv(path: Path) -> Recording:
+    """Return a recording from a CSV file.
+
+    Columns are ``time`` [s], ``reading_0``, ``reading_1``, ... [units], and the reference: ``force`` [N] with
+    an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
+
+    Raises:
+        CommandError: the file cannot be read, or a column is missing or invalid.
+    """
+    try:
+        text = read_file(path, _LARGEST).decode("utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{path}: must be a CSV file in UTF-8") from None
+    header = [name.strip() for name in next(csv.reader(io.StringIO(text)), [])]
+    try:
+        table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
+    except ValueError as error:
+        raise CommandError(f"{path}: must have numbers below its header: {error}") from None
+    if not len(table) or table.shape[1] != len(header):
+        width = table.shape[1] if len(table) else 0
+        raise CommandError(
+            f"{path}: must have {len(header)} numbers in each row, as in its header, got {width}"
+        )
+    columns = dict(zip(header, table.T, strict=True))
+    if "time" not in columns:
+        raise CommandError(f"{path}: the column 'time' is missing{suggest('time', header)}")
+    readings = _numbered(path, columns, "reading")
+    if readings is None:
+        raise CommandError(f"{path}: the columns 'reading_0', 'reading_1', ... are missing")
+    loads = _numbered(path, columns, "load")
+    if loads is not None and loads.shape != readings.shape:
+        raise CommandError(f"{path}: must have one load per reading, got {loads.shape[1]}")
+    if loads is None and "force" not in columns:
+        raise CommandError(f"{path}: needs the column 'force' or the columns 'load_0', 'load_1', ...")
+    taxel = columns.get("taxel")
+    if taxel is not None:
+        number = readings.shape[1]
+        if not np.isin(taxel, np.arange(-2, number)).all():
+            raise CommandError(f"{path}: taxel must be an index from 0 to {number - 1}, or -1 for none")
+        taxel = taxel.astype(int)
+    return Recording(str(path), columns["time"], readings, columns.get("force"), taxel, loads)
+
+
+def _numbered(path: Path, columns: dict[str, np.ndarray], name: str) -> np.ndarray | None:
+    """Return the columns ``name_0``, ``name_1``, ... side by side, or None if there are none."""
+    found = sorted(int(match[1]) for key in columns if (match := re.fullmatch(rf"{name}_(\d+)", key)))
+    if not found:
+        return None
+    if found != list(range(len(found))):
+        raise CommandError(f"{path}: the columns '{name}_0' to '{name}_{found[-1]}' must all be there")
+    return np.stack([columns[f"{name}_{k}"] for k in found], axis=1)
+
+
+def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -> Recording:
+    """Return a recording from a bag.
+
+    Args:
+        path: the bag's folder or MCAP file.
+        pad: name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
+        reference: topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
+        normals: (m, 3) outward normals of the taxels.
+
+    Raises:
+        BagError: the bag has no such topic.
+        CommandError: the messages do not fit.
+    """
+    from tactile_sim import bag  # takes a while to import
+
+    source = reference or f"tactile/{pad}/truth"
+    topics = bag.read(path, [f"tactile/{pad}/array", source])
+    array = topics[f"tactile/{pad}/array"]
+    times, readings = array.stamps / 1e9, _along(path, array.data, normals)
+    if reference is None:
+        truth = topics[source]
+        loads = _along(path, truth.data, normals)
+        common, ours, theirs = np.intersect1d(array.stamps, truth.stamps, return_indices=True)
+        return Recording(str(path), common / 1e9, readings[ours], loads=loads[theirs])
+    wrench = topics[reference]
+    if wrench.message_type != "geometry_msgs/msg/WrenchStamped":
+        raise CommandError(
+            f"{path}: {reference}: must be of geometry_msgs/msg/WrenchStamped, got {wrench.message_type}"
+        )
+    force = np.linalg.norm(wrench.wrench.force, axis=1)
+    return Recording(str(path), times, readings, np.interp(times, wrench.stamps / 1e9, force))
+
+
+def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
+    """Return readings (n, m) along the inward normals, from (n, m, channels)."""
+    if not isinstance(data, np.ndarray) or data.shape[1:] not in ((len(normals), 1), (len(normals), 3)):
+        shape = data.shape[1:] if isinstance(data, np.ndarray) else "arrays of several sizes"
+        raise CommandError(f"{path}: must have {len(normals)} taxels with 1 or 3 channels, got {shape}")
+    values = data.astype(float)
+    return values[..., 0] if values.shape[2] == 1 else -np.einsum("nmc,mc->nm", values, normals)
+
+
+def pressed_taxels(recording: Recording) -> np.ndarray:
+    """Return the taxel (n,) that each press loads: the one whose reading differs most from its rest.
+
+    -1 without a press, -2 where no taxel leads for most of a press, as in a slide.
+    """
+    assert recording.force is not None
+    loaded = np.abs(recording.force) > _REST * np.abs(recording.force).max()
+    free = recording.readings[~loaded] if (~loaded).any() else recording.readings[:1]
+    leading = np.abs(recording.readings - np.median(free, axis=0)).argmax(axis=1)
+    taxel = np.full(len(loaded), -1)
+    edges = np.flatnonzero(np.diff(np.r_[False, loaded, False]))
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        counts = np.bincount(leading[start:stop], minlength=recording.readings.shape[1])
+        taxel[start:stop] = counts.argmax() if counts.max() >= _LEADING * (stop - start) else -2
+    return taxel

@@ -1,0 +1,88 @@
+"""The ideal skin of a pad: what a force on a taxel puts on all taxels, and which taxels are neighbors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.config import Settings, match
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.fit.recording import Recording, pressed_taxels
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import Loads
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The ideal skin of a pad with m taxels."""
+
+    pad: str
+    normals: np.ndarray
+    """(m, 3) outward, in the frame of the body."""
+    positions: np.ndarray
+    """(m, 3) in the frame of the body [m]."""
+    spread: np.ndarray
+    """(m, m) readings of all taxels for a unit force at each one, one press a row."""
+    cross_talk: np.ndarray
+    """(m, m) what a full share of cross-talk makes of a load on each taxel, one load a row."""
+    sigma: float
+    """Width of the cross-talk as configured [m]; 0: to the neighbors."""
+    stages: dict[str, dict[str, Any]]
+    """Stages of the pad as configured."""
+
+    @classmethod
+    def of(cls, settings: Settings, pad: str) -> Reference:
+        """Return the reference of a pad of a configuration.
+
+        Raises:
+            TactileSimError: the pad or the scene is invalid.
+        """
+        simulation = Simulation(settings)
+        skin, names = simulation.skin, [body.name for body in simulation.skin.bodies]
+        if pad not in names:
+            raise CommandError(f"{settings.source}: no pad {pad!r}{suggest(pad, names)}")
+        index = names.index(pad)
+        body = skin.bodies[index]
+        taxels = np.arange(body.start, body.stop)
+        spread = np.zeros((len(taxels), len(taxels)))
+        loads = Loads.empty(1)
+        loads.body[:], loads.radius[:], loads.skins[:] = index, 0.01, 1
+        for k, taxel in enumerate(taxels):
+            loads.point[0], loads.normal[0] = skin.positions[taxel], -skin.normals[taxel]
+            loads.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
+            loads.force[0] = loads.force_world[0] = -skin.normals[taxel]
+            felt = skin.sense(loads, "force_vector", settings.skin.response_function)[taxels]
+            spread[k] = -np.einsum("mc,mc->m", felt, skin.normals[taxels])
+        configured = match(settings.skin.sensor, names, settings.source, "body with skin").get(pad)
+        stages = dict(settings.skin.sensor[configured]) if configured else {}
+        width = stages.get("cross_talk", {}).get("sigma", 0.0)
+        sigma = float(np.mean(width))  # of a range
+        kernel = {pad: {"cross_talk": {"share": 1.0, "sigma": sigma}}}
+        chain = SignalChain(skin, kernel, simulation.engine.timestep)
+        mixed = np.zeros_like(spread)
+        for k, taxel in enumerate(taxels):
+            reading = np.zeros((len(skin.positions), 1))
+            reading[taxel] = 1.0
+            mixed[k] = chain.read(0, reading)[taxels, 0]
+        return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages)
+
+    def loads(self, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loads (n, m) [N] of a recording, and whether (n,) it is known where they act.
+
+        Raises:
+            CommandError: the recording has another number of taxels.
+        """
+        number = recording.readings.shape[1]
+        if number != len(self.normals):
+            raise CommandError(
+                f"{recording.source}: pad {self.pad!r} has {len(self.normals)} taxels, got {number} readings"
+            )
+        if recording.loads is not None:
+            return recording.loads, np.ones(len(recording.times), bool)
+        assert recording.force is not None
+        taxel = pressed_taxels(recording) if recording.taxel is None else recording.taxel
+        loads = np.where((taxel >= 0)[:, None], recording.force[:, None] * self.spread[taxel], 0.0)
+        return loads, taxel != -2

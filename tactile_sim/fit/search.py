@@ -1,0 +1,123 @@
+"""Search for the parameters that all taxels share: globally, then by least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import differential_evolution, least_squares
+
+from tactile_sim.fit.model import Data, Parameter, respond, taxel_parameters
+
+_GLOBAL_TAXELS = 6
+"""Taxels in the global search: those with the greatest loads."""
+_EXACT = 1e-7
+"""Error of a fit without noise, of the greatest reading."""
+_PREFERENCE = 0.01
+"""Weight of small effects in the global search."""
+_STEP = 1e-4
+"""Step of numeric derivatives, of the range of a parameter."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Values of the shared parameters and of each taxel."""
+
+    parameters: tuple[Parameter, ...]
+    scaled: np.ndarray
+    """(p,) values from 0 to 1."""
+    gains: np.ndarray
+    """(m,) [units/N]."""
+    offsets: np.ndarray
+    """(m,) above the baseline, before the transfer curve [units]."""
+    fitted: np.ndarray
+    """(n, m) readings above the baseline [units]."""
+    moments: np.ndarray
+    """(3, m) as `taxel_parameters` returns them."""
+    rss: float
+    """Sum of squared residuals that count [units²]."""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The shared parameters by key."""
+        return values_of(self.parameters, self.scaled)
+
+
+def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str, float]:
+    """Return parameters by key from numbers from 0 to 1."""
+    return {p.key: p.unscaled(float(x)) for p, x in zip(parameters, scaled, strict=True)}
+
+
+def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
+    """Return the best solution for given shared parameters."""
+    values = values_of(parameters, scaled)
+    gains, offsets, fitted, moments = taxel_parameters(data, respond(data, values), values)
+    floor = data.weights.sum() * (_EXACT * data.scale) ** 2  # readings without any noise
+    rss = float((data.weights * (data.readings - fitted) ** 2).sum() + floor)
+    return Solution(parameters, scaled, gains, offsets, fitted, moments, rss)
+
+
+def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution:
+    """Return the best solution of a global search, refined."""
+    if not parameters:
+        return solve(data, parameters, np.empty(0))
+    order = np.argsort(-np.abs(data.loads).sum(axis=0))[:_GLOBAL_TAXELS]
+    part = data.some(order)
+    neutral = start(parameters)
+    found = differential_evolution(
+        lambda at: solve(part, parameters, at).rss * (1.0 + _PREFERENCE * ((at - neutral) ** 2).sum()),
+        [(0.0, 1.0)] * len(parameters),
+        popsize=6,
+        maxiter=30,
+        tol=1e-3,
+        rng=np.random.default_rng(seed),
+        polish=False,
+        x0=neutral,
+    )
+    return refine(data, parameters, found.x)
+
+
+def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
+    """Return numbers near those at which no stage does anything."""
+    near = [0.5 if p.neutral is None else p.scaled(p.neutral) for p in parameters]
+    return np.clip(near, 0.01, 0.99)
+
+
+def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
+    """Return the local least-squares solution from a start, within the bounds."""
+    if not parameters:
+        return solve(data, parameters, np.empty(0))
+    used, neutral = data.weights > 0, start(parameters)
+    noise = np.sqrt(solve(data, parameters, scaled).rss / max(used.sum(), 1)) / data.scale
+
+    # One observation pulls each parameter to where it does nothing: there it goes if the data do not care.
+    def residuals(at: np.ndarray) -> np.ndarray:
+        errors = (solve(data, parameters, at).fitted - data.readings)[used] / data.scale
+        return np.concatenate([errors, noise * (at - neutral)])
+
+    found = least_squares(
+        residuals,
+        np.clip(scaled, 1e-3, 1 - 1e-3),
+        bounds=(0.0, 1.0),
+        diff_step=_STEP,
+        max_nfev=25,
+        xtol=1e-5,
+        ftol=1e-7,
+    )
+    return solve(data, parameters, np.clip(found.x, 0.0, 1.0))
+
+
+def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
+    """Return derivatives (used, p) of the readings by the shared parameters [units].
+
+    The parameters of taxels follow each change, so the effect that they can take over is left out.
+    """
+    used = data.weights > 0
+    centre = solve(data, parameters, at).fitted[used]
+    columns = []
+    for k in range(len(parameters)):
+        step = 10 * _STEP if at[k] < 0.5 else -10 * _STEP
+        moved = at.copy()
+        moved[k] += step
+        columns.append((solve(data, parameters, moved).fitted[used] - centre) / step)
+    return np.stack(columns, axis=1) if columns else np.empty((used.sum(), 0))

@@ -1,0 +1,75 @@
+"""Which stages the data want, and how certain the parameters are that all taxels share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.fit.model import Data
+from tactile_sim.fit.search import Solution, jacobian, refine, solve
+
+WIDE = 0.25
+"""Half-width of a confidence interval, of the range of the parameter, that tells nothing about it."""
+Z = 1.96
+"""Half-width of a 95 % confidence interval in standard deviations."""
+_UNCORRELATED = 0.02
+"""Correlation below which samples count as independent."""
+
+
+def independent(data: Data, solution: Solution) -> float:
+    """Return how many independent samples the residuals have, by their correlation in time."""
+    residuals = data.weights * (data.readings - solution.fitted)
+    spectrum = np.abs(np.fft.rfft(residuals, 2 * len(residuals), axis=0)) ** 2
+    together = np.fft.irfft(spectrum.sum(axis=1))[: len(residuals) // 4]
+    correlation = together / max(together[0], 1e-300)
+    ends = np.flatnonzero(correlation < _UNCORRELATED)
+    return float(data.weights.sum()) / (2 * correlation[: ends[0] if len(ends) else None].sum() - 1)
+
+
+def select(data: Data, solution: Solution) -> Solution:
+    """Return the solution without the stages that the Bayesian information criterion does not want."""
+    number = independent(data, solution)
+    while solution.parameters:
+        scores = []
+        for stage in dict.fromkeys(p.stage for p in solution.parameters):
+            keep = [k for k, p in enumerate(solution.parameters) if p.stage != stage]
+            fewer = tuple(solution.parameters[k] for k in keep)
+            cost = (len(solution.parameters) - len(fewer)) * np.log(number)
+            without = solve(data, fewer, solution.scaled[keep])
+            if number * np.log(without.rss / solution.rss) > cost:  # others may take over its effect
+                without = refine(data, fewer, solution.scaled[keep])
+            scores.append((number * np.log(without.rss / solution.rss) - cost, without))
+        score, without = min(scores, key=lambda entry: entry[0])
+        if score > 0:
+            break
+        solution = refine(data, without.parameters, without.scaled)
+    return solution
+
+
+def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the deviation of residuals as if independent, and derivatives and covariance of the parameters.
+
+    Returns:
+        Standard deviation [units]; (used, p) derivatives of the readings [units] and (p, p) covariance of the
+        shared parameters, scaled from 0 to 1.
+    """
+    used = data.weights > 0
+    inflation = used.sum() / max(independent(data, solution), 1.0)
+    sigma = float(np.sqrt(solution.rss / max(used.sum() - 2 * used.shape[1], 1) * inflation))
+    slopes = jacobian(data, solution, solution.parameters, solution.scaled)
+    information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # as `refine` pulls
+    return sigma, slopes, np.linalg.inv(information)
+
+
+def without_unknown(data: Data, solution: Solution) -> Solution:
+    """Return the solution without stages whose strength may be anything: they blur all other parameters."""
+    while True:
+        _, _, covariance = uncertainty(data, solution)
+        wide = Z * np.sqrt(np.diag(covariance)) > WIDE
+        unknown = {
+            p.stage for p, w in zip(solution.parameters, wide, strict=True) if w and p.neutral is not None
+        }
+        if not unknown:
+            return solution
+        keep = [k for k, p in enumerate(solution.parameters) if p.stage not in unknown]
+        fewer = tuple(solution.parameters[k] for k in keep)
+        solution = refine(data, fewer, solution.scaled[keep])

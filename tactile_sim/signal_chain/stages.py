@@ -1,0 +1,107 @@
+"""All stages in their order, and the stages of each body from a configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.patterns import match
+from tactile_sim.schema import Check, shown
+from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, Viscoelasticity
+from tactile_sim.signal_chain.amplifier import Gain, Offset, Saturation
+from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
+from tactile_sim.signal_chain.curve import Calibration, Transfer
+from tactile_sim.signal_chain.driver import Clip, Contact, History
+from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
+from tactile_sim.signal_chain.noise import Drift, Noise
+from tactile_sim.signal_chain.stage import Stage
+from tactile_sim.signal_chain.tare import Tare
+from tactile_sim.signal_chain.transmission import DeadTaxels, Delay, Dropout
+
+STAGES: dict[str, type[Stage]] = {
+    stage.key(): stage
+    for stage in (
+        CrossTalk,
+        Hysteresis,
+        Viscoelasticity,
+        SlowAdaptation,
+        FastAdaptation,
+        Gain,
+        Offset,
+        Drift,
+        Noise,
+        Saturation,
+        Smoothing,
+        Threshold,
+        Transfer,
+        Quantisation,
+        DeadTaxels,
+        Dropout,
+        Delay,
+        Calibration,
+        Tare,
+        Clip,
+        Contact,
+        History,
+    )
+}
+"""All stages in the order in which they act: material, receptor, amplifier, converter, wires, bus, driver."""
+
+PARAMETERS: dict[str, Check] = {
+    f"{key}.{field.name}": field.metadata["check"]
+    for key, stage in STAGES.items()
+    for field in dataclasses.fields(stage)
+}
+"""The check of each ``<stage>.<parameter>``."""
+
+
+def make_stages(
+    table: Mapping[str, Mapping[str, Mapping[str, Any]]], bodies: Sequence[str], where: str
+) -> dict[str, dict[str, Stage]]:
+    """Return the stages of each body that has some, by body and key.
+
+    Args:
+        table: parameters by pattern, stage and name. Names and patterns are matched as in
+            `tactile_sim.patterns.match`.
+        bodies: names of the bodies with skin.
+        where: name of the table in errors: file and key.
+
+    Raises:
+        ConfigError: an unknown stage or parameter, an invalid value, a parameter that is missing, a pattern
+            that matches nothing.
+    """
+    made = {
+        pattern: {
+            key: _stage(key, parameters, f"{where}.{pattern}.{key}")
+            for key, parameters in _entries(stages, STAGES, f"{where}.{pattern}").items()
+        }
+        for pattern, stages in table.items()
+    }
+    return {body: made[entry] for body, entry in match(made, bodies, where, "body with skin").items()}
+
+
+def _stage(key: str, parameters: Any, where: str) -> Stage:
+    stage = STAGES[key]
+    fields = {field.name: field for field in dataclasses.fields(stage)}
+    values = {}
+    for name, value in _entries(parameters, fields, where).items():
+        try:
+            values[name] = fields[name].metadata["check"](value)
+        except ValueError as error:
+            raise ConfigError(f"{where}.{name}: {error}") from None
+    for name, field in fields.items():
+        if name not in values and field.default is dataclasses.MISSING:
+            raise ConfigError(f"{where}.{name}: is missing and has no default")
+    return stage(**values)
+
+
+def _entries(mapping: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
+    """Return a mapping whose keys are all known."""
+    if not isinstance(mapping, Mapping):
+        raise ConfigError(f"{where}: must have keys below it ({', '.join(known)}), got {shown(mapping)}")
+    for key in mapping:
+        if key not in known:
+            raise ConfigError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+    return mapping

@@ -1,0 +1,162 @@
+"""Fits of recordings from known configurations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tactile_sim.fit import Recording, fit, protocol
+from tactile_sim.fit.model import Data, parameters, respond
+from tactile_sim.fit.noise import fit_noise
+from tactile_sim.fit.output import merged
+from tactile_sim.fit.recording import pressed_taxels
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.simulation import Simulation
+
+SENSORS = {
+    "soft": {
+        "cross_talk": {"share": 0.2},
+        "hysteresis": {"fraction": 0.08},
+        "slow_adaptation": {"fraction": 0.7, "time_constant": 0.3},
+        "gain": {"value": 0.9},
+        "offset": {"value": 0.1},
+        "noise": {"std": 0.01},
+        "delay": {"time": 0.04},
+    },
+    "cut off": {
+        "viscoelasticity": {"strength": 0.3, "time_constant": 0.15},
+        "gain": {"value": 1.2},
+        "noise": {"std": 0.005},
+        "threshold": {"level": 0.1},
+        "delay": {"time": 0.02},
+    },
+    "counts": {
+        "gain": {"value": 1.0},
+        "noise": {"std": 0.005},
+        "drift": {"rate": 0.002},
+        "transfer": {"coefficients": [1000.0, -60.0], "limit": 7.0, "baseline": 9000.0},
+        "quantisation": {"step": 1.0, "bits": 16},
+    },
+}
+
+
+@pytest.mark.parametrize("name", SENSORS)
+def test_identifiable_parameters_come_back(name, record):
+    stages = SENSORS[name]
+    recording, reference = record(stages)
+    result = fit(recording, reference)
+    assert not result.poor
+    found = {estimate.key: estimate for estimate in result.estimates}
+    fitted = merged(result, reference)
+    for stage, block in stages.items():
+        for parameter, true in block.items():
+            if stage in ("quantisation", "transfer", "gain", "offset"):
+                continue
+            value, half = fitted[stage][parameter], found[f"{stage}.{parameter}"].half
+            assert value == pytest.approx(true, rel=0.05) or abs(value - true) <= half
+    pressed = np.arange(len(result.gains)) < 5
+    gains = np.array(fitted["gain"]["taxels"])
+    np.testing.assert_array_equal(np.isfinite(result.gains), pressed)
+    if "transfer" in stages:
+        np.testing.assert_allclose(fitted["transfer"]["coefficients"][0], 1000.0, rtol=0.05)
+        load = np.linspace(0, 5, 50)
+        curve = np.polynomial.polynomial.polyval(load, [0.0, *fitted["transfer"]["coefficients"]])
+        np.testing.assert_allclose(curve, 1000 * load - 60 * load**2, atol=0.02 * 3500)
+        assert fitted["transfer"]["baseline"] == pytest.approx(9000.0, rel=1e-3)
+        assert fitted["quantisation"] == stages["quantisation"]
+    else:
+        np.testing.assert_allclose(gains[pressed], stages["gain"]["value"], rtol=0.02)
+        np.testing.assert_allclose(
+            result.offsets[pressed], stages.get("offset", {"value": 0})["value"], atol=0.01
+        )
+    # No stage that is not there comes back, and what cannot be known is named.
+    shared = {"cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "delay", "transfer"}
+    assert fitted.keys() & shared == stages.keys() & shared
+    assert any("gain.taxels[5, 6, 7]" in key for key in result.unidentifiable)
+    assert ("threshold.level" in result.unidentifiable) == ("threshold" not in stages)
+
+
+def test_the_model_is_the_signal_chain(pad):
+    values = {
+        "cross_talk.share": 0.3,
+        "hysteresis.fraction": 0.1,
+        "viscoelasticity.strength": 0.4,
+        "viscoelasticity.time_constant": 0.05,
+        "slow_adaptation.fraction": 0.6,
+        "slow_adaptation.time_constant": 0.3,
+        "delay.time": 0.02,
+    }
+    assert [p.key for p in parameters(0.01, 1.0) if not p.key.startswith("transfer")] == list(values)
+    stages: dict = {}
+    for key, value in values.items():
+        stage, _, name = key.partition(".")
+        stages.setdefault(stage, {})[name] = value
+    settings, reference = pad({})
+    times = np.arange(200) * 0.01
+    loads = np.random.default_rng(1).normal(size=(200, 8)).cumsum(axis=0)
+    simulation = Simulation(settings)
+    chain = SignalChain(simulation.skin, {"tip": stages}, simulation.engine.timestep)
+    steps = np.round(times / simulation.engine.timestep).astype(int)
+    expected = [chain.read(int(step), load[:, None])[:, 0] for step, load in zip(steps, loads, strict=True)]
+    data = Data(times, loads, loads @ reference.cross_talk, loads, np.ones_like(loads), 1.0)
+    np.testing.assert_allclose(respond(data, values), expected, atol=1e-9)
+
+
+def test_readings_without_noise_are_fitted_exactly(record):
+    recording, reference = record({"hysteresis": {"fraction": 0.1}}, taxels=range(8), hold=0.2)
+    result = fit(recording, reference, ["hysteresis", "delay"])
+    assert merged(result, reference)["hysteresis"]["fraction"] == pytest.approx(0.1, abs=1e-4)
+    np.testing.assert_allclose(result.gains, 1.0, atol=1e-3)
+
+
+def dead_zone_and_steps(readings):
+    return np.where(readings < 1.5, 0.1 * readings, 2.0 + 0.05 * np.sin(20 * readings))
+
+
+def other_dynamics(readings):
+    return readings * (1.0 + 0.5 * np.sin(np.arange(len(readings)) / 15.0))[:, None]
+
+
+@pytest.mark.parametrize("distort", [dead_zone_and_steps, other_dynamics])
+def test_data_of_another_family_are_a_poor_fit(distort, record):
+    recording, reference = record({}, distort=distort)
+    result = fit(recording, reference)
+    assert result.poor
+
+
+def test_presses_without_dynamics_do_not_identify_it(record, pad):
+    recording, reference = record({"noise": {"std": 0.01}}, taxels=[2])
+    still = np.flatnonzero(recording.force == 5.0)[-15:]
+    rest = np.flatnonzero(recording.force == 0.0)[:30]
+    rows = np.r_[rest, still]
+    times = np.arange(len(rows)) * 0.02
+    cut = Recording("cut", times, recording.readings[rows], recording.force[rows], recording.taxel[rows])
+    result = fit(cut, reference)
+    assert {"slow_adaptation.time_constant", "viscoelasticity.time_constant"} <= set(result.unidentifiable)
+    SignalChain(Simulation(pad({})[0]).skin, {"tip": merged(result, reference)}, 0.002)  # nothing is missing
+    # Two levels of force, 0 and 5 N, say nothing about a curve, nor does one press about hysteresis.
+    assert {"transfer.second", "hysteresis.fraction"} <= set(result.unidentifiable)
+    assert result.gains[2] == pytest.approx(1.0, abs=0.01)
+
+
+def test_noise_and_drift_are_told_apart():
+    random = np.random.default_rng(4)
+    times = np.sort(random.uniform(0, 40, 4000))
+    steps = random.normal(size=(4000, 6)) * 0.02 * np.sqrt(np.diff(times, prepend=0.0))[:, None]
+    series = steps.cumsum(axis=0) + 0.05 * random.normal(size=steps.shape) + np.arange(6)
+    found = fit_noise(series, times, np.ones_like(series))
+    assert found.drifts
+    assert found.std == pytest.approx(0.05, abs=1.5 * found.std_half)
+    assert found.rate == pytest.approx(0.02, abs=1.5 * found.rate_half)
+    assert found.rate_half < 0.005
+    assert not fit_noise(0.05 * random.normal(size=steps.shape), times, np.ones_like(series)).drifts
+
+
+def test_pressed_taxel_is_found_and_slides_are_left_out(record):
+    recording, reference = record({"cross_talk": {"share": 0.3}, "noise": {"std": 0.01}}, taxels=[4, 1, 6])
+    blind = Recording("blind", recording.times, recording.readings, recording.force)
+    found = pressed_taxels(blind)
+    slide = protocol.make(reference, 5.0, 0.4, 20.0, 50.0, [4, 1, 6]).shear > 0
+    loaded = (recording.force > 0.2) & ~slide
+    np.testing.assert_array_equal(found[loaded], recording.taxel[loaded])
+    assert (found[slide & (recording.force > 0.2)] == -2).all()

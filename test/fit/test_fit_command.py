@@ -1,0 +1,142 @@
+"""``tactile_sim protocol`` and ``tactile_sim fit``: files, reports and invalid input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bagtest import HEADER, MS, SEPARATOR, TYPES, Writing
+
+from tactile_sim import config
+from tactile_sim.cli import main
+from tactile_sim.fit.recording import read_bag
+
+SCENE = (
+    '<mujoco><worldbody><body name="tip"><geom type="box" size=".006 .006 .006"/></body></worldbody></mujoco>'
+)
+CONFIG = """
+/**:
+  ros__parameters:
+    scene: pad.xml
+    seed: 3
+    skin:
+      touch_function: normal
+      response_function: nearest
+      scales: {tip: 0.012}
+      sensor:
+        tip: {hysteresis: {fraction: 0.1}, gain: {value: 2.0}, noise: {std: 0.01}, clip: {high: 50.0}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working folder, with a configuration."""
+    (tmp_path / "pad.xml").write_text(SCENE)
+    (tmp_path / "pad.yaml").write_text(CONFIG)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_fitted_configuration_makes_the_recorded_readings(folder, capsys):
+    protocol = "protocol pad.yaml --pad tip --hold 0.3 --rate 50 --simulate --out"
+    assert main([*protocol.split(), "real.csv"]) == 0
+    options = "--pad tip --out fitted.yaml --plot fit.png --stages hysteresis delay transfer"
+    assert main(["fit", "pad.yaml", "real.csv", *options.split()]) == 0
+    report = capsys.readouterr().out
+    assert "POOR" not in report
+    for key in ("hysteresis.fraction", "gain.taxels", "noise.std", "threshold.level"):
+        assert key in report
+    assert (folder / "fit.png").read_bytes().startswith(b"\x89PNG")
+    stages = config.load("fitted.yaml").skin.sensor["tip"]
+    assert stages["hysteresis"]["fraction"] == pytest.approx(0.1, rel=0.05)
+    assert stages["clip"] == {"high": 50.0}
+    assert main([*protocol.replace("pad.yaml", "fitted.yaml").split(), "again.csv"]) == 0
+    real, again = (np.genfromtxt(name, delimiter=",", names=True) for name in ("real.csv", "again.csv"))
+    for k in range(8):
+        difference = real[f"reading_{k}"] - again[f"reading_{k}"]
+        assert np.sqrt(np.mean(difference**2)) < 0.02 * np.ptp(real[f"reading_{k}"])
+
+
+def test_protocol_presses_each_taxel_and_slides(folder):
+    assert main("protocol pad.yaml --pad tip --load 3 --hold 0.2 --out motion.csv".split()) == 0
+    motion = np.genfromtxt("motion.csv", delimiter=",", names=True)
+    assert motion["force"].max() == 3.0
+    assert set(motion["taxel"]) == set(range(-1, 8))
+    sliding = motion["shear"] > 0
+    assert set(motion["taxel"][sliding]) >= set(range(8))
+    np.testing.assert_allclose(motion["shear"][sliding], 0.5 * motion["force"][sliding], rtol=1e-6)
+    for taxel in range(8):
+        held = (motion["taxel"] == taxel) & ~sliding & (motion["force"] == 3.0)
+        assert 0.18 < np.ptp(motion["time"][held]) < 0.25
+    assert main("protocol pad.yaml --pad tip --out motion.csv".split()) == 2
+
+
+def test_bag_is_read_with_the_force_of_a_sensor(folder, monkeypatch):
+    definition = "std_msgs/Header header\ngeometry_msgs/Wrench wrench" + SEPARATOR
+    definition += (
+        "MSG: geometry_msgs/Wrench\ngeometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque" + SEPARATOR
+    )
+    definition += "MSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z" + SEPARATOR + HEADER
+    array = "std_msgs/Header header\nuint32 layout_id\nstring body\nstring quantity\nstring unit\n"
+    array += "uint32 taxel_count\nuint8 channels\nfloat32[] data" + SEPARATOR + HEADER
+    types = {"geometry_msgs/msg/WrenchStamped": definition, "tactile_sim/msg/TactileArray": array}
+    for name, text in types.items():
+        monkeypatch.setitem(TYPES, name, text)
+    normals = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    data = np.random.default_rng(1).normal(size=(30, 2, 3)).astype(np.float32)
+    writing = Writing(folder / "bag")
+    for k in range(30):
+        header = {"stamp": 10 * MS * k, "frame_id": "tip"}
+        fields = {"header": header, "body": "tip", "taxel_count": 2, "channels": 3, "data": data[k]}
+        writing.put("/tactile/tip/array", "tactile_sim/msg/TactileArray", 10 * MS * k, fields)
+        wrench = {"header": header, "wrench": {"force": {"y": 3.0 * k, "z": 4.0 * k}}}
+        writing.put("/ft", "geometry_msgs/msg/WrenchStamped", 10 * MS * k, wrench)
+    writing.bag.close()
+    recording = read_bag(folder / "bag", "tip", "/ft", normals)
+    np.testing.assert_allclose(recording.force, 5.0 * np.arange(30))
+    np.testing.assert_allclose(recording.readings, -np.stack([data[:, 0, 2], data[:, 1, 0]], axis=1))
+    np.testing.assert_allclose(recording.times, 0.01 * np.arange(30))
+
+
+GOOD = "time,force,taxel," + ",".join(f"reading_{k}" for k in range(8)) + "\n"
+ROWS = "".join(f"{0.01 * k},{k % 7},2," + ",".join(["0.5"] * 7) + f",{k % 7}\n" for k in range(40))
+INVALID = {
+    "no time": (GOOD.replace("time", "tine") + ROWS, ["time"]),
+    "no force": (GOOD.replace("force", "x") + ROWS, ["force", "load_0"]),
+    "no readings": (GOOD.replace("reading", "r") + ROWS, ["reading_0"]),
+    "a gap": (GOOD.replace("reading_3", "reading_8") + ROWS, ["reading_8"]),
+    "text": (GOOD + ROWS.replace("0.5", "half", 1), ["half"]),
+    "nan": (GOOD + ROWS.replace("0.5", "nan", 1), ["finite"]),
+    "short": (GOOD + "".join(ROWS.splitlines(True)[:5]), ["20", "5"]),
+    "time stands still": (GOOD + ROWS + ROWS, ["time", "0.39"]),
+    "wrong taxel": (GOOD + ROWS.replace(",2,", ",9,"), ["taxel", "7"]),
+    "no load": (GOOD + "".join(f"{0.01 * k},0,2" + ",0" * 7 + f",{k}\n" for k in range(40)), ["load"]),
+    "other pad": ((GOOD + ROWS).replace("reading_7", "x"), ["8", "7"]),
+    "empty": ("", ["must"]),
+}
+
+
+@pytest.mark.parametrize("case", INVALID)
+def test_invalid_recording_is_one_error(case, folder, capsys):
+    text, facts = INVALID[case]
+    (folder / "bad.csv").write_text(text)
+    assert main(["fit", "pad.yaml", "bad.csv", "--pad", "tip"]) == 2
+    error = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert len(error) == 1
+    assert all(fact in error[0] for fact in ["bad.csv", *facts])
+
+
+@pytest.mark.parametrize(
+    ("command", "fact"),
+    [
+        ("fit pad.yaml none.csv --pad tip", "none.csv"),
+        ("fit pad.yaml none.csv --pad tpi", "'tip'"),
+        ("fit pad.yaml none.csv --pad tip --stages hysterese", "'hysteresis'"),
+        ("fit pad.yaml none.csv --pad tip --plot fit.bmp", ".png"),
+        ("fit pad.yaml none.csv --pad tip --out pad.yaml", "--force"),
+        ("protocol pad.yaml --pad tip --taxels 8 --out x.csv", "0 to 7"),
+        ("protocol pad.yaml --pad tip --rate 9999 --simulate --out x.csv", "500"),
+    ],
+)
+def test_invalid_argument_is_one_error(command, fact, folder, capsys):
+    assert main(command.split()) == 2
+    assert fact in capsys.readouterr().err
