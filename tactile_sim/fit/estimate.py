@@ -11,7 +11,7 @@ import numpy as np
 from tactile_sim.errors import CommandError
 from tactile_sim.fit.model import LONGEST_DELAY, STAGES, Data, Estimate, Parameter, parameters, respond
 from tactile_sim.fit.noise import NoiseFit, fit_noise
-from tactile_sim.fit.recording import Recording
+from tactile_sim.fit.recording import Recording, is_loaded
 from tactile_sim.fit.reference import Reference
 from tactile_sim.fit.search import Solution, refine, search, solve
 from tactile_sim.fit.selection import WIDE, Z, select, uncertainty, without_unknown
@@ -120,7 +120,7 @@ def _prepare(
 ) -> tuple[Data, float]:
     """Return the data of a fit and the baseline of the readings [units]."""
     loads = np.ascontiguousarray(loads, float)
-    rest = ~(np.abs(loads) > 0).any(axis=1) & known
+    rest = ~is_loaded(loads) & known
     baseline = float(np.median(recording.readings[rest])) if rest.any() and not level else 0.0
     readings = recording.readings - baseline
     # Before the first reading has arrived, delayed sensors report zero.
@@ -135,7 +135,7 @@ def _prepare(
 
 def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
     """Return the interval between samples and the longest time with or without load [s]."""
-    loaded = (np.abs(loads) > 0).any(axis=1)
+    loaded = is_loaded(loads)
     edges = np.flatnonzero(np.diff(loaded)) + 1
     ends = recording.times[np.r_[0, edges, len(loaded) - 1]]
     return float(np.median(np.diff(recording.times))), float(np.diff(ends).max())

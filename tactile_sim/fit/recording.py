@@ -15,7 +15,7 @@ from tactile_sim.files import MB, read_file
 
 _LARGEST = 512 * MB
 _REST = 0.02
-"""Share of the greatest force below which a pad counts as free."""
+"""Share of the greatest force below which a pad counts as free: force sensors are noisy."""
 _LEADING = 0.8
 """Share of a press for which one taxel must lead to count as the pressed one."""
 
@@ -147,13 +147,19 @@ def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
     return values[..., 0] if values.shape[2] == 1 else -np.einsum("nmc,mc->nm", values, normals)
 
 
+def is_loaded(loads: np.ndarray) -> np.ndarray:
+    """Return (n,) whether any of the loads (n, m) acts."""
+    sizes = np.abs(loads).max(axis=1)
+    return np.asarray(sizes > _REST * sizes.max())
+
+
 def pressed_taxels(recording: Recording) -> np.ndarray:
     """Return the taxel (n,) that each press loads: the one whose reading differs most from its rest.
 
     -1 without a press, -2 where no taxel leads for most of a press, as in a slide.
     """
     assert recording.force is not None
-    loaded = np.abs(recording.force) > _REST * np.abs(recording.force).max()
+    loaded = is_loaded(recording.force[:, None])
     free = recording.readings[~loaded] if (~loaded).any() else recording.readings[:1]
     leading = np.abs(recording.readings - np.median(free, axis=0)).argmax(axis=1)
     taxel = np.full(len(loaded), -1)

@@ -109,6 +109,23 @@ def test_readings_without_noise_are_fitted_exactly(record):
     np.testing.assert_allclose(result.gains, 1.0, atol=1e-3)
 
 
+def test_noisy_force_without_taxels_is_enough(record):
+    stages = {
+        "gain": {"value": 1.5},
+        "offset": {"value": 9.0},
+        "noise": {"std": 0.01},
+        "delay": {"time": 0.04},
+    }
+    recording, reference = record(stages, taxels=range(8))
+    noise = np.random.default_rng(3).normal(0, 0.01, len(recording.times))
+    blind = Recording("blind", recording.times, recording.readings, recording.force + noise)
+    result = fit(blind, reference, ["hysteresis", "delay"])
+    assert not result.poor
+    np.testing.assert_allclose(result.gains, 1.5, rtol=0.01)
+    np.testing.assert_allclose(result.offsets, 9.0, atol=0.01)
+    assert result.stages["delay"]["time"] == pytest.approx(0.04, rel=0.05)
+
+
 def dead_zone_and_steps(readings):
     return np.where(readings < 1.5, 0.1 * readings, 2.0 + 0.05 * np.sin(20 * readings))
 
