@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, counted, new_parser
+from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.text import counted
 
 DETAILS = """\
 Run the motion on the real sensor and record its readings with the force. With --simulate the file has the

@@ -38,8 +38,11 @@ class Smoothing(Stage):
 
     @classmethod
     def apply(cls, values: np.ndarray, group: Group, memory: tuple | None, step: int) -> tuple:
-        """Memory: output (taxels of these bodies, channels) and step of the last reading, and (input, step)
-        of the last readings, newest first."""
+        """Smooth the readings.
+
+        The memory holds the output (taxels of these bodies, channels) and the step of the last reading, and
+        (input, step) of the last readings, newest first.
+        """
         before, last, recent = memory or (group.take(values), step, ())
         constants = np.maximum(group.parameters["time_constant"], _INSTANT)
         gains = -np.expm1((last - step) * group.timestep / constants)
