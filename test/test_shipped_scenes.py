@@ -134,14 +134,14 @@ def test_the_infant_has_the_size_and_mass_of_eighteen_months(infant):
 def test_the_infant_is_skin_all_over_with_about_seven_thousand_taxels(infant):
     model, skin = infant.engine.model, infant.skin
     of_infant = np.flatnonzero(model.body_rootid == model.body("hips").id)
-    assert [body.body_id for body in skin.bodies] == list(of_infant)
-    assert len(skin.bodies) >= 22
+    assert [body.body_id for body in skin.pads] == list(of_infant)
+    assert len(skin.pads) >= 22
     assert 6500 < len(skin.positions) < 7500
 
 
 def test_the_infant_has_its_finest_skin_on_the_fingers(infant):
     names = infant.names.bodies
-    spacing = {names[body.body_id]: body.spacing for body in infant.skin.bodies}
+    spacing = {names[body.body_id]: body.spacing for body in infant.skin.pads}
     fingers = [spacing.pop(name) for name in names if name in spacing and name.endswith(("_1", "_2"))]
     assert len(fingers) == 20
     assert max(fingers) < min(spacing.values())

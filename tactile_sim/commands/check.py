@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     count = len(simulation.feelers.positions)
     feelers = f"{counted(count, 'feeler')}, " if count else ""
     print(
-        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.bodies)} with skin, "
+        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.pads)} with skin, "
         f"{counted(len(skin.positions), 'taxel')}, {feelers}"
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."

@@ -82,7 +82,7 @@ def _skin(simulation: Simulation) -> RenderableType:
             f"{skin.areas[body.start : body.stop].sum() * 1e4:.2f}",
             ", ".join(names.geoms[geom] for geom in body.geom_ids),
         )
-        for body in skin.bodies
+        for body in skin.pads
     ]
     return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
 

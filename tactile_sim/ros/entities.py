@@ -66,7 +66,7 @@ class Entities:
         told = [kinds.get(category, "jointed"), f"{model.body_mass[body]:.4g} kg"]
         told += [
             counted(skin.stop - skin.start, "taxel")
-            for skin in self._simulation.skin.bodies
+            for skin in self._simulation.skin.pads
             if skin.body_id == body
         ]
         return {"info": EntityInfo(category=EntityCategory(category=category), description=", ".join(told))}

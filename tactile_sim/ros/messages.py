@@ -46,10 +46,10 @@ class Messages:
         self.world = settings.world_frame
         names = simulation.names
         self.frames = simulation.frames
-        self.body_names = [names.bodies[body.body_id] for body in skin.bodies]
-        self.body_frames = [self.frames[body.body_id] for body in skin.bodies]
+        self.body_names = [names.bodies[body.body_id] for body in skin.pads]
+        self.body_frames = [self.frames[body.body_id] for body in skin.pads]
         self.tokens = [topic_token(name) for name in self.body_names]
-        self._counts = np.array([body.stop - body.start for body in skin.bodies], np.uint32)
+        self._counts = np.array([body.stop - body.start for body in skin.pads], np.uint32)
         self._layout_id = zlib.crc32(
             b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()])
         )
@@ -62,8 +62,8 @@ class Messages:
         self._families = _families(model, self._moving)
 
         taxels = np.zeros(len(skin.positions), POINT)
-        taxels["body"] = skin.body_index
-        taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
+        taxels["body"] = skin.pad_index
+        taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.pad_index]
         self._points = taxels
 
         joints = len(simulation.commander.joint_names)
@@ -175,7 +175,7 @@ class Messages:
     def layout(self, index: int, stamp: int) -> bytes:
         """``tactile/<body>/layout`` of one skin body."""
         skin = self._simulation.skin
-        body = skin.bodies[index]
+        body = skin.pads[index]
         taxels = slice(body.start, body.stop)
         return cdr.encode(
             TactileLayout,
@@ -195,12 +195,12 @@ class Messages:
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
         """``tactile/<body>/array`` of one skin body."""
-        body = self._simulation.skin.bodies[index]
+        body = self._simulation.skin.pads[index]
         return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
 
     def truth(self, index: int, snapshot: Snapshot) -> bytes:
         """``tactile/<body>/truth`` of one skin body."""
-        body = self._simulation.skin.bodies[index]
+        body = self._simulation.skin.pads[index]
         data = snapshot.truth[body.start : body.stop].astype(np.float32)
         return self._skin().arrays[index].fill(snapshot.stamp, data=data)
 

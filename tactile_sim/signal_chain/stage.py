@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from tactile_sim.skin import SkinBody
+    from tactile_sim.skin import Pad
 
 _SLACK = 1e-9
 """Times and time steps are decimal fractions: 1.1 s / 0.1 s must count as exactly 11."""
@@ -64,7 +64,7 @@ class Stage(ABC):
 class Group:
     """The bodies that have a stage, with the parameters as arrays over them."""
 
-    bodies: Sequence[SkinBody]
+    bodies: Sequence[Pad]
     stages: Sequence[Any]
     """The stage of each body."""
     neighbours: tuple[np.ndarray, np.ndarray]

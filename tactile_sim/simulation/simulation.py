@@ -83,7 +83,7 @@ class Simulation:
                 checked.skin.stiffness,
                 checked.skin.thickness,
             )
-        self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
+        self.skin_bodies = np.array([body.body_id for body in self.skin.pads], int)
         """Ids of the bodies with skin, in the order of the skin."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""

@@ -23,7 +23,7 @@ class TaxelForces:
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
-        self._bodies = simulation.skin_bodies[simulation.skin.body_index]
+        self._bodies = simulation.skin_bodies[simulation.skin.pad_index]
         self._normals = simulation.skin.normals
         self._axes = pad_axes(self._normals)
 

@@ -8,17 +8,25 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.geometry.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
+from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import spread
 from tactile_sim.skin.shares import gather
 
 
 @kernel
-def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
-    """Writes what contacts put on the bodies with skin into out, of `loads.LOAD`; returns how many there are.
+def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, arrays, outside, out):
+    """Write the loads of contacts on bodies with skin into out, of `loads.LOAD`; return how many there are.
 
-    values and ids of `engines.Contacts`; geoms (ngeom,) of `curvature.GEOM`; patch_bodies (p,): index of each
-    patch's body in the skin.
+    Args:
+        values, ids: of `engines.Contacts`.
+        geoms: (ngeom,) of `curvature.GEOM`.
+        patch_bodies: (p,) index of each patch's body in the skin.
+        body_positions, body_rotations: (nbody, 3) [m] and (nbody, 3, 3) poses in the world.
+        arrays: those of `TaxelIndex`.
+        outside: (b, 4) number and force [N] (body frame) of the loads that no taxel takes; added to.
+        out: (2 c,) for c contacts.
     """
+    index = TaxelIndex(*arrays)
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
@@ -67,6 +75,11 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                     torque += body_rotations[body, k, i] * wrench_world[c, 3 + k]
                 j, k = (i + 1) % 3, (i + 2) % 3
                 load.torque[i] = sign * torque + arm[j] * load.force[k] - arm[k] * load.force[j]
+            if len(index.limits) and is_outside(load, index):
+                outside[load.body, 0] += 1.0
+                for i in range(3):
+                    outside[load.body, 1 + i] += load.force[i]
+                continue
             m += 1
     return m
 
@@ -98,7 +111,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, areas, arrays, room, sums, out,
+    quantity, mean, law, stiffness, areas, arrays, room, outside, sums, out,
 ):  # fmt: skip
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
@@ -106,7 +119,10 @@ def feel(
     `TaxelIndex.scratch_distance` is to be made infinite again.
     """
     table = np.empty(2 * len(ids), LOAD)
-    loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
+    count = resolve_loads(
+        values, ids, geoms, patch_bodies, body_positions, body_rotations, arrays, outside, table
+    )
+    loads = table[:count]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
     if spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight) < 0:
@@ -139,6 +155,20 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
             for i in range(3):
                 out[slot[body], i] += rotation[0, i] * fx + rotation[1, i] * fy + rotation[2, i] * fz
                 out[slot[body], 3 + i] += rotation[0, i] * tx + rotation[1, i] * ty + rotation[2, i] * tz
+
+
+@kernel
+def to_taxel_axes(values, axes):
+    """Replace vectors (n, 3) in body frames by their components along two tangents and the inward normal.
+
+    axes (n, 3, 3): rows first tangent, second tangent, outward normal.
+    """
+    for n in range(len(values)):
+        x, y, z = values[n, 0], values[n, 1], values[n, 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            for i in range(3):
+                along = axes[n, i, 0] * x + axes[n, i, 1] * y + axes[n, i, 2] * z
+                values[n, i] = along if i < 2 else -along
 
 
 @kernel

@@ -34,7 +34,7 @@ class TaxelIndex(NamedTuple):
     """
 
     positions: np.ndarray
-    """(n, 3) of the taxels, in the frames of their bodies [m]."""
+    """(n, 3) of the taxels on the collision surface, in the frames of their bodies [m]."""
     normals: np.ndarray
     """(n, 3) outward."""
     patches: np.ndarray
@@ -53,6 +53,10 @@ class TaxelIndex(NamedTuple):
     """(e + 1, 2) for distances along the surface, otherwise empty."""
     scratch_vector: np.ndarray
     """(n, 3) likewise."""
+    spacings: np.ndarray
+    """(n,) of the pad or patch of each taxel [m]."""
+    limits: np.ndarray
+    """(n,) distance beyond which a taxel does not take a load [m], infinite by default; empty: all are."""
 
 
 def sort_patches(
@@ -114,6 +118,16 @@ def find_nearest(load, index):
         if radius >= reach and (all_seen or (best >= 0 and best_d <= radius * radius)):
             return best
         radius *= 2.0
+
+
+@kernel
+def is_outside(load, index):
+    """Return whether no taxel takes a load: the nearest is beyond its limit, or faces the other way."""
+    taxel = find_nearest(load, index)
+    limit, square = index.limits[taxel], 0.0
+    for i in range(3):
+        square += (index.positions[taxel, i] - load.point[i]) ** 2
+    return limit < np.inf and (square > limit * limit or not faces(index.normals, taxel, load.normal))
 
 
 @kernel

@@ -21,7 +21,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.skin.elastic import group_loads, net_load, press, taxel_loads
 from tactile_sim.skin.hertz import contact_radius, pressure
 from tactile_sim.skin.loads import Loads
-from tactile_sim.skin.patches import TaxelIndex
+from tactile_sim.skin.patches import TaxelIndex, find_nearest
 from tactile_sim.skin.shares import Shares
 from tactile_sim.skin.walk import walk
 
@@ -115,15 +115,16 @@ def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
     for m in range(len(loads)):
         begin[m] = count
         load = loads[m]
+        start = find_nearest(load, index)
         if law == DISTANCES:
             limit = reach[m]
         elif law == LINEAR:
-            limit = 2.0 * index.patches[load.patch].spacing
+            limit = 2.0 * index.spacings[start]
         elif law == HERTZ:
             limit = contact_radius(load, stiffness)
         else:
             limit = 0.0
-        found = walk(load, limit, index, taxel[count:])
+        found = walk(load, start, limit, index, taxel[count:])
         if found < 0:
             return -1
         for k in range(count, count + found):

@@ -121,7 +121,7 @@ def test_reset_repeats_the_readings(run):
 
 def test_truth_is_before_the_chain_and_other_bodies_are_unchanged(run):
     subscriber = run(Subscriber("tactile"))
-    box, ball = subscriber.simulation.skin.bodies
+    box, ball = subscriber.simulation.skin.pads
     for stamp, data in list(subscriber.published.items())[10:]:
         truth = subscriber.truth[stamp].astype(np.float32)
         published = np.frombuffer(data, np.float32).reshape(truth.shape)

@@ -62,7 +62,7 @@ def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
     sensed = skin.sense(loads_of(engine, skin), touch, response)
     assert sensed.shape == (len(skin.positions), TOUCH_FUNCTIONS[touch].channels)
 
-    expected = np.zeros((len(skin.bodies), sensed.shape[1]))
+    expected = np.zeros((len(skin.pads), sensed.shape[1]))
     for c in range(len(contacts)):
         for side, sign in ((0, -1), (1, 1)):
             body = contacts.bodies[c, side]
@@ -246,8 +246,8 @@ def test_taxels_move_with_their_bodies():
     engine, skin = settled(PILE, 1, {1: 0.03, 3: 0.03})
     positions, rotations = random_poses(np.random.default_rng(4), 6)
     world = skin.world(positions, rotations)
-    for b, body in enumerate(skin.bodies):
-        taxels = skin.body_index == b
+    for b, body in enumerate(skin.pads):
+        taxels = skin.pad_index == b
         pose = Rotation.from_matrix(rotations[body.body_id])
         np.testing.assert_allclose(
             world[taxels], pose.apply(skin.positions[taxels]) + positions[body.body_id]

@@ -22,7 +22,7 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
 
 
 def _states(simulation: Simulation):
-    forces, parts = TaxelForces(simulation), simulation.skin.bodies
+    forces, parts = TaxelForces(simulation), simulation.skin.pads
     names = [simulation.names.bodies[part.body_id] for part in parts]
 
     def make(snapshot: Snapshot) -> bytes:

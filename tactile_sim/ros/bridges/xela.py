@@ -23,7 +23,7 @@ MOST = 255
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     """``xServTopic``: a sensor a body, the forces on its taxels along their own axes, and as raw values."""
-    parts = simulation.skin.bodies
+    parts = simulation.skin.pads
     if len(parts) > MOST:
         raise ConfigError(
             f"{simulation.settings.source}: bridges: xela_server_ros2 numbers sensors up to {MOST}, and "

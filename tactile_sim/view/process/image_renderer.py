@@ -44,7 +44,7 @@ class ImageRenderer:
         ]
         self._skin_bodies = [
             _SkinBody(body.body_id, body.start, body.stop, SkinImage(model, skin, index))
-            for index, body in enumerate(skin.bodies)
+            for index, body in enumerate(skin.pads)
             if mappable(model, body.geom_ids)
         ]
         self.infos = (
