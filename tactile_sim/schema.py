@@ -196,6 +196,23 @@ class Integers:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A list of a fixed number of numbers, each with the same bounds."""
+
+    count: int
+    each: Number = Number()
+
+    def __str__(self) -> str:
+        return f"a list of {self.count} numbers{f' [{self.each.unit}]' if self.each.unit else ''}"
+
+    def __call__(self, value: Any) -> tuple[float, ...]:
+        # rclpy gives an array.
+        if not isinstance(value, list | tuple | array) or len(value) != self.count:
+            raise ValueError(f"needs {self}, but is {shown(value)}")
+        return tuple(self.each(entry) for entry in value)
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a few words. ``later``: words that are reserved for a coming version. ``table``: where
     ``tactile_sim.skin`` keeps functions by name, to which users add their own."""
@@ -225,7 +242,7 @@ class Choice:
         return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Numbers | Choice
 
 SHARE = Number(least=0, most=1)
 TIME_CONSTANT = Number(above=0, unit="s")

@@ -41,6 +41,8 @@ class Markers:
     def __init__(self, simulation: Simulation, world: str):
         self._simulation = simulation
         self._world = world
+        self._first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]
+        """The first pad of each body with skin."""
         self._radius = 0.0
 
     def __call__(self, snapshot: Snapshot) -> bytes:
@@ -55,7 +57,7 @@ class Markers:
             engine.body_positions,
             engine.body_rotations,
             self._simulation.skin_bodies,
-            snapshot.wrenches,
+            snapshot.wrenches[self._first_pads],
             settings.force_scale,
         )
         # What was drawn before goes away as the new comes, so that nothing outlives its contact.

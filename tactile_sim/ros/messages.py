@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rosgraph_msgs.msg import Clock
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
 
@@ -46,12 +47,13 @@ class Messages:
         self.world = settings.world_frame
         names = simulation.names
         self.frames = simulation.frames
-        self.body_names = [names.bodies[body.body_id] for body in skin.pads]
-        self.body_frames = [self.frames[body.body_id] for body in skin.pads]
-        self.tokens = [topic_token(name) for name in self.body_names]
-        self._counts = np.array([body.stop - body.start for body in skin.pads], np.uint32)
+        self.pad_names = [pad.name for pad in skin.pads]
+        self.tokens = [topic_token(name) for name in self.pad_names]
+        self._bodies = [names.bodies[pad.body_id] for pad in skin.pads]
+        self._pad_frames = [self.frames[pad.body_id] for pad in skin.pads]
+        self._counts = np.diff(skin.offsets).astype(np.uint32)
         self._layout_id = zlib.crc32(
-            b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()])
+            b"".join(part.tobytes() for part in (skin.positions, skin.axes, skin.ids, self._counts))
         )
 
         bodies = np.arange(1, model.nbody)
@@ -88,7 +90,7 @@ class Messages:
                 WrenchStamped,
                 {"header": {"stamp": cdr.STAMP, "frame_id": frame}, "wrench": cdr.Value(0)},
             )
-            for frame in self.body_frames
+            for frame in self._pad_frames
         ]
         self._cloud = cdr.template(
             PointCloud2,
@@ -173,35 +175,40 @@ class Messages:
     # -- the skin --------------------------------------------------------------------------------------------
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """``tactile/<body>/layout`` of one skin body."""
+        """``tactile/<pad>/layout`` of one pad."""
         skin = self._simulation.skin
-        body = skin.pads[index]
-        taxels = slice(body.start, body.stop)
+        pad = skin.pads[index]
+        taxels = slice(pad.start, pad.stop)
         return cdr.encode(
             TactileLayout,
             {
-                "header": {"stamp": stamp, "frame_id": self.body_frames[index]},
+                "header": {"stamp": stamp, "frame_id": self._pad_frames[index]},
                 "layout_id": self._layout_id,
-                "body": self.body_names[index],
-                "spacing": body.spacing,
+                "pad": pad.name,
+                "body": self._bodies[index],
+                "spacing": pad.spacing,
                 "positions": skin.positions[taxels].ravel(),
                 "normals": skin.normals[taxels].ravel(),
+                "orientations": _quaternions(skin.axes[taxels]).ravel(),
+                "ids": skin.ids[taxels],
+                "rows": pad.rows,
+                "columns": pad.columns,
                 "areas": skin.areas[taxels],
-                "triangles": body.triangles.ravel(),
-                "geoms": [self._simulation.names.geoms[geom] for geom in body.geom_ids],
+                "triangles": pad.triangles.ravel(),
+                "geoms": [self._simulation.names.geoms[geom] for geom in pad.geom_ids],
                 "geom_index": skin.geom_index[taxels],
             },
         )
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/array`` of one skin body."""
-        body = self._simulation.skin.pads[index]
-        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
+        """``tactile/<pad>/array`` of one pad."""
+        pad = self._simulation.skin.pads[index]
+        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[pad.start : pad.stop])
 
     def truth(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/truth`` of one skin body."""
-        body = self._simulation.skin.pads[index]
-        data = snapshot.truth[body.start : body.stop].astype(np.float32)
+        """``tactile/<pad>/truth`` of one pad."""
+        pad = self._simulation.skin.pads[index]
+        data = snapshot.truth[pad.start : pad.stop].astype(np.float32)
         return self._skin().arrays[index].fill(snapshot.stamp, data=data)
 
     def frame(self, snapshot: Snapshot) -> bytes:
@@ -209,7 +216,7 @@ class Messages:
         return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
 
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
-        """``tactile/<body>/wrench`` of one skin body."""
+        """``tactile/<pad>/wrench`` of one pad: the net wrench on its body."""
         return self._wrenches[index].fill(snapshot.stamp, values=snapshot.wrenches[index : index + 1])
 
     def points(self, snapshot: Snapshot) -> bytes:
@@ -225,7 +232,7 @@ class Messages:
         if quantity not in self._skins:
             function = TOUCH_FUNCTIONS[quantity]
             in_world = function.frame == "world"
-            frames = [self.world] * len(self.body_frames) if in_world else self.body_frames
+            frames = [self.world] * len(self._pad_frames) if in_world else self._pad_frames
             told = {
                 "layout_id": self._layout_id,
                 "quantity": quantity,
@@ -235,7 +242,8 @@ class Messages:
             }
             frame = {
                 "header": {"stamp": cdr.STAMP, "frame_id": self.world},
-                "bodies": self.body_names,
+                "pads": self.pad_names,
+                "bodies": self._bodies,
                 "frame_ids": frames,
                 "taxel_counts": self._counts,
                 **told,
@@ -243,7 +251,8 @@ class Messages:
             arrays = [
                 {
                     "header": {"stamp": cdr.STAMP, "frame_id": frames[k]},
-                    "body": self.body_names[k],
+                    "pad": self.pad_names[k],
+                    "body": self._bodies[k],
                     "taxel_count": int(self._counts[k]),
                     **told,
                 }
@@ -272,6 +281,11 @@ class _SkinForms(NamedTuple):
 
     frame: cdr.MessageTemplate
     arrays: list[cdr.MessageTemplate]
+
+
+def _quaternions(axes: np.ndarray) -> np.ndarray:
+    """Return the orientations (n, 4) xyzw of axes (n, 3, 3), whose rows are x, y and z."""
+    return Rotation.from_matrix(axes.transpose(0, 2, 1)).as_quat()
 
 
 def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import config, engines
-from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_scales
+from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
@@ -72,6 +72,7 @@ class Simulation:
             )
         self.sensor_frames = SensorFrames(model, self.names, self.frames, checked.frame_prefix)
         scales = resolve_scales(checked, model, self.names)
+        pads, stages = resolve_pads(checked, model, self.names, scales)
         feelers = resolve_feelers(checked, self.names, scales)
         with located(f"{checked.source}: skin.scales"):
             self.skin = Skin(
@@ -82,9 +83,10 @@ class Simulation:
                 checked.skin.distance,
                 checked.skin.stiffness,
                 checked.skin.thickness,
+                pads,
             )
-        self.skin_bodies = np.array([body.body_id for body in self.skin.pads], int)
-        """Ids of the bodies with skin, in the order of the skin."""
+        self.skin_bodies = self.skin.body_ids
+        """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[self.skin_bodies] = True
@@ -121,7 +123,7 @@ class Simulation:
         )
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
         self.signal_chain = SignalChain(
-            self.skin, checked.skin.sensor, self.engine.timestep, checked.seed, checked.source
+            self.skin, stages, self.engine.timestep, checked.seed, checked.source
         )
         self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
         """The steps at which each kind of message is due."""

@@ -27,10 +27,10 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     if len(parts) > MOST:
         raise ConfigError(
             f"{simulation.settings.source}: bridges: xela_server_ros2 numbers sensors up to {MOST}, and "
-            f"{len(parts)} bodies have a skin"
+            f"there are {len(parts)} pads"
         )
     forces = TaxelForces(simulation)
-    names = [simulation.names.bodies[part.body_id] for part in parts]
+    names = [part.name for part in parts]
 
     def make(snapshot: Snapshot) -> bytes:
         on_pads = forces.on_pads(snapshot)
