@@ -51,7 +51,8 @@ class PadSettings:
         Numbers(2, _LENGTH), "distance of columns along x and of rows along y [m]", "grid.pitch"
     )
     sites: tuple[str, ...] | None = _key(
-        Texts(), "sites of the scene, names or shell patterns; z is the outward normal, x and y are the tangents"
+        Texts(),
+        "sites of the scene, names or shell patterns; z is the outward normal, x and y are the tangents",
     )
     spacing: float | None = _key(
         _LENGTH, "distance between evenly spaced taxels [m]; with another layout: edge of the cell of a taxel"
@@ -68,13 +69,20 @@ class PadSettings:
         "region.within",
     )
     box: tuple[float, ...] | None = _key(
-        Numbers(6), "with spacing: opposite corners x y z x y z of the covered part, body frame [m]", "region.box"
+        Numbers(6),
+        "with spacing: opposite corners x y z x y z of the covered part, body frame [m]",
+        "region.box",
     )
     position: tuple[float, ...] | None = _key(
         Numbers(3), "origin of the pad on its body [m], for presets, layouts and grids; default 0 0 0"
     )
     orientation: tuple[float, ...] | None = _key(
         Numbers(4), "orientation of the pad on its body, quaternion w x y z; default: that of the body"
+    )
+    rate: float | None = _key(
+        Number(above=0, unit="Hz"),
+        "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
+        "`rates.tactile`",
     )
     outside: str | None = _key(
         Choice(("nearest", "ignore")),
@@ -137,7 +145,9 @@ def resolve_pads(
     for name, given in settings.skin.pads.items():
         where = f"{settings.source}: skin.pads.{name}"
         if name in taken:
-            raise ConfigError(f"{where}: the body {name!r} is a pad already, by {taken[name]}; rename the pad")
+            raise ConfigError(
+                f"{where}: the body {name!r} is a pad already, by {taken[name]}; rename the pad"
+            )
         preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
         base = settings.base
         if preset:
@@ -157,7 +167,11 @@ def resolve_pads(
         {plan.name: f"{plan.where}.spacing" for plan in plans},
     )
     sensor = settings.skin.sensor
-    chosen = match(sensor, [*taken, *settings.skin.pads], f"{settings.source}: skin.sensor", "pad") if sensor else {}
+    chosen = (
+        match(sensor, [*taken, *settings.skin.pads], f"{settings.source}: skin.sensor", "pad")
+        if sensor
+        else {}
+    )
     extended = {name: {**own, **sensor.get(chosen.get(name, ""), {})} for name, own in stages.items()}
     return plans, {**sensor, **extended}
 
@@ -211,14 +225,22 @@ def _plan(
     if body < 0:
         raise ConfigError(f"{where}.body: is missing; name the body that carries the pad")
     if colliding_areas(model)[body] == 0:
-        raise ConfigError(f"{where}: the body {names.bodies[body]!r} has no geom that collides, so it cannot feel")
+        raise ConfigError(
+            f"{where}: the body {names.bodies[body]!r} has no geom that collides, so it cannot feel"
+        )
     if pad.normal is not None or pad.box is not None:
         region = Region(
             None if pad.normal is None else np.array(pad.normal),
             90.0 if pad.within is None else pad.within,
             None if pad.box is None else np.array(pad.box).reshape(2, 3),
         )
-    return PadPlan(name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore")
+    if pad.rate is not None and pad.rate * model.opt.timestep > 1 + 1e-9:
+        raise ConfigError(
+            f"{where}.rate: must be at most {1 / model.opt.timestep:g} Hz, one message a step, got {pad.rate:g}"
+        )
+    return PadPlan(
+        name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore", pad.rate or 0.0
+    )
 
 
 def _body(name: str, names: Names, where: str) -> int:

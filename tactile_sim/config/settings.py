@@ -54,7 +54,15 @@ class SkinSettings:
     touch_function: str = _key(
         "force_vector",
         Choice(
-            ("force_vector", "force_vector_global", "force_vector_taxel", "normal_force", "normal", "friction", "slip"),
+            (
+                "force_vector",
+                "force_vector_global",
+                "force_vector_taxel",
+                "normal_force",
+                "normal",
+                "friction",
+                "slip",
+            ),
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),

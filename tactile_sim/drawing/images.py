@@ -49,7 +49,7 @@ def tactile_images(simulation: Simulation) -> list[TactileImage]:
                 images.append(TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, k)))
     with_feelers = {body.body_id for body in simulation.feelers.bodies}
     for index, skin_body in enumerate(simulation.skin.pads):
-        if mappable(simulation.engine.model, skin_body.geom_ids):
+        if skin_body.is_whole and mappable(simulation.engine.model, skin_body.geom_ids):
             name = "force_image" if skin_body.body_id in with_feelers else "image"
             images.append(TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index)))
     return images

@@ -231,7 +231,7 @@ class Runner:
         simulation = self.simulation
         step = simulation.step_count
         heard = self.output.heard()
-        wanted = heard | {"tactile"} if simulation.has_memory else heard
+        wanted = heard | simulation.tactile_streams if simulation.has_memory else heard
         due = simulation.schedule.due(step, heard)
         streams = set() if step == self._shown else heard if self._show_next else due & heard
         self._show_next = False

@@ -91,7 +91,7 @@ class Monitor:
         client.call_async(request).add_done_callback(answered)
 
     def _hear_frame(self, frame: Any) -> None:
-        self.state.hear_frame(time.monotonic(), frame.bodies, frame.taxel_counts, frame.data, frame.channels)
+        self.state.hear_frame(time.monotonic(), frame.pads, frame.taxel_counts, frame.data, frame.channels)
 
     def _hear_contacts(self, message: Any) -> None:
         self.state.contacts = len(message.contacts)

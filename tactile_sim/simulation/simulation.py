@@ -122,10 +122,10 @@ class Simulation:
             checked.seed,
         )
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
-        self.signal_chain = SignalChain(
-            self.skin, stages, self.engine.timestep, checked.seed, checked.source
-        )
-        self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
+        self.signal_chain = SignalChain(self.skin, stages, self.engine.timestep, checked.seed, checked.source)
+        self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
+        """Rates of the pads that have their own [Hz], by stream."""
+        self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) float32 readings of the last tactile message; None while the signal chain and
@@ -159,7 +159,7 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance n time steps: physics, commands, built-in motion, sampling and signal chain.
 
-        Stages with memory see the readings at ``rates.tactile``, exactly as the tactile topics do.
+        Stages with memory see the readings whenever a tactile topic is due.
 
         Raises:
             CommandError: n is negative.
@@ -171,7 +171,7 @@ class Simulation:
         while self.step_count < end:
             self.apply_commands()
             steps = min(self.free_steps(), end - self.step_count)
-            if self.has_memory and (due := self.schedule.next(self.step_count, ["tactile"])):
+            if self.has_memory and (due := self.schedule.next(self.step_count, self.tactile_streams)):
                 steps = min(steps, due - self.step_count)
             self.advance(steps)
 
@@ -216,7 +216,7 @@ class Simulation:
         Raises:
             PhysicsError: the physics became unstable.
         """
-        due = self.has_memory and bool(self.schedule.due(self.step_count, ["tactile"]))
+        due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
             snapshot = self.snapshot()
             self._check_physics()
@@ -231,6 +231,15 @@ class Simulation:
             self._count(steps)
         self._check_physics()
 
+    def stream_of(self, pad: str) -> str:
+        """Return the stream of a pad: its own if it has a rate, or that of ``rates.tactile``."""
+        return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
+
+    @property
+    def tactile_streams(self) -> set[str]:
+        """The streams of all pads."""
+        return {"tactile", *self.pad_rates}
+
     @property
     def has_memory(self) -> bool:
         """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
@@ -240,15 +249,19 @@ class Simulation:
         """Store the readings of a published snapshot where the state alone does not give them."""
         self.published_readings = snapshot.taxels32 if self.has_memory else None
 
-    def _update_memory(self, snapshot: Snapshot, due: bool) -> None:
-        """Update sampling and signal chain; due: whether a tactile message is due at this state."""
+    def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
+        """Update sampling and signal chain.
+
+        Args:
+            snapshot: the present state.
+            due: the tactile streams that are due.
+        """
         if due:
             self.keep_readings(snapshot)
             self.signal_chain.keep()
-        if self.sampling and due:
-            self.sampling.clear()
-        elif self.sampling:
-            self.sampling.add(snapshot.sense())
+        if self.sampling:
+            pads_due = [self.stream_of(pad.name) in due for pad in self.skin.pads]
+            self.sampling.add(snapshot.sense(), np.array(pads_due, bool)[self.skin.pad_index])
 
     def _count(self, steps: int) -> None:
         self.step_count += steps
@@ -423,7 +436,7 @@ class Simulation:
     def update(self, settings: Settings) -> None:
         """Apply settings that may change at run time. A new touch function restarts the signal chain."""
         before, self.settings = self.settings, settings
-        self.schedule = Schedule(self.engine.timestep, vars(settings.rates))
+        self.schedule = self._make_schedule()
         if settings.skin.touch_function != before.skin.touch_function:
             self.signal_chain.forget()
             self.published_readings = None
@@ -433,6 +446,9 @@ class Simulation:
     def fault(self) -> str | None:
         """Return what made the physics unstable since the last reset, or None."""
         return self.engine.fault()
+
+    def _make_schedule(self) -> Schedule:
+        return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
 
     def _warm_up(self) -> None:
         """Compile or load all kernels before time runs."""

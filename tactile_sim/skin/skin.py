@@ -140,7 +140,9 @@ class Skin(Taxels):
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
         if touch.frame == "taxel" and touch.channels != 3:
-            raise ConfigError(f"{_name(touch.evaluate)}: the frame 'taxel' needs 3 channels, got {touch.channels}")
+            raise ConfigError(
+                f"{_name(touch.evaluate)}: the frame 'taxel' needs 3 channels, got {touch.channels}"
+            )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
             return self.sense(loads, touch, response, dtype=dtype)
@@ -150,7 +152,9 @@ class Skin(Taxels):
             group = np.empty(len(loads), np.int64)
             touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
             flush(touched, touch.mean, sums, out)
-            return self.sense(loads, touch, response, dtype) if (group < 0).any() else self._turned(out, touch)
+            return (
+                self.sense(loads, touch, response, dtype) if (group < 0).any() else self._turned(out, touch)
+            )
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,

@@ -48,6 +48,8 @@ class Pad:
     """(n,) uint32 row of each taxel in the sensor's grid; empty without one."""
     columns: np.ndarray
     """(n,) uint32 column, likewise."""
+    is_whole: bool
+    """Whether it covers its body as a whole, from ``skin.scales``."""
     ignores_outside: bool
     """Whether loads farther than one spacing from any taxel are left out."""
 
@@ -123,7 +125,7 @@ class Taxels:
         self.pads = tuple(
             Pad(
                 pad.name, pad.body, int(start), int(stop), pad.spacing, pad.surface.geom_ids,
-                pad.surface.triangles, pad.rows, pad.columns, pad.ignores_outside,
+                pad.surface.triangles, pad.rows, pad.columns, pad.is_whole, pad.ignores_outside,
             )
             for pad, start, stop in zip(placed, self.offsets, self.offsets[1:], strict=False)
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from tactile_sim.skin import PLACEMENTS, Skin, Pad
+from tactile_sim.skin import PLACEMENTS, Pad, Skin
 from tactile_sim.skin.placement.shapes import Shape
 
 if TYPE_CHECKING:

@@ -47,9 +47,7 @@ class Layout:
 
     def moved(self, position: np.ndarray, rotation: np.ndarray) -> Layout:
         """Return the layout after a rotation (3, 3) followed by a translation (3,) [m]."""
-        return replace(
-            self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T
-        )
+        return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
@@ -122,10 +120,14 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
         if len(tangents) == count == len(normals):
             tangents = tangents - np.einsum("ni,ni->n", tangents, normals)[:, None] * normals
             tangents = _unit(tangents, "tangents", where)
-    numbers = {name: _numbers(arrays[name], name, where) for name in ("ids", "rows", "columns") if name in arrays}
+    numbers = {
+        name: _numbers(arrays[name], name, where) for name in ("ids", "rows", "columns") if name in arrays
+    }
     for name, values in {"normals": normals, "tangents": tangents, **numbers}.items():
         if len(values) != count:
-            raise ConfigError(f"{where}: {name}: must have {count} entries as the positions, got {len(values)}")
+            raise ConfigError(
+                f"{where}: {name}: must have {count} entries as the positions, got {len(values)}"
+            )
     if ("rows" in numbers) != ("columns" in numbers):
         raise ConfigError(f"{where}: rows and columns: must be given together")
     ids = numbers.get("ids", np.arange(count, dtype=np.uint32))
@@ -212,7 +214,9 @@ def _unit(vectors: np.ndarray, name: str, where: str) -> np.ndarray:
     wrong = np.flatnonzero(lengths < 1e-6)
     if len(wrong):
         across = " across its normal" if name == "tangents" else ""
-        raise ConfigError(f"{where}: {name}: must not be 0{across}, got {vectors[wrong[0]]} for taxel {wrong[0]}")
+        raise ConfigError(
+            f"{where}: {name}: must not be 0{across}, got {vectors[wrong[0]]} for taxel {wrong[0]}"
+        )
     return vectors / lengths[:, None]
 
 
@@ -230,4 +234,6 @@ def _check_unique(values: np.ndarray, what: str, where: str) -> None:
     _, first, counts = np.unique(values, return_index=True, return_counts=True)
     if (counts > 1).any():
         place = int(first[counts > 1][0])
-        raise ConfigError(f"{where}: the {what} of taxel {place} occurs {counts.max()} times; it must be unique")
+        raise ConfigError(
+            f"{where}: the {what} of taxel {place} occurs {counts.max()} times; it must be unique"
+        )

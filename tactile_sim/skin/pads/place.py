@@ -67,6 +67,8 @@ class PadPlan:
     """Part of the surface to cover; None: all of it."""
     ignores_outside: bool = False
     """Whether loads farther than one spacing from any taxel are left out."""
+    rate: float = 0.0
+    """Rate of its topics [Hz]; 0: the common one."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class PlacedPad:
     columns: np.ndarray
     """(n,) uint32, or empty."""
     ignores_outside: bool = False
+    is_whole: bool = False
+    """Whether it covers its body as a whole."""
     is_meshed: bool = True
     """Whether the edges of the surface connect the taxels."""
 
@@ -103,7 +107,7 @@ def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> Pl
     axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
     axes[~normals.any(axis=1)] = np.eye(3)
     ids, none = np.arange(len(normals), dtype=np.uint32), np.empty(0, np.uint32)
-    return PlacedPad(name, body, spacing, surface, surface.positions, axes, ids, none, none)
+    return PlacedPad(name, body, spacing, surface, surface.positions, axes, ids, none, none, is_whole=True)
 
 
 def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names: Names) -> PlacedPad:
@@ -127,7 +131,7 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
             " or the spacing smaller"
         )
     pad = place_body(plan.name, plan.body, plan.spacing, _part(surface, kept))
-    return replace(pad, ignores_outside=plan.ignores_outside)
+    return replace(pad, ignores_outside=plan.ignores_outside, is_whole=False)
 
 
 def links(pads: Sequence[PlacedPad]) -> np.ndarray:
@@ -154,10 +158,14 @@ def links(pads: Sequence[PlacedPad]) -> np.ndarray:
 def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: Names) -> PlacedPad:
     body, spacing = names.bodies[plan.body], plan.spacing or layout.spacing
     if not spacing > 0:
-        raise ConfigError(f"{plan.where}.spacing: is required for a single taxel; give the edge of its cell [m]")
+        raise ConfigError(
+            f"{plan.where}.spacing: is required for a single taxel; give the edge of its cell [m]"
+        )
     geoms = colliding_geoms(model, plan.body)
     if len(geoms) == 0:
-        raise ConfigError(f"{plan.where}: the body {body!r} has no geom that collides, so it cannot have a pad")
+        raise ConfigError(
+            f"{plan.where}: the body {body!r} has no geom that collides, so it cannot have a pad"
+        )
     shapes = [Shape.of_geom(model, geom) for geom in geoms]
     positions, distances, geom = project(shapes, layout.positions)
     worst = int(np.argmax(distances))
@@ -190,7 +198,9 @@ def _triangles(layout: Layout) -> np.ndarray:
     row, column = (np.unique(values, return_inverse=True)[1] for values in (layout.rows, layout.columns))
     index = np.full((row.max() + 1, column.max() + 1), -1)
     index[row, column] = np.arange(len(row))
-    corners = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1).reshape(-1, 4)
+    corners = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1).reshape(
+        -1, 4
+    )
     corners = corners[(corners >= 0).all(axis=1)]
     triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
     a, b, c = np.moveaxis(layout.positions[triangles], 1, 0)

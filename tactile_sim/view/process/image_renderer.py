@@ -45,7 +45,7 @@ class ImageRenderer:
         self._skin_bodies = [
             _SkinBody(body.body_id, body.start, body.stop, SkinImage(model, skin, index))
             for index, body in enumerate(skin.pads)
-            if mappable(model, body.geom_ids)
+            if body.is_whole and mappable(model, body.geom_ids)
         ]
         self.infos = (
             *(
