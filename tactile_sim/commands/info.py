@@ -74,6 +74,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
+    rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
     rows = [
         (
             _with_topic(pad.name),
@@ -82,7 +83,7 @@ def _skin(simulation: Simulation) -> RenderableType:
             f"{skin.ids[pad.start : pad.stop].min()} to {skin.ids[pad.start : pad.stop].max()}",
             f"{pad.spacing * 1e3:.3g}",
             f"{skin.areas[pad.start : pad.stop].sum() * 1e4:.2f}",
-            f"{simulation.pad_rates.get(simulation.stream_of(pad.name), simulation.settings.rates.tactile):g}",
+            f"{rates[simulation.stream_of(pad.name)]:g}",
             ", ".join(names.geoms[geom] for geom in pad.geom_ids),
         )
         for pad in skin.pads

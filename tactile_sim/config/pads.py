@@ -86,8 +86,8 @@ class PadSettings:
     )
     outside: str | None = _key(
         Choice(("nearest", "ignore")),
-        "a load farther than one spacing from any taxel, or on the back of the pad, goes to the nearest taxel, "
-        "or is left out; default nearest",
+        "a load farther than one spacing from any taxel, or on the back of the pad, goes to the nearest "
+        "taxel, or is left out; default nearest",
     )
 
     def __post_init__(self) -> None:
@@ -236,7 +236,8 @@ def _plan(
         )
     if pad.rate is not None and pad.rate * model.opt.timestep > 1 + 1e-9:
         raise ConfigError(
-            f"{where}.rate: must be at most {1 / model.opt.timestep:g} Hz, one message a step, got {pad.rate:g}"
+            f"{where}.rate: must be at most {1 / model.opt.timestep:g} Hz, one message a step,"
+            f" got {pad.rate:g}"
         )
     return PadPlan(
         name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore", pad.rate or 0.0

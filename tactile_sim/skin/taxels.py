@@ -58,19 +58,31 @@ class Taxels:
     """All taxels of a model in one block: body after body in the order of ids, and on a body pad after pad.
 
     A load falls on one patch of a body and is shared among its taxels: with ``kind="mesh"`` a body is one
-    patch with the taxels of all its pads; with ``kind="geom"`` each colliding geom of a body is one, whole and
-    unconnected with the others.
+    patch with the taxels of all its pads; with ``kind="geom"`` each colliding geom of a body is one, whole
+    and unconnected with the others.
 
-    Attributes: ``pads``; over the n taxels, in their bodies' frames, ``positions`` (n, 3) [m] as declared,
-    ``surface_positions`` (n, 3) [m] the same on the collision surface, where loads are looked up, outward unit
-    ``normals`` (n, 3) (0 for a taxel at the centre of a geom that is too small for the placement `mimo`: it
-    faces every load), ``axes`` (n, 3, 3) with the rows first tangent, second tangent, outward normal, ``ids``
-    (n,) uint32 in the sensor's numbering, ``areas`` (n,) [m2], ``geom_index`` (n,) into the pad's geom_ids and
-    ``pad_index`` (n,) into pads; ``offsets`` (p + 1,) of the pads in that block, ``spacings`` (p,) [m] and
-    ``pad_bodies`` (p,) ids of the pads' bodies; ``body_ids`` (b,) of the bodies with skin;
-    ``patch_offsets`` (q + 1,) of the patches in that block, ``patch_bodies`` (q,) index into body_ids,
-    ``patch_spacings`` (q,) [m], and ``patch_ids`` (q,): body ids, or with ``kind="geom"`` geom ids;
-    ``neighbours``: where the list of each taxel begins (n + 1,), and the lists of the taxels beside it.
+    Attributes of the n taxels, in the frames of their bodies:
+        positions: (n, 3) as declared [m].
+        surface_positions: (n, 3) the same on the collision surface, where loads are looked up [m].
+        normals: (n, 3) outward, unit; 0 for a taxel at the centre of a geom that is too small for the
+            placement `mimo`: it faces every load.
+        axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
+        ids: (n,) uint32 in the sensor's numbering.
+        areas: (n,) [m2].
+        geom_index: (n,) into the pad's geom_ids.
+        pad_index: (n,) into pads.
+        neighbours: Where the list of each taxel begins (n + 1,), and the lists of the taxels beside it.
+
+    Attributes of the pads, the bodies with skin and the patches:
+        pads: The p pads.
+        offsets: (p + 1,) first taxel of each pad, and n.
+        spacings: (p,) [m].
+        pad_bodies: (p,) id of the body of each pad.
+        body_ids: (b,) ids of the bodies with skin.
+        patch_offsets: (q + 1,) first taxel of each patch, and n.
+        patch_bodies: (q,) index into body_ids.
+        patch_spacings: (q,) [m].
+        patch_ids: (q,) body ids, or with ``kind="geom"`` geom ids.
     """
 
     def __init__(

@@ -21,8 +21,8 @@ from tactile_sim.skin.patches import faces
 def walk(load, start, reach, index, out):
     """Write the taxels around a load into out, and their distances into the index; return how many.
 
-    First comes `start`, which takes the load, however far it is; then those within reach [m] that face the load
-    and that a path over such taxels joins to the first. Where there is no room for all it returns -1.
+    First comes `start`, which takes the load, however far it is; then those within reach [m] that face the
+    load and that a path over such taxels joins to the first. Where there is no room for all it returns -1.
     """
     if len(index.scratch_heap):
         return _walk_along(load, start, reach, index, out)

@@ -127,8 +127,8 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
         kept &= plan.region.contains(surface.positions, surface.normals)
     if not kept.any():
         raise ConfigError(
-            f"{plan.where}: no taxel of the body {names.bodies[plan.body]!r} is in the region; make it larger,"
-            " or the spacing smaller"
+            f"{plan.where}: no taxel of the body {names.bodies[plan.body]!r} is in the region; make it"
+            " larger, or the spacing smaller"
         )
     pad = place_body(plan.name, plan.body, plan.spacing, _part(surface, kept))
     return replace(pad, ignores_outside=plan.ignores_outside, is_whole=False)
