@@ -19,7 +19,7 @@ from tactile_sim.commands import Parser, require_mujoco
 from tactile_sim.environment import split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
-COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
+COMMANDS = ("run", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "bench")
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
 YAML file.

@@ -157,6 +157,8 @@ def resolve_pads(
                 kept = {key: value for key, value in kept.items() if key not in _SOURCES}
             elif "layout" in kept:
                 base = presets.FOLDER
+            if "rate" in kept and "rate" not in own:
+                kept["rate"] = min(kept["rate"], 1 / model.opt.timestep)
             given = {**kept, **own}
             if preset.sensor:
                 stages[name] = preset.sensor
