@@ -101,8 +101,10 @@ class Snapshot:
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
         """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as `Skin.outside`."""
-        engine = self.simulation.engine
-        return self.simulation.skin.outside(self.all_contacts, engine.body_positions, engine.body_rotations)
+        engine, response = self.simulation.engine, self.simulation.settings.skin.response_function
+        return self.simulation.skin.outside(
+            self.all_contacts, engine.body_positions, engine.body_rotations, response
+        )
 
     @property
     def sensor_data(self) -> np.ndarray:

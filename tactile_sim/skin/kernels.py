@@ -14,7 +14,7 @@ from tactile_sim.skin.shares import gather
 
 
 @kernel
-def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, arrays, outside, out):
+def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
     """Write the loads of contacts on bodies with skin into out, of `loads.LOAD`; return how many there are.
 
     Args:
@@ -22,11 +22,8 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
         geoms: (ngeom,) of `curvature.GEOM`.
         patch_bodies: (p,) index of each patch's body in the skin.
         body_positions, body_rotations: (nbody, 3) [m] and (nbody, 3, 3) poses in the world.
-        arrays: those of `TaxelIndex`.
-        outside: (b, 4) number and force [N] (body frame) of the loads that no taxel takes; added to.
         out: (2 c,) for c contacts.
     """
-    index = TaxelIndex(*arrays)
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
@@ -75,11 +72,6 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                     torque += body_rotations[body, k, i] * wrench_world[c, 3 + k]
                 j, k = (i + 1) % 3, (i + 2) % 3
                 load.torque[i] = sign * torque + arm[j] * load.force[k] - arm[k] * load.force[j]
-            if len(index.limits) and is_outside(load, index):
-                outside[load.body, 0] += 1.0
-                for i in range(3):
-                    outside[load.body, 1 + i] += load.force[i]
-                continue
             m += 1
     return m
 
@@ -111,7 +103,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, areas, arrays, room, outside, sums, out,
+    quantity, mean, law, stiffness, areas, arrays, room, sums, out,
 ):  # fmt: skip
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
@@ -119,16 +111,52 @@ def feel(
     `TaxelIndex.scratch_distance` is to be made infinite again.
     """
     table = np.empty(2 * len(ids), LOAD)
-    count = resolve_loads(
-        values, ids, geoms, patch_bodies, body_positions, body_rotations, arrays, outside, table
-    )
-    loads = table[:count]
+    loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
+    if len(TaxelIndex(*arrays).limits):
+        group, inside = np.full(len(loads), -1), np.empty(len(loads), np.bool_)
+        mark_inside(loads, group, 0, arrays, inside)
+        loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
     if spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
+
+
+@kernel
+def mark_inside(loads, group, count, arrays, inside):
+    """Write whether a taxel takes each load (m,) into inside (m,).
+
+    Loads of a pair are judged together, by their center: a flat contact has its points at its corners.
+
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        group: (m,) number of the pair of each load, or -1.
+        count: number of pairs.
+        arrays: those of `TaxelIndex`.
+        inside: (m,) bool.
+    """
+    index = TaxelIndex(*arrays)
+    for m in range(len(loads)):
+        if group[m] < 0:
+            inside[m] = not is_outside(loads[m], index)
+    for number in range(count):
+        total, point, normal, first = 0.0, np.zeros(3), np.zeros(3), -1
+        for m in range(len(loads)):
+            if group[m] != number:
+                continue
+            first = m if first < 0 else first
+            along = 0.0
+            for i in range(3):
+                along += loads[m].force[i] * loads[m].normal[i]
+            total += along
+            point += along * loads[m].point
+            normal += along * loads[m].normal
+        center = loads[first : first + 1].copy()
+        center[0].point[:] = point / total
+        center[0].normal[:] = normal / np.sqrt((normal**2).sum())
+        inside[group == number] = not is_outside(center[0], index)
 
 
 @kernel

@@ -11,14 +11,23 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.solids import solids
 from tactile_sim.skin import kernels
-from tactile_sim.skin.elastic import Layer, add_readings
+from tactile_sim.skin.elastic import Layer, add_readings, group_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.place import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.quadrature import quadrature
-from tactile_sim.skin.responses import DISTANCES, ELASTIC, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
+from tactile_sim.skin.responses import (
+    DISTANCES,
+    ELASTIC,
+    LAWS,
+    NEAREST,
+    RESPONSE_FUNCTIONS,
+    Response,
+    elastic_foundation,
+    spread,
+)
 from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
 from tactile_sim.skin.taxels import Taxels, choose
 
@@ -77,6 +86,7 @@ class Skin(Taxels):
         spacings = np.repeat(each, np.diff(offsets))
         ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
         limits = np.where(ignoring, spacings, np.inf) if ignoring.any() else np.empty(0)
+        self._has_limits = bool(ignoring.any())
         self._far = np.full(number, np.inf)
         self._index = tuple(
             TaxelIndex(
@@ -117,8 +127,6 @@ class Skin(Taxels):
         """What `elastic` takes."""
         self._room = 32
         """Taxels to expect around a load."""
-        self._outside = np.zeros((len(self.body_ids), 4))
-        """Scratch memory of `kernels.feel`."""
         self._sums: dict[int, np.ndarray] = {}
         """By number of channels, what `gather` works in."""
         self._compile(model.nbody)
@@ -149,6 +157,7 @@ class Skin(Taxels):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         if law == ELASTIC:
             loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
+            loads = loads[self.inside(loads, response)] if self._has_limits else loads
             group = np.empty(len(loads), np.int64)
             touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
             flush(touched, touch.mean, sums, out)
@@ -158,43 +167,59 @@ class Skin(Taxels):
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,
-            self._outside, self._sums_of(touch.channels), out,
+            self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
         return self._turned(out, touch)
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
-        """Return the loads of contacts on the bodies with skin, without those that fall outside.
+        """Return the loads of contacts on the bodies with skin.
 
         Args:
             contacts: The contacts.
             body_positions: (nbody, 3) of each body in the world [m].
             body_rotations: (nbody, 3, 3) of each body in the world.
         """
-        return self._resolve(contacts, body_positions, body_rotations)[0]
-
-    def outside(
-        self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loads that fall outside the pads of bodies whose pads ignore such loads.
-
-        Returns:
-            For each body with skin, as in ``body_ids``, their number (b,) and the sum of their forces (b, 3)
-            in the body's frame [N]. On a body, its taxels and this sum add up to the net contact force.
-        """
-        outside = self._resolve(contacts, body_positions, body_rotations)[1]
-        return outside[:, 0].astype(np.int64), outside[:, 1:]
-
-    def _resolve(
-        self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
-    ) -> tuple[Loads, np.ndarray]:
-        """Return the loads on taxels, and those outside as `kernels.resolve_loads` adds them up."""
-        table, outside = np.empty(2 * len(contacts), LOAD), np.zeros((len(self.body_ids), 4))
+        table = np.empty(2 * len(contacts), LOAD)
         m = kernels.resolve_loads(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
-            self._index, outside, table,
+            table,
         )  # fmt: skip
-        return Loads(table[:m]), outside
+        return Loads(table[:m])
+
+    def inside(self, loads: Loads, response: str | Response = "spread_linear") -> np.ndarray:
+        """Return whether taxels take each load, (m,) bool; False only on pads that ignore loads outside.
+
+        A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
+        faces the other way. With `elastic_foundation`, this is decided for the center of all contacts with
+        another body.
+        """
+        inside = np.ones(len(loads), bool)
+        if self._has_limits:
+            group, count = np.full(len(loads), -1), 0
+            if choose("skin.response_function", response, RESPONSE_FUNCTIONS) is elastic_foundation:
+                count = group_loads(loads.table, group)
+            kernels.mark_inside(loads.table, group, count, self._index, inside)
+        return inside
+
+    def outside(
+        self,
+        contacts: Contacts,
+        body_positions: np.ndarray,
+        body_rotations: np.ndarray,
+        response: str | Response = "spread_linear",
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what falls outside the pads, see `inside`; other arguments as in `loads`.
+
+        Returns:
+            For each body with skin, as in ``body_ids``, the number (b,) of loads outside and the sum of their
+            forces (b, 3) in the body's frame [N]. With it, the taxels of a body sum to its contact force.
+        """
+        loads = self.loads(contacts, body_positions, body_rotations)
+        out = loads[~self.inside(loads, response)]
+        forces = np.zeros((len(self.body_ids), 3))
+        np.add.at(forces, out.body, out.force)
+        return np.bincount(out.body, minlength=len(self.body_ids)), forces
 
     def sense(
         self,
@@ -235,18 +260,22 @@ class Skin(Taxels):
         """Return the shares of taxels in loads, for use with several touch functions.
 
         A response function such as `elastic_foundation` returns other loads in their place, and their shares.
+        Loads outside the pads are left out, and then the others are returned with the shares.
 
         Raises:
             ConfigError: the name is unknown, or a user's function returned something invalid.
         """
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
+        if self._has_limits:
+            loads = loads[self.inside(loads, respond)]
         shares = respond(self, loads)
         if respond in LAWS:
-            return shares
+            return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
         if isinstance(shares, tuple) and len(shares) == 2:
             loads, shares = shares
             return loads, checked(shares, _name(respond), len(loads), len(self.positions))
-        return checked(shares, _name(respond), len(loads), len(self.positions))
+        shares = checked(shares, _name(respond), len(loads), len(self.positions))
+        return (loads, shares) if self._has_limits else shares
 
     def nearest(self, loads: Loads) -> np.ndarray:
         """(m,) the taxel that takes each load, as `tactile_sim.skin.responses` tells."""
