@@ -21,7 +21,7 @@ from tactile_sim.errors import readable, suggest
 
 COMMANDS = ("run", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "bench")
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, trifinger) or the path of a
 YAML file.
 
   tactile_sim demo touch_cube          watch a cube feel the table
