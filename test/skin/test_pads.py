@@ -241,9 +241,8 @@ def test_geoms_and_regions_cover_part_of_a_body():
     )
     tip, down, corner = (made.skin.positions[pad.start : pad.stop] for pad in made.skin.pads)
     np.testing.assert_allclose(np.linalg.norm(tip - [0, 0, 0.03], axis=1), 0.01, rtol=1e-6)
-    # A cap of half-angle 60 degrees is a quarter of the sphere.
-    assert len(down) == pytest.approx(np.pi * 0.02**2 / 0.002**2, rel=0.05)
-    assert (down[:, 2] <= -0.02 * np.cos(np.radians(60)) + 1e-9).all()
+    pad = made.skin.pads[1]
+    assert len(down) and (made.skin.normals[pad.start : pad.stop, 2] <= -0.5).all()
     assert (corner >= 0).all() and len(corner)
 
 
@@ -314,7 +313,7 @@ def test_closest_points_are_on_the_surface_along_its_normal(kind):
     least = np.linalg.norm(points[:, None] - others, axis=2).min(axis=1)
     distance = np.linalg.norm(points - found, axis=1)
     assert (distance <= least + 1e-9).all()
-    assert (least - distance < 0.003).all()
+    assert (least - distance < 0.006).all()
 
 
 @pytest.mark.parametrize("name", presets.names())
@@ -363,8 +362,8 @@ def test_keys_of_a_pad_override_those_of_its_preset():
     assert len(made.skin.positions) == 6 and made.pad_rates == {"tactile/tip": 50.0}
     assert not made.skin.pads[0].ignores_outside
     for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the preset's quantisation stays
-        out = made.signal_chain.peek(0, np.full((6, 1), reading))
-        np.testing.assert_allclose(out, expected, atol=1e-12)
+        out = made.signal_chain.peek(0, np.tile([0, 0, reading], (6, 1)))
+        np.testing.assert_allclose(out[:, 2], expected, atol=1e-12)
 
 
 def test_pads_keep_the_scales_of_other_bodies():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import yaml
@@ -87,7 +88,7 @@ def read_layout(path: Path, where: str) -> Layout:
         arrays = readers[path.suffix](path)
     except OSError as error:
         raise ConfigError(f"{where}: {path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, EOFError, csv.Error, yaml.YAMLError) as error:
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile, csv.Error, yaml.YAMLError) as error:
         raise ConfigError(f"{where}: {path}: {' '.join(str(error).split())}") from None
     return layout_of_arrays(arrays, f"{where}: {path}")
 
@@ -157,10 +158,12 @@ def spacing_of(positions: np.ndarray) -> float:
 
 
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    known = [column for columns in COLUMNS.values() for column in columns]
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
-    header = [name.strip() for name in rows[0]] if rows else []
-    known = [column for columns in COLUMNS.values() for column in columns]
+    if not rows:
+        raise ValueError(f"is empty; the first line names the columns: {', '.join(known)}")
+    header = [name.strip() for name in rows[0]]
     for name in header:
         if name not in known:
             raise ValueError(f"unknown column {name!r}{suggest(name, known)}; columns: {', '.join(known)}")
