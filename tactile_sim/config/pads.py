@@ -125,7 +125,7 @@ _SOURCES = ("layout", "grid", "sites")
 def resolve_pads(
     settings: Settings, model: mujoco.MjModel, names: Names, scales: Mapping[int, float]
 ) -> tuple[list[PadPlan], dict[str, dict[str, Any]]]:
-    """Return the pads of ``skin.pads``, in the order of the file, and their signal chains.
+    """Return the pads of ``skin.pads``, sorted by name, and their signal chains.
 
     Args:
         settings: The configuration.
@@ -142,7 +142,8 @@ def resolve_pads(
     """
     plans, stages = [], {}
     taken = {names.bodies[body]: "skin.scales" for body in scales}
-    for name, given in settings.skin.pads.items():
+    # rcl sorts parameters, so the order in the file is not known everywhere.
+    for name, given in sorted(settings.skin.pads.items()):
         where = f"{settings.source}: skin.pads.{name}"
         if name in taken:
             raise ConfigError(

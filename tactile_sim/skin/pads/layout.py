@@ -169,20 +169,17 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"unknown column {name!r}{suggest(name, known)}; columns: {', '.join(known)}")
     if len(set(header)) != len(header):
         raise ValueError("a column occurs twice")
+    present = {name: columns for name, columns in COLUMNS.items() if set(columns) & set(header)}
+    for columns in present.values():
+        for column in columns:
+            if column not in header:
+                raise ValueError(f"column {column!r} is missing; columns: {', '.join(known)}")
     for number, row in enumerate(rows[1:], start=1):
         if len(row) != len(header):
             raise ValueError(f"taxel {number}: must have {len(header)} values, got {len(row)}")
     values = np.array([[float(cell) for cell in row] for row in rows[1:]]).reshape(-1, len(header))
-    arrays = {}
-    for name, columns in COLUMNS.items():
-        present = [column for column in columns if column in header]
-        if present and len(present) < len(columns):
-            missing = next(column for column in columns if column not in header)
-            raise ValueError(f"column {missing!r} is missing beside {present[0]!r}")
-        if present:
-            part = values[:, [header.index(column) for column in columns]]
-            arrays[name] = part if len(columns) == 3 else part[:, 0]
-    return arrays
+    parts = {name: values[:, [header.index(column) for column in present[name]]] for name in present}
+    return {name: part if part.shape[1] == 3 else part[:, 0] for name, part in parts.items()}
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
