@@ -119,6 +119,8 @@ _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.field
 """Key in a configuration by the name of the field."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
 """What each key may be."""
+PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
+"""What each key means."""
 _SOURCES = ("layout", "grid", "sites")
 
 

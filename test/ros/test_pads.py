@@ -78,5 +78,7 @@ def test_bag_has_every_message_of_pads_with_different_rates(ros, tmp_path, capfd
         np.testing.assert_array_equal(stamps, np.arange(len(stamps)) * interval * 1_000_000)
         assert len(stamps) >= 500 // interval
     # Each pad has its own stages: the delay of one does not change the other.
-    ideal, real = (np.reshape(found[f"/tactile/tip/{topic}"].data, (-1, 16, 3)) for topic in ("truth", "array"))
+    ideal, real = (
+        np.reshape(found[f"/tactile/tip/{topic}"].data, (-1, 16, 3)) for topic in ("truth", "array")
+    )
     np.testing.assert_allclose(real[5:], np.round(ideal[:-5], 3), atol=0.0011)

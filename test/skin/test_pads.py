@@ -239,7 +239,7 @@ def test_geoms_and_regions_cover_part_of_a_body():
             "corner": {"body": "b", "spacing": 0.002, "region": {"box": [0, 0, 0, 0.02, 0.02, 0.02]}},
         },
     )
-    tip, down, corner = (made.skin.positions[pad.start : pad.stop] for pad in made.skin.pads)
+    corner, down, tip = (made.skin.positions[pad.start : pad.stop] for pad in made.skin.pads)
     np.testing.assert_allclose(np.linalg.norm(tip - [0, 0, 0.03], axis=1), 0.01, rtol=1e-6)
     pad = made.skin.pads[1]
     assert len(down) and (made.skin.normals[pad.start : pad.stop, 2] <= -0.5).all()

@@ -141,6 +141,7 @@ def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int])
     result.scene = replace(
         result.scene,
         skin_bodies=np.array([bodies[layout.header.frame_id] for layout in layouts.values()]),
+        pads=result.pads,
         taxel_counts=np.array(counts),
         taxel_positions=_rows(layout.positions for layout in layouts.values()),
         taxel_normals=_rows(layout.normals for layout in layouts.values()),
@@ -166,6 +167,7 @@ def _add_points(result: BagScene, index: BagIndex) -> None:
         scene,
         bodies=scene.bodies + result.pads,
         skin_bodies=len(scene.bodies) + np.arange(len(result.pads)),
+        pads=result.pads,
         taxel_counts=points.counts,
         taxel_positions=points.positions,
         taxel_normals=np.zeros_like(points.positions),
