@@ -1,4 +1,4 @@
-"""A gripper with tactile pads that lifts a block: sim.launch.py with config:=gripper and its other arguments."""
+"""A gripper that lifts a block: sim.launch.py with config:=gripper and its other arguments."""
 
 from pathlib import Path
 

@@ -220,3 +220,20 @@ def test_the_worm_comes_to_rest_on_the_floor_and_balls_hit_both_segments():
             hit |= set(bodies[np.isin(bodies, balls).any(axis=1)].ravel()) & set(segments)
     assert hit == set(segments)
     assert simulation.fault() is None
+
+
+def test_gripper_pads_read_grip_and_weight_of_the_block():
+    simulation = Simulation(config.load("gripper"))
+    advance(simulation, 3.5)
+    snapshot = simulation.observe()
+    block = simulation.names.body_id("block")
+    assert simulation.engine.body_positions[block, 2] > 0.08
+    weight = 0.2 * GRAVITY
+    for pad in simulation.skin.pads:
+        x, up, normal = snapshot.truth[pad.start : pad.stop].sum(axis=0)
+        # Half of the weight pulls each pad down; the block is still speeding down or up by a little.
+        assert (x, up) == pytest.approx((0.0, -weight / 2), abs=0.15 * weight)
+        # The block is wider than the pad, so all taxels press alike.
+        assert snapshot.truth[pad.start : pad.stop, 2] == pytest.approx(normal / 16, rel=0.05)
+        assert 3.0 < normal < 8.0
+    assert not snapshot.outside[0].any()

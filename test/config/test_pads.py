@@ -12,7 +12,8 @@ from tactile_sim.config.pads import PAD
 from tactile_sim.simulation import Simulation
 
 SCENE = """<mujoco><worldbody>
-  <body name="tip"><geom type="box" size=".02 .02 .01" pos="0 0 -.01"/><site name="a"/><site name="b" pos=".01 0 0"/></body>
+  <body name="tip"><geom type="box" size=".02 .02 .01" pos="0 0 -.01"/>
+    <site name="a"/><site name="b" pos=".01 0 0"/></body>
   <body name="other" pos="1 0 0"><geom name="o" size=".1"/><site name="c"/></body>
   <body name="bare" pos="2 0 0"/>
 </worldbody></mujoco>"""

@@ -12,13 +12,20 @@ from tactile_sim import bag
 
 SCENE = """<mujoco><option timestep="0.001"/><worldbody>
   <body name="finger"><geom type="box" size=".0113 .0123 .03" pos="0 0 -.03"/></body>
-  <body name="ball" pos="0 0 .0049"><freejoint/><geom size=".005" mass=".1" condim="6" friction="1 .1 .1"/></body>
+  <body name="ball" pos="0 0 .0049"><freejoint/>
+    <geom size=".005" mass=".1" condim="6" friction="1 .1 .1"/></body>
 </worldbody></mujoco>"""
 GRID = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
 PADS = {
     "tip": {"body": "finger", "preset": "xela_uspa44", "rate": 1000.0},
-    "side": {"body": "finger", "grid": GRID, "position": [0.0113, 0.0, -0.03], "orientation": [0.5, 0.5, 0.5, 0.5], "rate": 100.0},
-}  # fmt: skip
+    "side": {
+        "body": "finger",
+        "grid": GRID,
+        "position": [0.0113, 0.0, -0.03],
+        "orientation": [0.5, 0.5, 0.5, 0.5],
+        "rate": 100.0,
+    },
+}
 SKIN = {
     "touch_function": "force_vector_taxel",
     "pads": PADS,

@@ -67,7 +67,8 @@ def test_uspa44_has_16_taxels_at_its_pitch_with_ids_and_axes_in_order():
 
 def test_ball_rolled_along_a_row_moves_the_peak_through_the_ids():
     made = simulation(
-        f'<body name="tip">{PAD_GEOM}</body><body name="ball"><freejoint/><geom size=".006" mass=".05"/></body>',
+        f'<body name="tip">{PAD_GEOM}</body>'
+        '<body name="ball"><freejoint/><geom size=".006" mass=".05"/></body>',
         {"tip": {"body": "tip", "preset": "xela_uspa44"}},
         touch_function="normal",
     )
@@ -87,7 +88,8 @@ def test_shear_along_a_pads_x_axis_reads_plus_x_in_any_orientation(seed):
     rng = np.random.default_rng(seed)
     turn, place = Rotation.random(random_state=seed), rng.uniform(-1, 1, 3)
     w, x, y, z = turn.as_quat(scalar_first=True)
-    geom = f'<geom type="box" size=".02 .02 .01" pos="{" ".join(map(str, place - 0.01 * turn.apply([0, 0, 1])))}" quat="{w} {x} {y} {z}"/>'
+    middle = " ".join(map(str, place - 0.01 * turn.apply([0, 0, 1])))
+    geom = f'<geom type="box" size=".02 .02 .01" pos="{middle}" quat="{w} {x} {y} {z}"/>'
     made = simulation(
         f'<body name="tip">{geom}</body>',
         {
@@ -112,7 +114,8 @@ def test_shear_along_a_pads_x_axis_reads_plus_x_in_any_orientation(seed):
 
 def test_known_weight_on_each_of_five_tips_reads_on_that_tip_only():
     bodies = "".join(
-        f'<body name="tip{k}" pos="{k} 0 0">{PAD_GEOM}</body><body name="weight{k}" pos="{k} 0 {0.0049 if k in (0, 2, 3) else 9}">'
+        f'<body name="tip{k}" pos="{k} 0 0">{PAD_GEOM}</body>'
+        f'<body name="weight{k}" pos="{k} 0 {0.0049 if k in (0, 2, 3) else 9}">'
         f'<freejoint/><geom size=".005" mass=".1" condim="6" friction="1 .1 .1"/></body>'
         for k in range(5)
     )
@@ -136,7 +139,8 @@ def test_taxels_and_what_falls_outside_sum_to_the_contact_force(seed, response):
         'type="ellipsoid" size=".03 .02 .02"',
     ]
     xml = '<geom type="plane" size="1 1 1"/>' + "".join(
-        f'<body name="b{k}" pos="{x:.4f} {y:.4f} {0.04 + 0.05 * k}" euler="{10 * k} 20 0"><freejoint/><geom {kinds[rng.integers(4)]}/></body>'
+        f'<body name="b{k}" pos="{x:.4f} {y:.4f} {0.04 + 0.05 * k}" euler="{10 * k} 20 0"><freejoint/>'
+        f"<geom {kinds[rng.integers(4)]}/></body>"
         for k, (x, y) in enumerate(rng.uniform(-0.02, 0.02, (4, 2)))
     )
     pads = {}
@@ -218,7 +222,10 @@ def test_taxels_off_the_surface_are_published_as_given_and_feel_as_on_it(height)
 
 
 def test_sites_give_positions_axes_and_body():
-    sites = '<site name="taxel_b" pos="0 .01 0" zaxis="0 0 1"/><site name="taxel_a" pos=".01 0 0" euler="0 0 90"/>'
+    sites = (
+        '<site name="taxel_b" pos="0 .01 0" zaxis="0 0 1"/>'
+        '<site name="taxel_a" pos=".01 0 0" euler="0 0 90"/>'
+    )
     made = simulation(
         f'<body name="b"><geom type="box" size=".05 .05 .01" pos="0 0 -.01"/>{sites}</body>',
         {"ring": {"sites": ["taxel_*"]}},
@@ -230,7 +237,10 @@ def test_sites_give_positions_axes_and_body():
 
 
 def test_geoms_and_regions_cover_part_of_a_body():
-    body = '<body name="b"><geom name="bone" type="sphere" size=".02"/><geom name="rubber_1" type="sphere" size=".01" pos="0 0 .03"/></body>'
+    body = (
+        '<body name="b"><geom name="bone" type="sphere" size=".02"/>'
+        '<geom name="rubber_1" type="sphere" size=".01" pos="0 0 .03"/></body>'
+    )
     made = simulation(
         body,
         {
