@@ -103,7 +103,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, areas, arrays, room, sums, out,
+    quantity, mean, law, stiffness, arrays, room, sums, out,
 ):  # fmt: skip
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
@@ -112,13 +112,16 @@ def feel(
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
-    if len(TaxelIndex(*arrays).limits):
+    patches, limited = TaxelIndex(*arrays).patches, 0
+    for m in range(len(loads)):
+        limited |= patches[loads[m].patch].limited
+    if limited:
         group, inside = np.full(len(loads), -1), np.empty(len(loads), np.bool_)
         mark_inside(loads, group, 0, arrays, inside)
         loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
-    if spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight) < 0:
+    if spread(loads, law, reach, stiffness, arrays, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
