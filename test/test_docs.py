@@ -13,6 +13,11 @@ def test_the_page_of_keys_is_what_its_script_makes():
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/configuration.py"
 
 
+def test_the_table_of_presets_is_what_its_script_makes():
+    made = runpy.run_path(str(TOOLS / "presets.py"))
+    assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/presets.py"
+
+
 def test_the_reference_of_messages_is_what_its_script_makes():
     made = runpy.run_path(str(TOOLS / "messages.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/messages.py"

@@ -215,7 +215,12 @@ class Publishers:
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene
         name = self._node.get_fully_qualified_name().lstrip("/")
-        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault)
+        outside = None
+        if isinstance(snapshot, Snapshot):
+            bodies = (self._simulation.names.bodies[body] for body in self._simulation.skin_bodies)
+            counts = zip(bodies, snapshot.outside[0].tolist(), strict=True)
+            outside = {body: count for body, count in counts if count}
+        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
 
 
 class _Instant:

@@ -25,8 +25,8 @@ PATCH = np.dtype(
     ]
 )
 """A patch: its taxels [start, stop) in the skin, and their greatest spacing [m]; of its grid the corner [m],
-the edge of the cells [m], how many there are along each axis, and where they begin in the cell starts; whether
-any taxel has a limit."""
+the edge of the cells [m], how many there are along each axis, and where they begin in the cell starts; and
+whether any taxel has a limit."""
 
 
 AREA, SPACING, LIMIT = range(3)

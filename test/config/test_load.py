@@ -15,7 +15,7 @@ def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.
 def test_every_shipped_configuration_fits_its_scene(name):
     settings = config.load(name)
     _, model = config.configured_scene(settings)
-    assert config.resolve_scales(settings, model, Names(model))
+    assert config.resolve_scales(settings, model, Names(model)) or settings.skin.pads
 
 
 def test_a_file_is_loaded_by_its_path_and_is_the_base_of_its_scene(tmp_path):
