@@ -211,7 +211,8 @@ def _plan(
     from tactile_sim.skin.pads import PadPlan, Region, grid, read_layout
 
     body = _body(pad.body, names, where) if pad.body is not None else -1
-    layout, geoms, region = None, (), None
+    layout, region = None, None
+    geoms: tuple[int, ...] = ()
     if pad.sites is not None:
         body, layout = _of_sites(pad.sites, model, names, body, f"{where}.sites")
     elif pad.layout is not None or pad.rows is not None:

@@ -406,6 +406,7 @@ class Skin(Taxels):
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
             self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
             self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])
+            self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
 

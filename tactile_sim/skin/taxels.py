@@ -164,7 +164,7 @@ class Taxels:
         spacings: list[np.ndarray] = [np.empty(0)]
         edges = [np.empty((0, 2), np.int64)]
         for slot, body in enumerate(self.body_ids):
-            own = np.flatnonzero(self._pad_slots == slot)
+            own = np.flatnonzero(self._pad_slots == slot).tolist()
             pads = [placed[k] for k in own]
             if self.kind == "mesh":
                 # Of the geoms that do not collide some may be made to in the middle of a run.
