@@ -50,7 +50,7 @@ def measure(case: str) -> tuple[int, float, float]:
     if case == "infant":
         simulation = Simulation(config.load("infant"))
         model = simulation.engine.model
-        scales = {body.body_id: body.spacing for body in simulation.skin.bodies}
+        scales = {body.body_id: body.spacing for body in simulation.skin.pads}
     else:
         model, scales = model_of(case), {1: 0.01}
     coarse = Skin(model, scales)

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _build(simulation: Simulation) -> list[Skin]:
-    model, scales = simulation.engine.model, {b.body_id: b.spacing for b in simulation.skin.bodies}
+    model, scales = simulation.engine.model, {b.body_id: b.spacing for b in simulation.skin.pads}
     skins = []
     table = Table(title="construction with compiled kernels")
     for column in ("taxels", "ms"):

@@ -36,5 +36,5 @@ simulation.command_joints(effort={"left_slide": 5.0, "right_slide": 5.0})
 simulation.step(500)
 
 snapshot = simulation.observe()
-for pad, wrench in zip(simulation.skin.bodies, snapshot.wrenches, strict=True):
-    print(f"{simulation.names.bodies[pad.body_id]}: {abs(wrench[0]):.2f} N along x")
+for pad, wrench in zip(simulation.skin.pads, snapshot.wrenches, strict=True):
+    print(f"{pad.name}: {abs(wrench[0]):.2f} N along x")

@@ -12,8 +12,8 @@ SPEED, CLOSED = 0.8, 1.3  # [rad/s], [rad]
 ENOUGH, TOO_MUCH = 0.1, 0.6  # force at which a finger stops closing, and at which it opens again [N]
 
 simulation = tactile_sim.load("hand")
-names = [simulation.names.bodies[body.body_id] for body in simulation.skin.bodies]
-tips = [simulation.skin.bodies[names.index(f"{finger}_tip")] for finger in FINGERS]
+pads = {pad.name: pad for pad in simulation.skin.pads}
+tips = [pads[f"{finger}_tip"] for finger in FINGERS]
 bend = np.zeros(len(FINGERS))
 for _ in range(400):  # 4 s
     size = np.linalg.norm(simulation.observe().taxels, axis=1)  # (taxels,) [N]

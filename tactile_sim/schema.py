@@ -197,14 +197,20 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers that all pass one check."""
+    """A list of numbers with the same bounds, of any length or of a fixed one."""
 
-    number: Number
+    each: Number = Number()
+    count: int | None = None
+
+    def __str__(self) -> str:
+        unit = f" [{self.each.unit}]" if self.each.unit else ""
+        return f"a list of {'' if self.count is None else f'{self.count} '}numbers{unit}"
 
     def __call__(self, value: Any) -> tuple[float, ...]:
-        if not isinstance(value, list | tuple | array):  # rclpy gives an array
-            raise ValueError(f"must be a list of numbers, such as [0.0, 0.5], got {shown(value)}")
-        return tuple(self.number(entry) for entry in value)
+        # rclpy gives an array.
+        if not isinstance(value, list | tuple | array) or self.count not in (None, len(value)):
+            raise ValueError(f"must be {self}, got {shown(value)}")
+        return tuple(self.each(entry) for entry in value)
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,10 @@ def test_info_without_ros_lists_bodies_and_taxels(without_progress):
     done = command_without_ros("info", "touch_cube")
     assert (done.returncode, without_progress(done.stderr)) == (0, "")
     assert "1.24 kg" in done.stdout  # a cube of 1 kg and four balls of 60 g
-    skin = done.stdout.split("skin\n")[1].split("bodies\n")[0]
+    skin = done.stdout.split("pads\n")[1].split("bodies\n")[0]
     cube = next(line.split() for line in skin.splitlines() if line.startswith("cube"))
-    taxels, spacing, area = int(cube[1]), cube[2], float(cube[3])
+    taxels, spacing, area = int(cube[2]), cube[6], float(cube[7])
+    assert (cube[1], cube[3:6]) == ("cube", ["0", "to", str(taxels - 1)])
     assert spacing == "20"
     assert area == pytest.approx(6 * 20**2, rel=0.01)  # cm2 of a cube with edges of 20 cm
     assert taxels == pytest.approx(area / 2**2, rel=0.25)  # each taxel has about its spacing squared
@@ -91,10 +92,10 @@ def test_info_without_ros_lists_bodies_and_taxels(without_progress):
 
 def test_info_lists_all_bodies_of_the_infant(capsys):
     assert main(["info", "infant"]) == 0
-    skin = capsys.readouterr().out.split("skin\n")[1].split("bodies\n")[0]
+    skin = capsys.readouterr().out.split("pads\n")[1].split("bodies\n")[0]
     rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
     assert len(rows) >= 22
-    assert sum(int(row[1]) for row in rows) == pytest.approx(7000, rel=0.2)
+    assert sum(int(row[2]) for row in rows) == pytest.approx(7000, rel=0.2)
 
 
 @pytest.mark.parametrize("config", ["touch_cube", "infant"])

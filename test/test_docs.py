@@ -13,6 +13,11 @@ def test_page_of_keys_is_up_to_date():
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/configuration.py"
 
 
+def test_table_of_presets_is_up_to_date():
+    made = runpy.run_path(str(TOOLS / "presets.py"))
+    assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/presets.py"
+
+
 def test_reference_of_messages_is_up_to_date():
     made = runpy.run_path(str(TOOLS / "messages.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run python tools/messages.py"

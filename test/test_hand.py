@@ -158,8 +158,8 @@ def test_sensor_skin_and_contacts_of_fingertips_agree(grasping):
     for finger, felt in tip_forces(grasping).items():
         assert 0.1 < np.linalg.norm(felt) < 3.0
         assert felt == pytest.approx(-forces[f"{finger}_tip"], abs=1e-6)
-        body = [each.body_id for each in skin.bodies].index(grasping.names.body_id(f"{finger}_tip"))
-        taxels = snapshot.forces_world[skin.body_index == body]
+        body = [each.body_id for each in skin.pads].index(grasping.names.body_id(f"{finger}_tip"))
+        taxels = snapshot.forces_world[skin.pad_index == body]
         assert taxels.sum(axis=0) == pytest.approx(felt, abs=1e-6)
         assert (np.linalg.norm(taxels, axis=1) > 0).sum() > 3, "elastomer spreads it over several taxels"
 
@@ -189,8 +189,8 @@ def test_hand_has_human_size_and_20_actuated_joints(hand):
     assert set(model.actuator_trnid[:, 0]) == set(np.flatnonzero(model.jnt_type == HINGE))
     assert model.nu == 20
     assert (model.actuator_forcelimited == 1).all()
-    palm = [body.body_id for body in skin.bodies].index(hand.names.body_id("palm"))
-    assert np.ptp(skin.positions[skin.body_index == palm, 1]) == pytest.approx(0.085, abs=0.003)
+    palm = [body.body_id for body in skin.pads].index(hand.names.body_id("palm"))
+    assert np.ptp(skin.positions[skin.pad_index == palm, 1]) == pytest.approx(0.085, abs=0.003)
     straight = mujoco.MjData(model)
     mujoco.mj_kinematics(model, straight)
     for finger in FINGERS:
@@ -202,7 +202,7 @@ def test_hand_has_human_size_and_20_actuated_joints(hand):
 
 def test_skin_is_finest_at_the_fingertips(hand):
     names = hand.names.bodies
-    spacing = {names[body.body_id]: body.spacing for body in hand.skin.bodies}
+    spacing = {names[body.body_id]: body.spacing for body in hand.skin.pads}
     tips = {spacing.pop(f"{finger}_tip") for finger in FINGERS}
     assert max(tips) <= 0.003
     assert spacing.pop("palm") == 0.004

@@ -53,7 +53,7 @@ def test_load_takes_names_and_paths(tmp_path):
         "/**: {ros__parameters: {scene: box.xml, skin: {scales: {box: 0.02}}}}"
     )
     assert len(tactile_sim.load("touch_cube").skin.positions) == 602
-    assert [body.name for body in tactile_sim.load(tmp_path / "box.yaml").skin.bodies] == ["box"]
+    assert [body.name for body in tactile_sim.load(tmp_path / "box.yaml").skin.pads] == ["box"]
 
 
 @pytest.mark.parametrize("make", [mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string])
@@ -66,7 +66,7 @@ def test_scene_made_in_python_gets_a_skin(make):
 def test_mapping_is_a_configuration(tmp_path, monkeypatch):
     (tmp_path / "box.xml").write_text(BOX)
     monkeypatch.chdir(tmp_path)
-    assert Simulation({"scene": "box.xml", "skin": SKIN}).skin.bodies[0].name == "box"
+    assert Simulation({"scene": "box.xml", "skin": SKIN}).skin.pads[0].name == "box"
 
 
 def test_spec_is_not_changed():

@@ -37,11 +37,11 @@ def taxels(request):
     """Return the taxels (n, 3) of a shipped scene in the world [m], and the smallest spacing [m]."""
     simulation = Simulation(config.load(request.param))
     snapshot, skin = simulation.observe(), simulation.skin
-    bodies = np.array([body.body_id for body in skin.bodies])[skin.body_index]
+    bodies = np.array([body.body_id for body in skin.pads])[skin.pad_index]
     data = simulation.engine.data
     turned = np.einsum("nij,nj->ni", data.xmat[bodies].reshape(-1, 3, 3), skin.positions)
     assert len(snapshot.taxels) == len(skin.positions)
-    return data.xpos[bodies] + turned, min(body.spacing for body in skin.bodies)
+    return data.xpos[bodies] + turned, min(body.spacing for body in skin.pads)
 
 
 def test_scene_taxels_contacts_and_frames_are_displayed(manager, displays):

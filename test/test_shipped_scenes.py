@@ -12,7 +12,7 @@ from tactile_sim.simulation import Simulation
 GRAVITY = 9.81
 CUBE_MASS = 1.0
 BALL_MASS = 0.06
-SCENES = ("touch_cube", "infant", "hand", "worm")
+SCENES = ("touch_cube", "infant", "hand", "worm", "gripper")
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
@@ -137,14 +137,14 @@ def test_the_infant_has_the_size_and_mass_of_eighteen_months(infant):
 def test_infant_has_about_seven_thousand_taxels_on_all_bodies(infant):
     model, skin = infant.engine.model, infant.skin
     of_infant = np.flatnonzero(model.body_rootid == model.body("hips").id)
-    assert [body.body_id for body in skin.bodies] == list(of_infant)
-    assert len(skin.bodies) >= 22
+    assert [body.body_id for body in skin.pads] == list(of_infant)
+    assert len(skin.pads) >= 22
     assert 6500 < len(skin.positions) < 7500
 
 
 def test_infant_has_the_finest_skin_on_its_fingers(infant):
     names = infant.names.bodies
-    spacing = {names[body.body_id]: body.spacing for body in infant.skin.bodies}
+    spacing = {names[body.body_id]: body.spacing for body in infant.skin.pads}
     fingers = [spacing.pop(name) for name in names if name in spacing and name.endswith(("_1", "_2"))]
     assert len(fingers) == 20
     assert max(fingers) < min(spacing.values())
@@ -223,3 +223,20 @@ def test_worm_rests_on_the_floor_and_balls_hit_both_segments():
             hit |= set(bodies[np.isin(bodies, balls).any(axis=1)].ravel()) & set(segments)
     assert hit == set(segments)
     assert simulation.fault() is None
+
+
+def test_gripper_pads_read_grip_and_weight_of_the_block():
+    simulation = Simulation(config.load("gripper"))
+    advance(simulation, 3.5)
+    snapshot = simulation.observe()
+    block = simulation.names.body_id("block")
+    assert simulation.engine.body_positions[block, 2] > 0.08
+    weight = 0.2 * GRAVITY
+    for pad in simulation.skin.pads:
+        x, up, normal = snapshot.truth[pad.start : pad.stop].sum(axis=0)
+        # Half of the weight pulls each pad down; the block is still speeding down or up by a little.
+        assert (x, up) == pytest.approx((0.0, -weight / 2), abs=0.15 * weight)
+        # The block is wider than the pad, so all taxels press alike.
+        assert snapshot.truth[pad.start : pad.stop, 2] == pytest.approx(normal / 16, rel=0.05)
+        assert 3.0 < normal < 8.0
+    assert not snapshot.outside[0].any()

@@ -10,7 +10,7 @@ from tactile_sim import config
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.body_states import BodyStates
-from tactile_sim.simulation.taxel_forces import TaxelForces, pad_axes
+from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.simulation.touched import centres_of_touch
 
 SCENE = """
@@ -67,18 +67,19 @@ def test_scalar_readings_act_along_the_normals(sliding):
     assert snapshot.taxels.sum() > 1.0
 
 
-def test_pads_have_right_handed_axes_with_z_into_the_skin():
-    normals = np.random.default_rng(1).normal(size=(200, 3))
-    normals[:3] = np.eye(3)
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    axes = pad_axes(normals)
-    np.testing.assert_allclose(
-        axes @ axes.transpose(0, 2, 1), np.broadcast_to(np.eye(3), axes.shape), atol=1e-12
-    )
-    np.testing.assert_allclose(np.linalg.det(axes), 1.0)
-    np.testing.assert_allclose(axes[:, 2], -normals)
-    np.testing.assert_allclose(axes[2], [[1, 0, 0], [0, -1, 0], [0, 0, -1]], atol=1e-12)
-    np.testing.assert_allclose(axes[0], [[0, 1, 0], [0, 0, -1], [-1, 0, 0]], atol=1e-12)
+def test_forces_along_taxel_axes_have_two_tangents_and_the_inward_normal(sliding):
+    simulation = sliding("force_vector_taxel")
+    skin, snapshot = simulation.skin, simulation.observe()
+    identity = np.broadcast_to(np.eye(3), skin.axes.shape)
+    np.testing.assert_allclose(skin.axes @ skin.axes.transpose(0, 2, 1), identity, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.det(skin.axes), 1.0)
+    np.testing.assert_allclose(skin.axes[:, 2], skin.normals)
+    x_side = np.abs(skin.normals[:, 0]) > 0.95
+    assert (skin.axes[~x_side, 0, 0] > 0.3).all() and (skin.axes[x_side, 0, 1] > 0.9).all()
+    forces = TaxelForces(simulation)
+    np.testing.assert_allclose(forces.on_pads(snapshot), snapshot.taxels, atol=1e-6)
+    np.testing.assert_allclose(forces.pressing(snapshot), snapshot.taxels[:, 2], atol=1e-6)
+    np.testing.assert_allclose(forces.on_bodies(snapshot), snapshot.sense("force_vector"), atol=1e-6)
 
 
 def test_centre_of_touch_is_the_weighted_mean_of_contacts():

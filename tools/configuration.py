@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
+from tactile_sim.config.pads import PAD_KEYS
 from tactile_sim.registry import ENGINES
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
@@ -39,7 +40,7 @@ TABLES = {
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
 STAGES_HEAD = """
-Stages of the signal chain of a body are keys of `skin.sensor.BODY`, by name or shell pattern. Only listed
+Stages of the signal chain of a pad are keys of `skin.sensor.PAD`, by name or shell pattern. Only listed
 stages are active. They are applied in this order, see [Signal chain](signal_chain.md). Units are those of the
 touch function: N, or m/s for `slip`.
 
@@ -55,6 +56,7 @@ def page() -> str:
         for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
+    rows += [f"| `skin.pads.NAME.{key}` | none | {meaning} |" for key, meaning in PAD_KEYS.items()]
     for key in dataclasses.fields(FeelerSettings):
         default = "none" if key.default is None else _shown(key.default)
         rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")

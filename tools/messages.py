@@ -31,9 +31,9 @@ def _topics(name: str) -> str:
     places = {
         "ContactSensor": "`contact_sensors/<name>`",
         "ContactWrenchArray": "`contacts`",
-        "TactileArray": "`tactile/<body>/array`, `truth` and `feelers`",
+        "TactileArray": "`tactile/<pad>/array`, `truth`, and `tactile/<body>/feelers`",
         "TactileFrame": "`tactile/frame`",
-        "TactileLayout": "`tactile/<body>/layout` and `feelers_layout`",
+        "TactileLayout": "`tactile/<pad>/layout`, and `tactile/<body>/feelers_layout`",
         **{action.service.split("/")[-1]: f"`~/{action.name}`" for action in ACTIONS.values()},
     }
     return f": {places[name]}" if name in places else ""

@@ -146,8 +146,8 @@ class Taxels:
 
     def __init__(self, snapshot: Snapshot):
         skin, engine = snapshot.simulation.skin, snapshot.simulation.engine
-        spacing = np.array([body.spacing for body in skin.bodies])[skin.body_index]
-        bodies = np.array([body.body_id for body in skin.bodies])[skin.body_index]
+        spacing = np.array([body.spacing for body in skin.pads])[skin.pad_index]
+        bodies = np.array([body.body_id for body in skin.pads])[skin.pad_index]
         normals = np.einsum("nij,nj->ni", engine.body_rotations[bodies], skin.normals)
         force = np.linalg.norm(snapshot.forces_world, axis=1)
         brightness = np.interp(np.log(force + 1e-12), np.log(FORCES), np.linspace(0, 1, len(FORCES)))

@@ -9,7 +9,7 @@ export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 rejects the plugins o
 command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 [ $# = 0 ] || exec python -m pytest "$@"
 # Tests compare what commands print: the progress of a first compilation of kernels belongs before them.
-for config in touch_cube infant hand worm trifinger; do
+for config in touch_cube infant hand worm gripper trifinger; do
   python -m tactile_sim check "$config" >/dev/null
 done
 # In the whole suite, tests of nodes and browsers depend on timing and run one file at a time, the rest in pairs.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.analysis.tactile_frames import pad_of
 from tactile_sim.bag.messages import Message
 
 
@@ -41,7 +42,7 @@ class Layouts:
         ):
             return  # ignore inconsistent layouts
         positions = value.positions.reshape(-1, 3).astype(np.float64)
-        self._found[value.layout_id, value.body] = Layout(
+        self._found[value.layout_id, pad_of(value)] = Layout(
             value.header.frame_id,
             positions,
             value.normals.reshape(-1, 3).astype(np.float64),

@@ -58,7 +58,7 @@ class Arrays:
                 first.layout_id,
                 first.quantity,
                 first.unit,
-                tuple(part.body for part in parts),
+                tuple(pad_of(part) for part in parts),
                 np.array([part.taxel_count for part in parts]),
                 np.concatenate([readings_of(part) for part in parts]),
             )
@@ -75,13 +75,23 @@ class FrameTopic:
     def of(self, message: Message) -> Iterator[Frame]:
         value = message.value
         readings = readings_of(value)
-        bodies, counts = tuple(value.bodies), np.asarray(value.taxel_counts, np.int64)
+        bodies, counts = pads_of(value), np.asarray(value.taxel_counts, np.int64)
         yield Frame(message.stamp, value.layout_id, value.quantity, value.unit, bodies, counts, readings)
 
 
 def frames_of_skin(robot: Robot) -> Frames:
     """Return the frames of tactile/frame, or else of all bodies' arrays."""
     return FrameTopic(robot.frame) if robot.frame else Arrays(robot.arrays)
+
+
+def pad_of(value: Any) -> str:
+    """Return the name of the pad of an array or layout; in bags without pads, that of its body."""
+    return getattr(value, "pad", "") or value.body
+
+
+def pads_of(value: Any) -> tuple[str, ...]:
+    """Return the names of the pads of a TactileFrame; in bags without pads, those of its bodies."""
+    return tuple(getattr(value, "pads", ()) or value.bodies)
 
 
 def readings_of(value: Any) -> np.ndarray:

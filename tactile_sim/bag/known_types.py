@@ -14,7 +14,13 @@ from tactile_sim.wire.types import Array, Primitive, Sequence, String, Struct, W
 ROWS: dict[str, dict[str, str | int]] = {
     "tactile_sim/msg/TactileArray": {"data": "channels"},
     "tactile_sim/msg/TactileFrame": {"data": "channels"},
-    "tactile_sim/msg/TactileLayout": {"positions": 3, "normals": 3, "triangles": 3, "uv": 2},
+    "tactile_sim/msg/TactileLayout": {
+        "positions": 3,
+        "normals": 3,
+        "orientations": 4,
+        "triangles": 3,
+        "uv": 2,
+    },
 }
 """Fields with several numbers per taxel or triangle: how many, or the field that has this number."""
 _READINGS = (
@@ -123,6 +129,8 @@ def check_rows(type_name: str, value: Any) -> None:
         WireError: The length of an array is not a multiple of its row length.
     """
     for name, row in ROWS.get(type_name, {}).items():
+        if not hasattr(value, name):  # of a bag from before the field existed
+            continue
         width, size = row if isinstance(row, int) else getattr(value, row), len(getattr(value, name))
         if size % width if width else size:
             raise WireError(f"length must be a multiple of {width}, got {size}", name, type_name)

@@ -115,7 +115,7 @@ def _topic(collected: _Collected) -> Topic:
     fields = vars(_stacked(collected.values))
     for name, row in ROWS.get(collected.type_name, {}).items():
         widths = {row} if isinstance(row, int) else set(fields[row].tolist())
-        if len(widths) == 1 and (width := widths.pop()):
+        if name in fields and len(widths) == 1 and (width := widths.pop()):
             fields[name] = _in_rows(fields[name], width)
     fields = {f"{name}_" if name in _OWN else name: values for name, values in fields.items()}
     return Topic(
@@ -134,7 +134,11 @@ def rows_of(type_name: str, values: Any) -> dict[str, Any]:
         values: A decoded message.
     """
     rows = ROWS.get(type_name, {})
-    return {name: row if isinstance(row, int) else getattr(values, row) for name, row in rows.items()}
+    return {
+        name: row if isinstance(row, int) else getattr(values, row)
+        for name, row in rows.items()
+        if hasattr(values, name)
+    }
 
 
 def _in_rows(values: Any, width: int) -> Any:

@@ -31,8 +31,8 @@ def main(args: argparse.Namespace) -> int:
     count = len(simulation.feelers.positions)
     feelers = f"{counted(count, 'feeler')}, " if count else ""
     print(
-        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.bodies)} with skin, "
-        f"{counted(len(skin.positions), 'taxel')}, {feelers}"
+        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.body_ids)} with skin, "
+        f"{counted(len(skin.positions), 'taxel')} on {counted(len(skin.pads), 'pad')}, {feelers}"
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )

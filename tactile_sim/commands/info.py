@@ -75,17 +75,22 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
+    rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
     rows = [
         (
-            _with_topic(names.bodies[body.body_id]),
-            str(body.stop - body.start),
-            f"{body.spacing * 1e3:g}",
-            f"{skin.areas[body.start : body.stop].sum() * 1e4:.2f}",
-            ", ".join(names.geoms[geom] for geom in body.geom_ids),
+            _with_topic(pad.name),
+            names.bodies[pad.body_id],
+            str(pad.stop - pad.start),
+            f"{skin.ids[pad.start : pad.stop].min()} to {skin.ids[pad.start : pad.stop].max()}",
+            f"{pad.spacing * 1e3:.3g}",
+            f"{skin.areas[pad.start : pad.stop].sum() * 1e4:.2f}",
+            f"{rates[simulation.stream_of(pad.name)]:g}",
+            ", ".join(names.geoms[geom] for geom in pad.geom_ids),
         )
-        for body in skin.bodies
+        for pad in skin.pads
     ]
-    return _table("skin", ("body", ">taxels", ">spacing [mm]", ">area [cm²]", "geoms"), rows)
+    columns = ("pad", "body", ">taxels", ">ids", ">spacing [mm]", ">area [cm²]", ">rate [Hz]", "geoms")
+    return _table("pads", columns, rows)
 
 
 def _feelers(simulation: Simulation) -> RenderableType:

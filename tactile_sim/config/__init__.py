@@ -11,6 +11,7 @@ from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
 from tactile_sim.config.mapping import from_mapping
+from tactile_sim.config.pads import PadSettings, resolve_pads
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.scene import configured_scene
 from tactile_sim.config.settings import (
@@ -31,6 +32,7 @@ __all__ = [
     "Key",
     "MarkerSettings",
     "MotionSettings",
+    "PadSettings",
     "Rates",
     "Settings",
     "SkinSettings",
@@ -45,6 +47,7 @@ __all__ = [
     "match",
     "match_scales",
     "resolve_feelers",
+    "resolve_pads",
     "resolve_scales",
 ]
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim import share
-from tactile_sim.addresses import of_address
+from tactile_sim.config.files import find_file
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
@@ -89,36 +87,8 @@ def resolve_feelers(
             have = "has both image and spacing" if feelers.image else "has neither image nor spacing"
             raise ConfigError(f"{place}: {have}; give one: image: map.png, or spacing: 0.01")
         if feelers.image is not None:
-            image = str(_image(feelers.image, settings.base, f"{place}.image: "))
+            image = str(find_file(feelers.image, settings.base, f"{place}.image"))
             feelers = dataclasses.replace(feelers, image=image)
         made[body] = (place, feelers)
     check_topics([names.bodies[body] for body in {*made, *skin_bodies}], where)
     return made
-
-
-def _image(name: str, base: Path | None, where: str) -> Path:
-    """Return the path of an image, which may be missing."""
-    told = repr(name if len(name) <= 60 else f"{name[:60]}...")
-    if not name.isprintable():
-        raise ConfigError(f"{where}{told} has characters that nobody can see; give the name of a file")
-    try:
-        return _find_image(name, base, where)
-    except OSError as error:
-        raise ConfigError(f"{where}{told}: {error.strerror}; give the name of a file") from None
-
-
-def _find_image(name: str, base: Path | None, where: str) -> Path:
-    path = of_address(name, where)
-    if path.is_absolute():
-        return path
-    if base is not None and (base / path).is_file():
-        return base / path
-    shipped = share.lookup("scenes", name)
-    if shipped is not None:
-        return shipped
-    if base is None:
-        raise ConfigError(
-            f"{where}{name!r} is not shipped, and here a relative path has no folder to start from;"
-            " write an absolute path or package://PACKAGE/FILE"
-        )
-    return base / path

@@ -170,10 +170,17 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a key in a table of groups into the user's name and the key of the schema."""
-    levels = next(iter(checks)).count(".") + 1
-    parts = name.rsplit(".", levels)
-    return (parts[0], ".".join(parts[1:])) if len(parts) > levels else ("", name)
+    """Split a key in a table of groups into the user's name and the key of the schema.
+
+    Keys of the schema have one or two levels; the user's name may have dots.
+    """
+    levels = sorted({key.count(".") + 1 for key in checks}, reverse=True)
+    splits = [(level, name.rsplit(".", level)) for level in levels]
+    complete = [(parts[0], ".".join(parts[1:])) for level, parts in splits if len(parts) > level]
+    groups = {key.partition(".")[0] for key in checks if "." in key}
+    known = [entry for entry in complete if entry[1] in checks]
+    near = [entry for entry in complete if entry[1].partition(".")[0] in groups]
+    return (known or near or complete[::-1] or [("", name)])[0]
 
 
 def _nearest_key(name: str, own: Iterable[str]) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping
 from math import ceil, floor, log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from tactile_sim.config.settings import Settings
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.registry import engine_plugin
+
+if TYPE_CHECKING:
+    from tactile_sim.config.settings import Settings
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
@@ -25,7 +27,7 @@ FINEST = 1e-100
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Return the spacing of taxels [m] of each body with skin, by body id in increasing order.
 
-    Without ``skin.scales`` the engine's own default applies.
+    Without ``skin.scales`` and ``skin.pads`` the engine's own default applies.
 
     Raises:
         ConfigError: As in `match_scales`; there is no skin although only its contacts are published; two
@@ -33,14 +35,15 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
     """
     where = f"{settings.source}: skin.scales"
     default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
-    scales = match_scales(settings.skin.scales or default, model, names, where)
-    if not scales and settings.contacts == "skin" and not settings.feelers:
+    wanted = settings.skin.scales or ({} if settings.skin.pads else default)
+    scales = match_scales(wanted, model, names, where)
+    if not scales and not settings.skin.pads and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
             f"{where}: no body has a skin; give one its spacing in metres, such as 'scales: {{{example}}}',"
             " or set 'contacts: all' to run without a skin"
         )
-    check_topics([names.bodies[body] for body in scales], where)
+    check_topics({*(names.bodies[body] for body in scales), *settings.skin.pads}, where)
     return dict(sorted(scales.items()))
 
 

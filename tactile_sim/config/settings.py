@@ -15,6 +15,7 @@ from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
+from tactile_sim.config.pads import PAD
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
@@ -55,7 +56,15 @@ class SkinSettings:
     touch_function: str = _key(
         "force_vector",
         Choice(
-            ("force_vector", "force_vector_global", "normal_force", "normal", "friction", "slip"),
+            (
+                "force_vector",
+                "force_vector_global",
+                "force_vector_taxel",
+                "normal_force",
+                "normal",
+                "friction",
+                "slip",
+            ),
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),
@@ -89,8 +98,10 @@ class SkinSettings:
     )
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
+    pads: dict[str, dict[str, Any]] = _records(**PAD)
+    """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""
     sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
-    """Parameters of the signal chain by body name or shell pattern, stage and name."""
+    """Parameters of the signal chain by pad name or shell pattern, stage and name."""
 
 
 @dataclass(frozen=True)

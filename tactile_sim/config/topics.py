@@ -1,4 +1,4 @@
-"""Check that no two bodies share a topic."""
+"""Check that no two pads share a topic."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.names import topic_token
 
 
-def check_topics(bodies: Iterable[str], where: str) -> None:
-    """Check that the names of bodies give different topics.
+def check_topics(pads: Iterable[str], where: str) -> None:
+    """Check that names give different topics.
 
     Args:
-        bodies: Names of bodies.
+        pads: Different names of pads, or of bodies with feelers.
         where: The beginning of the error: file and key.
 
     Raises:
-        ConfigError: Two bodies would share a topic.
+        ConfigError: Two of them would share a topic.
     """
     taken: dict[str, str] = {}
-    for body in sorted(bodies):
-        token = topic_token(body)
+    for pad in sorted(pads):
+        token = topic_token(pad)
         if token in taken:
             raise ConfigError(
-                f"{where}: the bodies {taken[token]!r} and {body!r} would share the topic 'tactile/{token}';"
-                " rename one in the scene, or leave one without touch"
+                f"{where}: {taken[token]!r} and {pad!r} would share the topic 'tactile/{token}';"
+                " rename one, or leave one without touch"
             )
-        taken[token] = body
+        taken[token] = pad

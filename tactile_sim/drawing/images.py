@@ -48,8 +48,8 @@ def tactile_images(simulation: Simulation) -> list[TactileImage]:
                 name = f"{topic_token(simulation.names.geoms[part.geom_id])}/image"
                 images.append(TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, k)))
     with_feelers = {body.body_id for body in simulation.feelers.bodies}
-    for index, skin_body in enumerate(simulation.skin.bodies):
-        if mappable(simulation.engine.model, skin_body.geom_ids):
+    for index, skin_body in enumerate(simulation.skin.pads):
+        if skin_body.is_whole and mappable(simulation.engine.model, skin_body.geom_ids):
             name = "force_image" if skin_body.body_id in with_feelers else "image"
             images.append(TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index)))
     return images
@@ -86,7 +86,7 @@ class _ForceImage:
         return taxel_scale(self._simulation.engine.model)
 
     def __call__(self, snapshot: Snapshot) -> np.ndarray:
-        body = self._simulation.skin.bodies[self._index]
+        body = self._simulation.skin.pads[self._index]
         readings = snapshot.taxels32[body.start : body.stop]
         scale = self._simulation.settings.markers.taxel_scale or self._usual_scale
         return self._map.image(np.linalg.norm(readings, axis=1), scale)

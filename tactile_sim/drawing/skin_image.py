@@ -56,12 +56,12 @@ class SkinImage:
         Args:
             model: The model.
             skin: The skin.
-            index: Index of the body in ``skin.bodies``.
+            index: Index of the body in ``skin.pads``.
 
         Raises:
             SceneError: A geom cannot have a map.
         """
-        body = skin.bodies[index]
+        body = skin.pads[index]
         positions = skin.positions[body.start : body.stop]
         normals = skin.normals[body.start : body.stop]
         tree = cKDTree(positions)

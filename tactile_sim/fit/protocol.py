@@ -113,7 +113,7 @@ def simulate(protocol: Protocol, reference: Reference, settings: Settings) -> np
     """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units]."""
     simulation = Simulation(settings)
     chain, skin = simulation.signal_chain, simulation.skin
-    body = next(body for body in skin.bodies if body.name == reference.pad)
+    body = next(pad for pad in skin.pads if pad.name == reference.pad)
     loads = np.where(
         (protocol.taxel >= 0)[:, None], protocol.force[:, None] * reference.spread[protocol.taxel], 0
     )

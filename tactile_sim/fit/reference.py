@@ -41,23 +41,24 @@ class Reference:
             TactileSimError: the pad or the scene is invalid.
         """
         simulation = Simulation(settings)
-        skin, names = simulation.skin, [body.name for body in simulation.skin.bodies]
+        skin, names = simulation.skin, [pad.name for pad in simulation.skin.pads]
         if pad not in names:
             raise CommandError(f"{settings.source}: no pad {pad!r}{suggest(pad, names)}")
-        index = names.index(pad)
-        body = skin.bodies[index]
-        taxels = np.arange(body.start, body.stop)
+        found = skin.pads[names.index(pad)]
+        taxels = np.arange(found.start, found.stop)
         spread = np.zeros((len(taxels), len(taxels)))
         loads = Loads.empty(1)
-        loads.body[:], loads.radius[:], loads.skins[:] = index, 0.01, 1
+        loads.body[:] = np.searchsorted(skin.body_ids, found.body_id)
+        loads.radius[:], loads.skins[:] = 0.01, 1
         for k, taxel in enumerate(taxels):
             loads.point[0], loads.normal[0] = skin.positions[taxel], -skin.normals[taxel]
             loads.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
             loads.force[0] = loads.force_world[0] = -skin.normals[taxel]
             felt = skin.sense(loads, "force_vector", settings.skin.response_function)[taxels]
             spread[k] = -np.einsum("mc,mc->m", felt, skin.normals[taxels])
-        configured = match(settings.skin.sensor, names, settings.source, "body with skin").get(pad)
-        stages = dict(settings.skin.sensor[configured]) if configured else {}
+        table = simulation.stages  # those of presets included
+        configured = match(table, names, settings.source, "pad").get(pad)
+        stages = dict(table[configured]) if configured else {}
         width = stages.get("cross_talk", {}).get("sigma", 0.0)
         sigma = float(np.mean(width))  # of a range
         kernel = {pad: {"cross_talk": {"share": 1.0, "sigma": sigma}}}

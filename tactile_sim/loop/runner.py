@@ -274,7 +274,7 @@ class Runner:
         simulation = self.simulation
         step = simulation.step_count
         heard = self.output.heard()
-        wanted = heard | {"tactile"} if simulation.has_memory else heard
+        wanted = heard | simulation.tactile_streams if simulation.has_memory else heard
         due = simulation.schedule.due(step, heard)
         streams = set() if step == self._published_step else heard if self._publish_next else due & heard
         self._publish_next = False

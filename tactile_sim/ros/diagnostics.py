@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from tactile_sim.loop.output import Status
@@ -13,7 +15,14 @@ _SILENCE = {
 }
 
 
-def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_fault: str = "") -> bytes:
+def diagnostics(
+    node: str,
+    scene: str,
+    status: Status,
+    stamp: int,
+    recorder_fault: str = "",
+    outside: Mapping[str, int] | None = None,
+) -> bytes:
     """Return a DiagnosticArray as CDR bytes, with the status of the simulation and of a failed recorder.
 
     The level of the simulation is ERROR while the physics is broken, and WARN while it is too slow or rejects
@@ -26,6 +35,7 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_faul
         status: Status of the loop.
         stamp: Time of the message [ns].
         recorder_fault: Why the node's recorder ended; empty if there is no fault.
+        outside: Number of loads outside the pads at present, by body; None: unknown.
 
     Returns:
         The encoded message.
@@ -48,6 +58,8 @@ def diagnostics(node: str, scene: str, status: Status, stamp: int, recorder_faul
         "last_refusal": status.last_refusal,
         "paused": str(status.paused).lower(),
     }
+    if outside is not None:
+        values["loads_outside"] = ", ".join(f"{body}: {count}" for body, count in outside.items())
     statuses = [_status(f"{node}: simulation", level, message, scene, values)]
     if recorder_fault:
         statuses.append(_status(f"{node}: recorder", DiagnosticStatus.ERROR, recorder_fault, scene, {}))

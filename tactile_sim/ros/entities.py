@@ -71,7 +71,7 @@ class Entities:
         details = [kinds.get(category, "jointed"), f"{model.body_mass[body]:.4g} kg"]
         details += [
             counted(skin.stop - skin.start, "taxel")
-            for skin in self._simulation.skin.bodies
+            for skin in self._simulation.skin.pads
             if skin.body_id == body
         ]
         return {

@@ -27,6 +27,7 @@ class FeelerMessages:
                 {
                     "header": {"stamp": cdr.STAMP, "frame_id": simulation.frames[body.body_id]},
                     "layout_id": self._layout_id,
+                    "pad": body.name,
                     "body": body.name,
                     "quantity": "feeler",
                     "unit": "m",
@@ -70,6 +71,7 @@ class FeelerMessages:
             {
                 "header": {"stamp": stamp, "frame_id": simulation.frames[body.body_id]},
                 "layout_id": self._layout_id,
+                "pad": body.name,
                 "body": body.name,
                 "spacing": placed.spacing,
                 "positions": placed.positions.ravel(),

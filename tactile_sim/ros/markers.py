@@ -46,6 +46,8 @@ class Markers:
     def __init__(self, simulation: Simulation, world: str):
         self._simulation = simulation
         self._world = world
+        self._first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]
+        """The first pad of each body with skin."""
         self._radius = 0.0
 
     def __call__(self, snapshot: Snapshot) -> bytes:
@@ -60,7 +62,7 @@ class Markers:
             engine.body_positions,
             engine.body_rotations,
             self._simulation.skin_bodies,
-            snapshot.wrenches,
+            snapshot.wrenches[self._first_pads],
             settings.force_scale,
         )
         # Delete all earlier markers in the same message, so that no marker outlives its contact.

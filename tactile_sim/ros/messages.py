@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rosgraph_msgs.msg import Clock
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from tf2_msgs.msg import TFMessage
 
@@ -40,7 +41,7 @@ POINT = np.dtype(
 class Messages:
     """Encodes the messages of one simulation from templates that are built once.
 
-    In its methods ``index`` refers to ``skin.bodies``, and ``stamp`` is a time [ns].
+    In its methods ``index`` refers to ``skin.pads``, and ``stamp`` is a time [ns].
     """
 
     def __init__(self, simulation: Simulation):
@@ -49,12 +50,13 @@ class Messages:
         self.world = settings.world_frame
         names = simulation.names
         self.frames = simulation.frames
-        self.body_names = [names.bodies[body.body_id] for body in skin.bodies]
-        self.body_frames = [self.frames[body.body_id] for body in skin.bodies]
-        self.tokens = [topic_token(name) for name in self.body_names]
-        self._counts = np.array([body.stop - body.start for body in skin.bodies], np.uint32)
+        self.pad_names = [pad.name for pad in skin.pads]
+        self.tokens = [topic_token(name) for name in self.pad_names]
+        self._bodies = [names.bodies[pad.body_id] for pad in skin.pads]
+        self._pad_frames = [self.frames[pad.body_id] for pad in skin.pads]
+        self._counts = np.diff(skin.offsets).astype(np.uint32)
         self._layout_id = zlib.crc32(
-            b"".join([skin.positions.tobytes(), skin.normals.tobytes(), self._counts.tobytes()])
+            b"".join(part.tobytes() for part in (skin.positions, skin.axes, skin.ids, self._counts))
         )
 
         bodies = np.arange(1, model.nbody)
@@ -65,8 +67,8 @@ class Messages:
         self._families = _families(model, self._moving)
 
         taxels = np.zeros(len(skin.positions), POINT)
-        taxels["body"] = skin.body_index
-        taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.body_index]
+        taxels["body"] = skin.pad_index
+        taxels["taxel"] = np.arange(len(taxels)) - skin.offsets[skin.pad_index]
         self._points = taxels
 
         joints = len(simulation.commander.joint_names)
@@ -91,7 +93,7 @@ class Messages:
                 WrenchStamped,
                 {"header": {"stamp": cdr.STAMP, "frame_id": frame}, "wrench": cdr.Value(0)},
             )
-            for frame in self.body_frames
+            for frame in self._pad_frames
         ]
         self._cloud = cdr.template(
             PointCloud2,
@@ -176,35 +178,40 @@ class Messages:
     # -- the skin --------------------------------------------------------------------------------------------
 
     def layout(self, index: int, stamp: int) -> bytes:
-        """Return ``tactile/<body>/layout``."""
+        """Return ``tactile/<pad>/layout``."""
         skin = self._simulation.skin
-        body = skin.bodies[index]
-        taxels = slice(body.start, body.stop)
+        pad = skin.pads[index]
+        taxels = slice(pad.start, pad.stop)
         return cdr.encode(
             TactileLayout,
             {
-                "header": {"stamp": stamp, "frame_id": self.body_frames[index]},
+                "header": {"stamp": stamp, "frame_id": self._pad_frames[index]},
                 "layout_id": self._layout_id,
-                "body": self.body_names[index],
-                "spacing": body.spacing,
+                "pad": pad.name,
+                "body": self._bodies[index],
+                "spacing": pad.spacing,
                 "positions": skin.positions[taxels].ravel(),
                 "normals": skin.normals[taxels].ravel(),
+                "orientations": _quaternions(skin.axes[taxels]).ravel(),
+                "ids": skin.ids[taxels],
+                "rows": pad.rows,
+                "columns": pad.columns,
                 "areas": skin.areas[taxels],
-                "triangles": body.triangles.ravel(),
-                "geoms": [self._simulation.names.geoms[geom] for geom in body.geom_ids],
+                "triangles": pad.triangles.ravel(),
+                "geoms": [self._simulation.names.geoms[geom] for geom in pad.geom_ids],
                 "geom_index": skin.geom_index[taxels],
             },
         )
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
-        """Return ``tactile/<body>/array``."""
-        body = self._simulation.skin.bodies[index]
-        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[body.start : body.stop])
+        """Return ``tactile/<pad>/array``."""
+        pad = self._simulation.skin.pads[index]
+        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[pad.start : pad.stop])
 
     def truth(self, index: int, snapshot: Snapshot) -> bytes:
-        """Return ``tactile/<body>/truth``: the readings before the signal chain."""
-        body = self._simulation.skin.bodies[index]
-        data = snapshot.truth[body.start : body.stop].astype(np.float32)
+        """Return ``tactile/<pad>/truth``: the readings before the signal chain."""
+        pad = self._simulation.skin.pads[index]
+        data = snapshot.truth[pad.start : pad.stop].astype(np.float32)
         return self._skin().arrays[index].fill(snapshot.stamp, data=data)
 
     def frame(self, snapshot: Snapshot) -> bytes:
@@ -212,7 +219,7 @@ class Messages:
         return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
 
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
-        """Return ``tactile/<body>/wrench``."""
+        """Return ``tactile/<pad>/wrench``: the net wrench on its body."""
         return self._wrenches[index].fill(snapshot.stamp, values=snapshot.wrenches[index : index + 1])
 
     def points(self, snapshot: Snapshot) -> bytes:
@@ -228,7 +235,7 @@ class Messages:
         if quantity not in self._skins:
             function = TOUCH_FUNCTIONS[quantity]
             in_world = function.frame == "world"
-            frames = [self.world] * len(self.body_frames) if in_world else self.body_frames
+            frames = [self.world] * len(self._pad_frames) if in_world else self._pad_frames
             told = {
                 "layout_id": self._layout_id,
                 "quantity": quantity,
@@ -238,7 +245,8 @@ class Messages:
             }
             frame = {
                 "header": {"stamp": cdr.STAMP, "frame_id": self.world},
-                "bodies": self.body_names,
+                "pads": self.pad_names,
+                "bodies": self._bodies,
                 "frame_ids": frames,
                 "taxel_counts": self._counts,
                 **told,
@@ -246,7 +254,8 @@ class Messages:
             arrays = [
                 {
                     "header": {"stamp": cdr.STAMP, "frame_id": frames[k]},
-                    "body": self.body_names[k],
+                    "pad": self.pad_names[k],
+                    "body": self._bodies[k],
                     "taxel_count": int(self._counts[k]),
                     **told,
                 }
@@ -275,6 +284,11 @@ class _SkinForms(NamedTuple):
 
     frame: cdr.MessageTemplate
     arrays: list[cdr.MessageTemplate]
+
+
+def _quaternions(axes: np.ndarray) -> np.ndarray:
+    """Return the orientations (n, 4) xyzw of axes (n, 3, 3), whose rows are x, y and z."""
+    return Rotation.from_matrix(axes.transpose(0, 2, 1)).as_quat()
 
 
 def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:

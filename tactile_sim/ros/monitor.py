@@ -108,7 +108,7 @@ class Monitor:
         client.call_async(request).add_done_callback(answered)
 
     def _receive_frame(self, frame: Any) -> None:
-        self.state.hear_frame(time.monotonic(), frame.bodies, frame.taxel_counts, frame.data, frame.channels)
+        self.state.hear_frame(time.monotonic(), frame.pads, frame.taxel_counts, frame.data, frame.channels)
 
     def _receive_contacts(self, message: Any) -> None:
         self.state.contacts = len(message.contacts)

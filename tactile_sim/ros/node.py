@@ -169,7 +169,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
-    taxels, bodies = len(simulation.skin.positions), len(simulation.skin.bodies)
+    taxels, bodies = len(simulation.skin.positions), len(simulation.skin.body_ids)
     feelers = len(simulation.feelers.positions)
     node.get_logger().info(
         f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "

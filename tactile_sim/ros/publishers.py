@@ -58,11 +58,12 @@ class Publishers:
         outlets.add("clock", Clock, "/clock", messages.clock)
         if simulation.settings.tf != "off":
             outlets.add("tf", TFMessage, "/tf", messages.transforms, self._send_scene)
-        for k, body in enumerate(messages.tokens):
-            outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
-            outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
+        for k, pad in enumerate(messages.tokens):
+            stream = simulation.stream_of(messages.pad_names[k])
+            outlets.add(stream, TactileArray, f"tactile/{pad}/array", partial(messages.array, k))
+            outlets.add(stream, WrenchStamped, f"tactile/{pad}/wrench", partial(messages.wrench, k))
             if simulation.signal_chain.staged[k]:
-                outlets.add("tactile", TactileArray, f"tactile/{body}/truth", partial(messages.truth, k))
+                outlets.add(stream, TactileArray, f"tactile/{pad}/truth", partial(messages.truth, k))
         outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)
         outlets.add("points", PointCloud2, "tactile/points", messages.points)
         outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
@@ -98,8 +99,8 @@ class Publishers:
         """Publish the latched topics."""
         messages, simulation = self._messages, self._simulation
         self._lasting: list[Publisher] = []
-        for k, body in enumerate(messages.tokens):
-            self._keep(TactileLayout, f"tactile/{body}/layout", messages.layout(k, simulation.stamp))
+        for k, pad in enumerate(messages.tokens):
+            self._keep(TactileLayout, f"tactile/{pad}/layout", messages.layout(k, simulation.stamp))
         for k, body in enumerate(self._feelers.tokens):
             layout = self._feelers.layout(k, simulation.stamp)
             self._keep(TactileLayout, f"tactile/{body}/feelers_layout", layout)
@@ -165,7 +166,7 @@ class Publishers:
             self._outlets.send(("diagnostics",), _Instant(stamp))
 
     def _on(self, stream: str) -> bool:
-        return getattr(self._simulation.settings.rates, stream) > 0.0
+        return self._simulation.schedule.runs(stream)
 
     def await_listeners(
         self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
@@ -232,7 +233,12 @@ class Publishers:
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
         scene = self._simulation.settings.scene
         name = self._node.get_fully_qualified_name().lstrip("/")
-        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault)
+        outside = None
+        if isinstance(snapshot, Snapshot):
+            bodies = (self._simulation.names.bodies[body] for body in self._simulation.skin_bodies)
+            counts = zip(bodies, snapshot.outside[0].tolist(), strict=True)
+            outside = {body: count for body, count in counts if count}
+        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
 
 
 class _Instant:

@@ -60,7 +60,7 @@ class SignalChain:
             SEED(seed)
         except ValueError as error:
             raise ConfigError(f"{source}: seed: {error}") from None
-        names = [body.name for body in skin.bodies]
+        names = [body.name for body in skin.pads]
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(bodies,) whether each body of the skin has stages."""
@@ -70,7 +70,7 @@ class SignalChain:
         )
         self._groups: dict[type[Stage], Group] = {}
         for key, stage in STAGES.items():
-            bodies = [body for body in skin.bodies if key in chosen.get(body.name, {})]
+            bodies = [body for body in skin.pads if key in chosen.get(body.name, {})]
             if bodies or stage is Tare:
                 own = [chosen[body.name][key] for body in bodies]
                 self._groups[stage] = Group(bodies, own, self._skin, timestep, seed)

@@ -19,7 +19,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Ranged, parameter
 
 if TYPE_CHECKING:
-    from tactile_sim.skin import SkinBody
+    from tactile_sim.skin import Pad
 
 _SLACK = 1e-9
 """Times and time steps are decimal fractions: 1.1 s / 0.1 s must count as exactly 11."""
@@ -116,7 +116,7 @@ class Group:
     Ranges are replaced by numbers. Where there are none, the draws are those of episode 0.
     """
 
-    bodies: Sequence[SkinBody]
+    bodies: Sequence[Pad]
     configured: Sequence[Any]
     """The stage of each body, with its ranges."""
     skin: Taxels

@@ -188,7 +188,7 @@ def _can_throw(simulation: Simulation) -> bool:
 
 
 def _has_skin(simulation: Simulation) -> bool:
-    return bool(simulation.skin.bodies)
+    return bool(simulation.skin.pads)
 
 
 ACTIONS = {

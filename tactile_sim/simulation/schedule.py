@@ -23,6 +23,10 @@ class Schedule:
     def __init__(self, timestep: float, rates: Mapping[str, float]):
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
 
+    def runs(self, name: str) -> bool:
+        """Return whether a stream is ever due."""
+        return name in self._per_step
+
     def due(self, step: int, names: Iterable[str]) -> set[str]:
         """Return the streams that are due at a step.
 

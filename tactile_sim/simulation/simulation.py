@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import config, engines
-from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_scales
+from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
@@ -72,6 +72,8 @@ class Simulation:
             )
         self.sensor_frames = SensorFrames(model, self.names, self.frames, checked.frame_prefix)
         scales = resolve_scales(checked, model, self.names)
+        pads, self.stages = resolve_pads(checked, model, self.names, scales)
+        """Parameters of the signal chain by pad name or pattern, those of presets included."""
         feelers = resolve_feelers(checked, self.names, scales)
         with located(f"{checked.source}: skin.scales"):
             self.skin = Skin(
@@ -82,9 +84,10 @@ class Simulation:
                 checked.skin.distance,
                 checked.skin.stiffness,
                 checked.skin.thickness,
+                pads,
             )
-        self.skin_bodies = np.array([body.body_id for body in self.skin.bodies], int)
-        """Ids of the bodies with skin, in the order of the skin."""
+        self.skin_bodies = self.skin.body_ids
+        """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
         self.sensing[self.skin_bodies] = True
@@ -122,13 +125,15 @@ class Simulation:
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
         self.signal_chain = SignalChain(
             self.skin,
-            checked.skin.sensor,
+            self.stages,
             self.engine.timestep,
             checked.seed,
             checked.source,
             TOUCH_FUNCTIONS[checked.skin.touch_function].frame,
         )
-        self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
+        self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
+        """Rates of the pads that have their own [Hz], by stream."""
+        self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) float32 readings of the last tactile message; None while the signal chain and
@@ -162,7 +167,7 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance n time steps: physics, commands, built-in motion, sampling and signal chain.
 
-        Stages with memory see the readings at ``rates.tactile``, exactly as the tactile topics do.
+        Stages with memory see the readings whenever a tactile topic is due.
 
         Raises:
             CommandError: n is negative.
@@ -174,7 +179,7 @@ class Simulation:
         while self.step_count < end:
             self.apply_commands()
             steps = min(self.free_steps(), end - self.step_count)
-            if self.has_memory and (due := self.schedule.next(self.step_count, ["tactile"])):
+            if self.has_memory and (due := self.schedule.next(self.step_count, self.tactile_streams)):
                 steps = min(steps, due - self.step_count)
             self.advance(steps)
 
@@ -219,7 +224,7 @@ class Simulation:
         Raises:
             PhysicsError: the physics became unstable.
         """
-        due = self.has_memory and bool(self.schedule.due(self.step_count, ["tactile"]))
+        due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
             snapshot = self.snapshot()
             self._check_physics()
@@ -234,6 +239,15 @@ class Simulation:
             self._count(steps)
         self._check_physics()
 
+    def stream_of(self, pad: str) -> str:
+        """Return the stream of a pad: its own if it has a rate, or that of ``rates.tactile``."""
+        return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
+
+    @property
+    def tactile_streams(self) -> set[str]:
+        """The streams of all pads."""
+        return {"tactile", *self.pad_rates}
+
     @property
     def has_memory(self) -> bool:
         """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
@@ -243,15 +257,19 @@ class Simulation:
         """Store the readings of a published snapshot where the state alone does not give them."""
         self.published_readings = snapshot.taxels32 if self.has_memory else None
 
-    def _update_memory(self, snapshot: Snapshot, due: bool) -> None:
-        """Update sampling and signal chain; due: whether a tactile message is due at this state."""
+    def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
+        """Update sampling and signal chain.
+
+        Args:
+            snapshot: the present state.
+            due: the tactile streams that are due.
+        """
         if due:
             self.keep_readings(snapshot)
             self.signal_chain.keep()
-        if self.sampling and due:
-            self.sampling.clear()
-        elif self.sampling:
-            self.sampling.add(snapshot.sense())
+        if self.sampling:
+            pads_due = [self.stream_of(pad.name) in due for pad in self.skin.pads]
+            self.sampling.add(snapshot.sense(), np.array(pads_due, bool)[self.skin.pad_index])
 
     def _count(self, steps: int) -> None:
         self.step_count += steps
@@ -426,7 +444,7 @@ class Simulation:
     def update(self, settings: Settings) -> None:
         """Apply settings that may change at run time. A new touch function restarts the signal chain."""
         before, self.settings = self.settings, settings
-        self.schedule = Schedule(self.engine.timestep, vars(settings.rates))
+        self.schedule = self._make_schedule()
         if settings.skin.touch_function != before.skin.touch_function:
             self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
             self.published_readings = None
@@ -436,6 +454,9 @@ class Simulation:
     def fault(self) -> str | None:
         """Return what made the physics unstable since the last reset, or None."""
         return self.engine.fault()
+
+    def _make_schedule(self) -> Schedule:
+        return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
 
     def _warm_up(self) -> None:
         """Compile or load all kernels before time runs."""

@@ -92,10 +92,18 @@ class Snapshot:
 
     @cached_property
     def wrenches(self) -> np.ndarray:
-        """(skin bodies, 6) net touch about each body's origin, in its frame [N, N m]."""
+        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m]."""
         engine = self.simulation.engine
         return self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
+        )
+
+    @cached_property
+    def outside(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as `Skin.outside`."""
+        engine, response = self.simulation.engine, self.simulation.settings.skin.response_function
+        return self.simulation.skin.outside(
+            self.all_contacts, engine.body_positions, engine.body_rotations, response
         )
 
     @property

@@ -23,9 +23,9 @@ class TaxelForces:
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
-        self._bodies = simulation.skin_bodies[simulation.skin.body_index]
-        self._normals = simulation.skin.normals
-        self._axes = pad_axes(self._normals)
+        skin = simulation.skin
+        self._bodies = skin.pad_bodies[skin.pad_index]
+        self._normals, self._axes = skin.normals, skin.axes
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
         """(taxels, 3) in the frame of each taxel's body [N]."""
@@ -35,6 +35,8 @@ class TaxelForces:
         readings = snapshot.taxels32.astype(float)
         if function.channels == 1:
             return -readings * self._normals
+        if function.frame == "taxel":
+            return np.einsum("nji,nj->ni", self._axes, readings * [1.0, 1.0, -1.0])
         if function.frame == "world":
             rotations = self._simulation.engine.body_rotations[self._bodies]
             return np.einsum("nji,nj->ni", rotations, readings)
@@ -45,19 +47,6 @@ class TaxelForces:
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels, 3) along the axes of each taxel as a flat pad, see `pad_axes` [N]."""
-        return np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
-
-
-def pad_axes(normals: np.ndarray) -> np.ndarray:
-    """Axes of taxels seen as flat pads, in the frames of their bodies.
-
-    normals (n, 3): outward, unit. Returns (n, 3, 3), rows x, y, z: z into the body, so that what presses is
-    positive; x the direction on the surface nearest to the body's x axis, or to its y axis where the normal
-    lies within 18 degrees of x; y = z cross x.
-    """
-    along_x = np.abs(normals[:, 0]) > 0.95
-    wanted = np.where(along_x[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
-    x = wanted - np.einsum("ni,ni->n", wanted, normals)[:, None] * normals
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    return np.stack([x, np.cross(-normals, x), -normals], axis=1)
+        """(taxels, 3) along the axes of each taxel: two tangents and the inward normal [N]."""
+        along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
+        return along * [1.0, 1.0, -1.0]

@@ -4,7 +4,7 @@ from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS
 from tactile_sim.skin.shares import Near, Shares
 from tactile_sim.skin.skin import Skin
-from tactile_sim.skin.taxels import PLACEMENTS, SkinBody
+from tactile_sim.skin.taxels import PLACEMENTS, Pad
 
 __all__ = [
     "PLACEMENTS",
@@ -14,6 +14,6 @@ __all__ = [
     "Near",
     "Shares",
     "Skin",
-    "SkinBody",
+    "Pad",
     "TouchFunction",
 ]

@@ -8,16 +8,21 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
 from tactile_sim.geometry.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
+from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import spread
 from tactile_sim.skin.shares import gather
 
 
 @kernel
 def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
-    """Writes what contacts put on the bodies with skin into out, of `loads.LOAD`; returns how many there are.
+    """Write the loads of contacts on bodies with skin into out, of `loads.LOAD`; return how many there are.
 
-    values and ids of `engines.Contacts`; geoms (ngeom,) of `curvature.GEOM`; patch_bodies (p,): index of each
-    patch's body in the skin.
+    Args:
+        values, ids: of `engines.Contacts`.
+        geoms: (ngeom,) of `curvature.GEOM`.
+        patch_bodies: (p,) index of each patch's body in the skin.
+        body_positions, body_rotations: (nbody, 3) [m] and (nbody, 3, 3) poses in the world.
+        out: (2 c,) for c contacts.
     """
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
@@ -98,7 +103,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, areas, arrays, room, sums, out,
+    quantity, mean, law, stiffness, arrays, room, sums, out,
 ):  # fmt: skip
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
@@ -107,12 +112,54 @@ def feel(
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
+    patches, limited = TaxelIndex(*arrays).patches, 0
+    for m in range(len(loads)):
+        limited |= patches[loads[m].patch].limited
+    if limited:
+        group, inside = np.full(len(loads), -1), np.empty(len(loads), np.bool_)
+        mark_inside(loads, group, 0, arrays, inside)
+        loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
-    if spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight) < 0:
+    if spread(loads, law, reach, stiffness, arrays, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
+
+
+@kernel
+def mark_inside(loads, group, count, arrays, inside):
+    """Write whether a taxel takes each load (m,) into inside (m,).
+
+    Loads of a pair are judged together, by their center: a flat contact has its points at its corners.
+
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        group: (m,) number of the pair of each load, or -1.
+        count: number of pairs.
+        arrays: those of `TaxelIndex`.
+        inside: (m,) bool.
+    """
+    index = TaxelIndex(*arrays)
+    for m in range(len(loads)):
+        if group[m] < 0:
+            inside[m] = not is_outside(loads[m], index)
+    for number in range(count):
+        total, point, normal, first = 0.0, np.zeros(3), np.zeros(3), -1
+        for m in range(len(loads)):
+            if group[m] != number:
+                continue
+            first = m if first < 0 else first
+            along = 0.0
+            for i in range(3):
+                along += loads[m].force[i] * loads[m].normal[i]
+            total += along
+            point += along * loads[m].point
+            normal += along * loads[m].normal
+        center = loads[first : first + 1].copy()
+        center[0].point[:] = point / total
+        center[0].normal[:] = normal / np.sqrt((normal**2).sum())
+        inside[group == number] = not is_outside(center[0], index)
 
 
 @kernel
@@ -139,6 +186,20 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
             for i in range(3):
                 out[slot[body], i] += rotation[0, i] * fx + rotation[1, i] * fy + rotation[2, i] * fz
                 out[slot[body], 3 + i] += rotation[0, i] * tx + rotation[1, i] * ty + rotation[2, i] * tz
+
+
+@kernel
+def to_taxel_axes(values, axes):
+    """Replace vectors (n, 3) in body frames by their components along two tangents and the inward normal.
+
+    axes (n, 3, 3): rows first tangent, second tangent, outward normal.
+    """
+    for n in range(len(values)):
+        x, y, z = values[n, 0], values[n, 1], values[n, 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            for i in range(3):
+                along = axes[n, i, 0] * x + axes[n, i, 1] * y + axes[n, i, 2] * z
+                values[n, i] = along if i < 2 else -along
 
 
 @kernel

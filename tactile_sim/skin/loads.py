@@ -152,8 +152,12 @@ class TouchFunction(NamedTuple):
     True: a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value
     is NaN are left out; a taxel without loads reads 0.
     """
-    frame: Literal["body", "world"] = "body"
-    """The frame of vector values. It sets ``frame_id`` of the messages."""
+    frame: Literal["body", "world", "taxel"] = "body"
+    """The frame of vector values. It sets ``frame_id`` of the messages.
+
+    "taxel": `evaluate` returns vectors in the body's frame; readings are their components along the axes of
+    each taxel: two tangents and the inward normal.
+    """
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -177,6 +181,11 @@ def force_vector(loads: Loads) -> np.ndarray:
 def force_vector_global(loads: Loads) -> np.ndarray:
     """(m, 3) the force with its friction, world frame [N]."""
     return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
+
+
+def force_vector_taxel(loads: Loads) -> np.ndarray:
+    """(m, 3) the force with its friction, body frame [N]; readings are along the axes of each taxel."""
+    return evaluate(loads.table, FORCE_VECTOR)
 
 
 def friction(loads: Loads) -> np.ndarray:
@@ -220,6 +229,7 @@ def evaluate(loads, quantity):
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "force_vector": TouchFunction(3, "N", force_vector),
     "force_vector_global": TouchFunction(3, "N", force_vector_global, frame="world"),
+    "force_vector_taxel": TouchFunction(3, "N", force_vector_taxel, frame="taxel"),
     "normal_force": TouchFunction(3, "N", normal_force),
     "normal": TouchFunction(1, "N", normal),
     "friction": TouchFunction(3, "N", friction),
@@ -230,6 +240,7 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     normal_force: NORMAL_FORCE,
     force_vector: FORCE_VECTOR,
     force_vector_global: FORCE_VECTOR_GLOBAL,
+    force_vector_taxel: FORCE_VECTOR,
     friction: FRICTION,
     slip: SLIP,
 }

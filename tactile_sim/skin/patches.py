@@ -21,10 +21,16 @@ PATCH = np.dtype(
         ("cell", float),
         ("shape", np.int64, 3),
         ("base", np.int64),
+        ("limited", np.int64),
     ]
 )
-"""A patch: its taxels [start, stop) in the skin, and their spacing [m]; of its grid the corner [m], the edge
-of the cells [m], how many there are along each axis, and where they begin in the cell starts."""
+"""A patch: its taxels [start, stop) in the skin, and their greatest spacing [m]; of its grid the corner [m],
+the edge of the cells [m], how many there are along each axis, and where they begin in the cell starts; and
+whether any taxel has a limit."""
+
+
+AREA, SPACING, LIMIT = range(3)
+"""Columns of `TaxelIndex.extents`."""
 
 
 class TaxelIndex(NamedTuple):
@@ -34,7 +40,7 @@ class TaxelIndex(NamedTuple):
     """
 
     positions: np.ndarray
-    """(n, 3) of the taxels, in the frames of their bodies [m]."""
+    """(n, 3) of the taxels on the collision surface, in the frames of their bodies [m]."""
     normals: np.ndarray
     """(n, 3) outward."""
     patches: np.ndarray
@@ -53,12 +59,15 @@ class TaxelIndex(NamedTuple):
     """(e + 1, 2) for distances along the surface, otherwise empty."""
     scratch_vector: np.ndarray
     """(n, 3) likewise."""
+    extents: np.ndarray
+    """(n, 3) of each taxel: its area [m2], the spacing of its pad [m], and the distance beyond which it takes
+    no load [m], infinite by default."""
 
 
 def sort_patches(
-    positions: np.ndarray, offsets: np.ndarray, spacings: np.ndarray
+    positions: np.ndarray, offsets: np.ndarray, spacings: np.ndarray, extents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grids over taxels (n, 3); those of patch p are [offsets[p], offsets[p + 1]), spacings[p] apart.
+    """Return grids over taxels (n, 3); those of patch p are [offsets[p], offsets[p + 1]), spacings[p] apart.
 
     Returns the patches (p,) of `PATCH`, where the taxels of each cell begin in the order (with one more entry
     after the cells of each patch), and that order (n,), cell after cell.
@@ -69,7 +78,8 @@ def sort_patches(
         taxels = positions[offsets[p] : offsets[p + 1]]
         cell = cell_size(taxels, spacing)
         corner, shape, first, order = sort_into_cells(taxels, cell)
-        patches[p] = (offsets[p], offsets[p + 1], spacing, corner, cell, shape, base)
+        limited = np.isfinite(extents[offsets[p] : offsets[p + 1], LIMIT]).any()
+        patches[p] = (offsets[p], offsets[p + 1], spacing, corner, cell, shape, base, limited)
         firsts.append(first + offsets[p])
         orders.append(order + offsets[p])
         base += len(first)
@@ -114,6 +124,18 @@ def find_nearest(load, index):
         if radius >= reach and (all_seen or (best >= 0 and best_d <= radius * radius)):
             return best
         radius *= 2.0
+
+
+@kernel
+def is_outside(load, index):
+    """Return whether no taxel takes a load: the nearest is beyond its limit, or faces the other way."""
+    if not index.patches[load.patch].limited:
+        return False
+    taxel = find_nearest(load, index)
+    limit, square = index.extents[taxel, LIMIT], 0.0
+    for i in range(3):
+        square += (index.positions[taxel, i] - load.point[i]) ** 2
+    return limit < np.inf and (square > limit * limit or not faces(index.normals, taxel, load.normal))
 
 
 @kernel

@@ -21,7 +21,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.skin.elastic import group_loads, net_load, press, taxel_loads
 from tactile_sim.skin.hertz import contact_radius, pressure
 from tactile_sim.skin.loads import Loads
-from tactile_sim.skin.patches import TaxelIndex
+from tactile_sim.skin.patches import AREA, SPACING, TaxelIndex
 from tactile_sim.skin.shares import Shares
 from tactile_sim.skin.walk import walk
 
@@ -104,7 +104,7 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 
 
 @kernel
-def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
+def spread(loads, law, reach, stiffness, arrays, begin, taxel, weight):
     """Writes the taxels around each load and their weights, load after load; returns how many there are.
 
     loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES for these in place of weights, up
@@ -115,24 +115,24 @@ def spread(loads, law, reach, stiffness, areas, arrays, begin, taxel, weight):
     for m in range(len(loads)):
         begin[m] = count
         load = loads[m]
+        limit, spacings = 0.0, 0.0
         if law == DISTANCES:
             limit = reach[m]
         elif law == LINEAR:
-            limit = 2.0 * index.patches[load.patch].spacing
+            spacings = 2.0
         elif law == HERTZ:
             limit = contact_radius(load, stiffness)
-        else:
-            limit = 0.0
-        found = walk(load, limit, index, taxel[count:])
+        found = walk(load, limit, spacings, index, taxel[count:])
         if found < 0:
             return -1
+        limit += spacings * index.extents[taxel[count], SPACING]
         for k in range(count, count + found):
             distance = index.scratch_distance[taxel[k]]
             index.scratch_distance[taxel[k]] = np.inf
             if law == LINEAR:
                 weight[k] = max(1.0 - distance / limit, 0.0)
             elif law == HERTZ:
-                weight[k] = areas[taxel[k]] * pressure(distance, limit)
+                weight[k] = index.extents[taxel[k], AREA] * pressure(distance, limit)
             else:
                 weight[k] = distance
         if law == NEAREST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -11,13 +11,23 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.solids import solids
 from tactile_sim.skin import kernels
-from tactile_sim.skin.elastic import Layer, add_readings
+from tactile_sim.skin.elastic import Layer, add_readings, group_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
+from tactile_sim.skin.pads.place import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.quadrature import quadrature
-from tactile_sim.skin.responses import DISTANCES, ELASTIC, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
+from tactile_sim.skin.responses import (
+    DISTANCES,
+    ELASTIC,
+    LAWS,
+    NEAREST,
+    RESPONSE_FUNCTIONS,
+    Response,
+    elastic_foundation,
+    spread,
+)
 from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
 from tactile_sim.skin.taxels import Taxels, choose
 
@@ -49,34 +59,53 @@ class Skin(Taxels):
         distance: str = "euclidean",
         stiffness: float = STIFFNESS,
         thickness: float = THICKNESS,
+        pads: Sequence[PadPlan] = (),
     ) -> None:
-        """distance: straight, or along the surface; what comes before it, and errors, as in `Taxels`."""
+        """Place the taxels and compile the kernels.
+
+        Args:
+            model: The model.
+            scales, placement, kind, pads: As in `Taxels`.
+            distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
+            stiffness: Plane-strain modulus of the skin [Pa].
+            thickness: Thickness of the elastic layer [m].
+
+        Raises:
+            SceneError, ConfigError: As in `Taxels`; stiffness or thickness are out of range.
+        """
         if not 0 < stiffness < np.inf:
             raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
         if not 0 < thickness < np.inf:
             raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
-        super().__init__(model, scales, placement, kind)
+        super().__init__(model, scales, placement, kind, pads)
         self.stiffness, self.thickness = stiffness, thickness
         self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
         number, steps = len(self.positions), len(self.neighbours[1])
+        by_pad = self.kind == "mesh"
+        offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
+        spacings = np.repeat(each, np.diff(offsets))
+        ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
+        extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
+        self._has_limits = bool(ignoring.any())
         self._far = np.full(number, np.inf)
         self._index = tuple(
             TaxelIndex(
-                self.positions,
+                self.surface_positions,
                 self.normals,
-                *sort_patches(self.positions, self.patch_offsets, self.patch_spacings),
+                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, extents),
                 *self.neighbours,
                 self._far,
                 np.empty((steps + 1 if self._along else 0, 2)),
                 np.empty((number if self._along else 0, 3)),
+                extents,
             )
         )
-        triangles = [body.triangles.astype(np.int64) + body.start for body in self.bodies]
+        triangles = [pad.triangles.astype(np.int64) + pad.start for pad in self.pads]
         self.elastic_arrays = (
             self._index,
             tuple(
                 quadrature(
-                    self.positions,
+                    self.surface_positions,
                     self.normals,
                     self.areas,
                     np.concatenate([np.empty((0, 3), np.int64), *triangles]),
@@ -117,28 +146,38 @@ class Skin(Taxels):
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
+        if touch.frame == "taxel" and touch.channels != 3:
+            raise ConfigError(
+                f"{_name(touch.evaluate)}: the frame 'taxel' needs 3 channels, got {touch.channels}"
+            )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
             return self.sense(loads, touch, response, dtype=dtype)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         if law == ELASTIC:
             loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
+            loads = loads[self.inside(loads, response)] if self._has_limits else loads
             group = np.empty(len(loads), np.int64)
             touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
             flush(touched, touch.mean, sums, out)
-            return self.sense(loads, touch, response, dtype) if (group < 0).any() else out
+            return (
+                self.sense(loads, touch, response, dtype) if (group < 0).any() else self._turned(out, touch)
+            )
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
-            quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,
+            quantity, touch.mean, law, self.stiffness, self._index, self._room,
             self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
-        return out
+        return self._turned(out, touch)
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
-        """What contacts put on the bodies with skin.
+        """Return the loads of contacts on the bodies with skin.
 
-        body_positions (nbody, 3) [m] and body_rotations (nbody, 3, 3): the pose of each body in the world.
+        Args:
+            contacts: The contacts.
+            body_positions: (nbody, 3) of each body in the world [m].
+            body_rotations: (nbody, 3, 3) of each body in the world.
         """
         table = np.empty(2 * len(contacts), LOAD)
         m = kernels.resolve_loads(
@@ -146,6 +185,40 @@ class Skin(Taxels):
             table,
         )  # fmt: skip
         return Loads(table[:m])
+
+    def inside(self, loads: Loads, response: str | Response = "spread_linear") -> np.ndarray:
+        """Return whether taxels take each load, (m,) bool; False only on pads that ignore loads outside.
+
+        A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
+        faces the other way. With `elastic_foundation`, this is decided for the center of all contacts with
+        another body.
+        """
+        inside = np.ones(len(loads), bool)
+        if self._has_limits:
+            group, count = np.full(len(loads), -1), 0
+            if choose("skin.response_function", response, RESPONSE_FUNCTIONS) is elastic_foundation:
+                count = group_loads(loads.table, group)
+            kernels.mark_inside(loads.table, group, count, self._index, inside)
+        return inside
+
+    def outside(
+        self,
+        contacts: Contacts,
+        body_positions: np.ndarray,
+        body_rotations: np.ndarray,
+        response: str | Response = "spread_linear",
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what falls outside the pads, see `inside`; other arguments as in `loads`.
+
+        Returns:
+            For each body with skin, as in ``body_ids``, the number (b,) of loads outside and the sum of their
+            forces (b, 3) in the body's frame [N]. With it, the taxels of a body sum to its contact force.
+        """
+        loads = self.loads(contacts, body_positions, body_rotations)
+        out = loads[~self.inside(loads, response)]
+        forces = np.zeros((len(self.body_ids), 3))
+        np.add.at(forces, out.body, out.force)
+        return np.bincount(out.body, minlength=len(self.body_ids)), forces
 
     def sense(
         self,
@@ -178,7 +251,7 @@ class Skin(Taxels):
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
             self._sums_of(touch.channels), out,
         )  # fmt: skip
-        return out
+        return self._turned(out, touch)
 
     def shares(
         self, loads: Loads, response: str | Response = "spread_linear"
@@ -186,18 +259,22 @@ class Skin(Taxels):
         """Return the shares of taxels in loads, for use with several touch functions.
 
         A response function such as `elastic_foundation` returns other loads in their place, and their shares.
+        Loads outside the pads are left out, and then the others are returned with the shares.
 
         Raises:
             ConfigError: the name is unknown, or a user's function returned something invalid.
         """
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
+        if self._has_limits:
+            loads = loads[self.inside(loads, respond)]
         shares = respond(self, loads)
         if respond in LAWS:
-            return shares
+            return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
         if isinstance(shares, tuple) and len(shares) == 2:
             loads, shares = shares
             return loads, checked(shares, _name(respond), len(loads), len(self.positions))
-        return checked(shares, _name(respond), len(loads), len(self.positions))
+        shares = checked(shares, _name(respond), len(loads), len(self.positions))
+        return (loads, shares) if self._has_limits else shares
 
     def nearest(self, loads: Loads) -> np.ndarray:
         """(m,) the taxel that takes each load, as `tactile_sim.skin.responses` tells."""
@@ -218,9 +295,7 @@ class Skin(Taxels):
         while True:
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
-            count = spread(
-                loads.table, law, reach, self.stiffness, self.areas, self._index, begin, taxel, weight
-            )
+            count = spread(loads.table, law, reach, self.stiffness, self._index, begin, taxel, weight)
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
             self._make_room()
@@ -280,15 +355,18 @@ class Skin(Taxels):
     def body_wrenches(
         self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> np.ndarray:
-        """(b, 6) net force [N] and torque [N m] of all contacts about each body's origin, in its frame.
+        """Return the net wrench of all contacts of each pad's body about its origin, in its frame.
 
-        The torques that a contact passes by itself, torsional and rolling, are in it.
+        It includes the torsional and rolling torques of contacts, and loads that no taxel takes.
+
+        Returns:
+            (p, 6) force [N] and torque [N m]; pads on one body have the same.
         """
-        out = np.zeros((len(self.bodies), 6))
+        out = np.zeros((len(self.body_ids), 6))
         kernels.net_wrenches(
             contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
         )  # fmt: skip
-        return out
+        return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
         """Points (m, 3) to ask a patch about, which must be there."""
@@ -303,6 +381,12 @@ class Skin(Taxels):
             self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
         return self._sums[channels]
 
+    def _turned(self, readings: np.ndarray, touch: TouchFunction) -> np.ndarray:
+        """Turn readings in place into the frame of the touch function, and return them."""
+        if touch.frame == "taxel":
+            kernels.to_taxel_axes(readings, self.axes)
+        return readings
+
     def _make_room(self) -> None:
         """After a walk that found more than there was room for."""
         self._room = min(4 * self._room, len(self.positions))
@@ -315,13 +399,14 @@ class Skin(Taxels):
         loads = self.loads(contacts, *poses)
         for dtype in (np.float32, np.float64):
             self.sense(loads, dtype=dtype)
-            self.feel(contacts, *poses, dtype=dtype)
+            self.feel(contacts, *poses, touch="force_vector_taxel", dtype=dtype)
         if nbody and len(self.positions):
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
             self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
             self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])
+            self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TypeVar
@@ -15,6 +15,7 @@ from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.skin import kernels
 from tactile_sim.skin.neighbours import neighbours
+from tactile_sim.skin.pads.place import PadPlan, PlacedPad, links, place_body, place_pad
 from tactile_sim.skin.placement import even, mimo
 from tactile_sim.skin.placement.merge import Placement, merge, separate
 from tactile_sim.skin.placement.surface import BodySurface
@@ -27,8 +28,11 @@ KINDS = {"mesh": merge, "geom": separate}
 
 
 @dataclass(frozen=True)
-class SkinBody:
-    """One body's part of a skin; its taxels are [start, stop)."""
+class Pad:
+    """A group of taxels on one body, read and published together; its taxels are [start, stop).
+
+    A body that is covered as a whole (``skin.scales``) is a pad with the body's name.
+    """
 
     name: str
     body_id: int
@@ -40,21 +44,45 @@ class SkinBody:
     """(k,) int32 of its colliding geoms."""
     triangles: np.ndarray
     """(t, 3) uint32 indices of its own taxels, from 0, wound outward."""
+    rows: np.ndarray
+    """(n,) uint32 row of each taxel in the sensor's grid; empty without one."""
+    columns: np.ndarray
+    """(n,) uint32 column, likewise."""
+    is_whole: bool
+    """Whether it covers its body as a whole, from ``skin.scales``."""
+    ignores_outside: bool
+    """Whether loads farther than one spacing from any taxel are left out."""
 
 
 class Taxels:
-    """All taxels of a model in one block, body after body in the order of ids.
+    """All taxels of a model in one block: body after body in the order of ids, and on a body pad after pad.
 
-    A load falls on one patch of a body and is shared out within it: with ``kind="mesh"`` a body is one patch,
-    with ``kind="geom"`` each colliding geom of a body is one, whole and unconnected with the others.
+    A load falls on one patch of a body and is shared among its taxels: with ``kind="mesh"`` a body is one
+    patch with the taxels of all its pads; with ``kind="geom"`` each colliding geom of a body is one, whole
+    and unconnected with the others.
 
-    Attributes: ``bodies``; over the n taxels, in their bodies' frames, ``positions`` (n, 3) [m], outward unit
-    ``normals`` (n, 3) (0 for a taxel at the centre of a geom that is too small for the placement `mimo`: it
-    faces every load), ``areas`` (n,) [m2], ``geom_index`` (n,) into the body's geom_ids and ``body_index``
-    (n,) into bodies; ``offsets`` (b + 1,) of the bodies in that block and ``spacings`` (b,) [m];
-    ``patch_offsets`` (p + 1,) of the patches in that block, ``patch_bodies`` (p,) index into bodies,
-    ``patch_spacings`` (p,) [m], and ``patch_ids`` (p,): body ids, or with ``kind="geom"`` geom ids;
-    ``neighbours``: where the list of each taxel begins (n + 1,), and the lists of the taxels beside it.
+    Attributes of the n taxels, in the frames of their bodies:
+        positions: (n, 3) as declared [m].
+        surface_positions: (n, 3) the same on the collision surface, where loads are looked up [m].
+        normals: (n, 3) outward, unit; 0 for a taxel at the centre of a geom that is too small for the
+            placement `mimo`: it faces every load.
+        axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
+        ids: (n,) uint32 in the sensor's numbering.
+        areas: (n,) [m2].
+        geom_index: (n,) into the pad's geom_ids.
+        pad_index: (n,) into pads.
+        neighbours: Where the list of each taxel begins (n + 1,), and the lists of the taxels beside it.
+
+    Attributes of the pads, the bodies with skin and the patches:
+        pads: The p pads.
+        offsets: (p + 1,) first taxel of each pad, and n.
+        spacings: (p,) [m].
+        pad_bodies: (p,) id of the body of each pad.
+        body_ids: (b,) ids of the bodies with skin.
+        patch_offsets: (q + 1,) first taxel of each patch, and n.
+        patch_bodies: (q,) index into body_ids.
+        patch_spacings: (q,) [m].
+        patch_ids: (q,) body ids, or with ``kind="geom"`` geom ids.
     """
 
     def __init__(
@@ -63,68 +91,102 @@ class Taxels:
         scales: Mapping[int, float],
         placement: str = "even",
         kind: str | Callable[..., BodySurface] = "mesh",
+        pads: Sequence[PadPlan] = (),
     ) -> None:
-        """scales: spacing [m] by body id; placement and kind: names in the tables above.
+        """Place the taxels.
 
-        kind may also be a function like `separate`, which covers a body geom by geom, or some of its geoms.
+        Args:
+            model: The model.
+            scales: Spacing [m] by id of the bodies to cover as a whole.
+            placement: Name in `PLACEMENTS`.
+            kind: Name in `KINDS`, or a function like `separate`, which covers a body geom by geom, or some of
+                its geoms.
+            pads: Pads in addition to those of scales.
 
-        Raises SceneError for a body that cannot bear a skin, naming it.
+        Raises:
+            SceneError: A body cannot have a skin.
+            ConfigError: A pad is invalid.
         """
         names = Names(model)
         where = choose("skin.placement", placement, PLACEMENTS)
         cover = choose("skin.kind", kind, KINDS)
+        if pads and kind != "mesh":
+            raise ConfigError(f"{pads[0].where}: needs skin.kind mesh, got {kind!r}; use scales without pads")
         self.kind = kind
+        self._nbody = model.nbody
         self._geoms = geom_table(model)
-        bodies: list[SkinBody] = []
-        surfaces: list[BodySurface] = []
-        patch_sizes: list[int] = []
-        patch_bodies: list[int] = []
-        patch_spacings: list[np.ndarray] = [np.empty(0)]
-        start = 0
         for body in scales:
             if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
                 raise SceneError(
                     f"skin.scales: {body!r} is no id of a body; give one from 0 to {model.nbody - 1}"
                 )
+        placed: list[PlacedPad] = []
         for body, spacing in sorted(scales.items()):
             if not isinstance(spacing, Real) or not 0 < spacing < np.inf:
                 raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing!r} is no spacing; give metres")
             surface = cover(model, body, spacing, where, names)
-            stop = start + len(surface.positions)
-            if kind == "mesh":
-                # Of the geoms that do not collide some may be made to in the middle of a run.
-                self._geoms["patch"][self._geoms["body"] == body] = len(patch_sizes)
-                patch_sizes.append(stop - start)
-            else:
-                self._geoms["patch"][surface.geom_ids] = len(patch_sizes) + np.arange(len(surface.geom_ids))
-                patch_sizes += np.bincount(surface.geom_index, minlength=len(surface.geom_ids)).tolist()
-            added = len(patch_sizes) - len(patch_bodies)
-            patch_bodies += [len(bodies)] * added
-            patch_spacings.append(np.full(added, spacing) if surface.spacings is None else surface.spacings)
-            bodies.append(
-                SkinBody(names.bodies[body], body, start, stop, spacing, surface.geom_ids, surface.triangles)
+            placed.append(place_body(names.bodies[body], int(body), spacing, surface))
+        placed += [place_pad(model, plan, where, names) for plan in pads]
+        placed.sort(key=lambda pad: pad.body)
+        self._place(placed)
+        self._make_patches(placed)
+
+    def _place(self, placed: Sequence[PlacedPad]) -> None:
+        """Concatenate the taxels of all pads."""
+        self.offsets = np.cumsum([0, *map(len, placed)])
+        self.pads = tuple(
+            Pad(
+                pad.name, pad.body, int(start), int(stop), pad.spacing, pad.surface.geom_ids,
+                pad.surface.triangles, pad.rows, pad.columns, pad.is_whole, pad.ignores_outside,
             )
-            surfaces.append(surface)
-            start = stop
-        self.bodies: tuple[SkinBody, ...] = tuple(bodies)
-        self.spacings = np.array([body.spacing for body in bodies], float)
-        self.offsets = np.array([0, *(body.stop for body in bodies)], np.int64)
-        self.positions = np.concatenate([np.empty((0, 3)), *(surface.positions for surface in surfaces)])
+            for pad, start, stop in zip(placed, self.offsets, self.offsets[1:], strict=False)
+        )  # fmt: skip
+        surfaces = [pad.surface for pad in placed]
+        self.spacings = np.array([pad.spacing for pad in placed], float)
+        self.positions = np.concatenate([np.empty((0, 3)), *(pad.positions for pad in placed)])
+        self.surface_positions = np.concatenate([np.empty((0, 3)), *(s.positions for s in surfaces)])
         self.normals = np.concatenate([np.empty((0, 3)), *(surface.normals for surface in surfaces)])
+        self.axes = np.concatenate([np.empty((0, 3, 3)), *(pad.axes for pad in placed)])
+        self.ids = np.concatenate([np.empty(0, np.uint32), *(pad.ids for pad in placed)])
         self.areas = np.concatenate([np.empty(0), *(surface.areas for surface in surfaces)])
         self.geom_index = np.concatenate([np.empty(0, np.uint16), *(s.geom_index for s in surfaces)])
-        self.body_index = np.repeat(np.arange(len(bodies)), np.diff(self.offsets))
-        self.patch_offsets = np.cumsum([0, *patch_sizes])
-        self.patch_bodies = np.array(patch_bodies, np.int64)
-        self.patch_spacings = np.concatenate(patch_spacings)
-        self._body_ids = np.array([body.body_id for body in bodies], np.int64)
-        self._slot = np.full(model.nbody, -1, np.int64)
-        self._slot[self._body_ids] = np.arange(len(bodies))
-        geom_ids = [np.empty(0, np.int64), *(body.geom_ids for body in bodies)]
-        self.patch_ids = self._body_ids if kind == "mesh" else np.concatenate(geom_ids).astype(np.int64)
+        self.pad_index = np.repeat(np.arange(len(placed)), np.diff(self.offsets))
+        self.pad_bodies = np.array([pad.body for pad in placed], np.int64)
+        self.body_ids, self._pad_slots = np.unique(self.pad_bodies, return_inverse=True)
+        self._slot = np.full(self._nbody, -1, np.int64)
+        self._slot[self.body_ids] = np.arange(len(self.body_ids))
+
+    def _make_patches(self, placed: Sequence[PlacedPad]) -> None:
+        """Divide the taxels into patches, and connect neighbours within them."""
+        sizes: list[int] = []
+        bodies: list[int] = []
+        ids: list[int] = []
+        spacings: list[np.ndarray] = [np.empty(0)]
         edges = [np.empty((0, 2), np.int64)]
-        edges += [surface.edges + body.start for surface, body in zip(surfaces, bodies, strict=True)]
-        self.neighbours = neighbours(start, np.concatenate(edges))
+        for slot, body in enumerate(self.body_ids):
+            own = np.flatnonzero(self._pad_slots == slot).tolist()
+            pads = [placed[k] for k in own]
+            if self.kind == "mesh":
+                # Of the geoms that do not collide some may be made to in the middle of a run.
+                self._geoms["patch"][self._geoms["body"] == body] = len(sizes)
+                sizes.append(sum(map(len, pads)))
+                ids.append(body)
+                spacings.append(np.array([max(pad.spacing for pad in pads)], float))
+            else:
+                surface = pads[0].surface
+                self._geoms["patch"][surface.geom_ids] = len(sizes) + np.arange(len(surface.geom_ids))
+                sizes += np.bincount(surface.geom_index, minlength=len(surface.geom_ids)).tolist()
+                ids += surface.geom_ids.tolist()
+                each = np.full(len(surface.geom_ids), pads[0].spacing)
+                spacings.append(each if surface.spacings is None else surface.spacings)
+            bodies += [slot] * (len(sizes) - len(bodies))
+            edges += [placed[k].surface.edges + self.offsets[k] for k in own]
+            edges.append(links(pads) + self.offsets[own[0]])
+        self.patch_offsets = np.cumsum([0, *sizes])
+        self.patch_bodies = np.array(bodies, np.int64)
+        self.patch_ids = np.array(ids, np.int64)
+        self.patch_spacings = np.concatenate(spacings)
+        self.neighbours = neighbours(len(self.positions), np.concatenate(edges))
 
     def world(
         self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
@@ -132,7 +194,7 @@ class Taxels:
         """(n, 3) positions of all taxels in the world [m]; poses as in `Skin.loads`."""
         out: np.ndarray = np.empty((len(self.positions), 3), dtype)
         kernels.place_in_world(
-            self.positions, self.offsets, self._body_ids, body_positions, body_rotations, out
+            self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
         )
         return out
 

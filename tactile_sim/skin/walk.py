@@ -14,17 +14,19 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.patches import faces, find_nearest
+from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 
 @kernel
-def walk(load, reach, index, out):
+def walk(load, reach, spacings, index, out):
     """Write the taxels around a load into out, and their distances into the index; return how many.
 
-    First comes the one that takes the load, however far it is; then those within reach [m] that face the load
-    and that a path over such taxels joins to the first. Where there is no room for all it returns -1.
+    First comes the one that takes the load, however far it is; then those that face the load and that a path
+    over such taxels joins to the first, up to reach [m] plus so many spacings of the first. Where there is no
+    room for all it returns -1.
     """
     start = find_nearest(load, index)
+    reach += spacings * index.extents[start, SPACING]
     if len(index.scratch_heap):
         return _walk_along(load, start, reach, index, out)
     return _walk_straight(load, start, reach, index, out)

@@ -184,7 +184,7 @@ class ContactTouch(Touch, ABC):
             loads, rows = Loads.empty(1), np.zeros(1, int)
             loads.patch[:], loads.body[:] = slot, self.skin.patch_bodies[slot]
         row = int(rows[0])
-        body = self.skin.bodies[int(loads.body[row])].body_id
+        body = int(self.skin.body_ids[loads.body[row]])
         origin, rotation = self._pose(part_id)
         to_body = rotations[body].T @ rotation
         force = self.get_raw_force(contact_id, part_id) @ self.m_data.contact.frame[contact_id].reshape(3, 3)

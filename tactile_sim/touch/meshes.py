@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from tactile_sim.skin import PLACEMENTS, Skin, SkinBody
+from tactile_sim.skin import PLACEMENTS, Pad, Skin
 from tactile_sim.skin.placement.shapes import Shape
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class SensorMeshes:
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, placement: str, bodies: list[int]) -> None:
         self._model, self._skin, self._placement = model, skin, PLACEMENTS[placement]
-        by_id = {body.body_id: body for body in skin.bodies}
+        by_id = {body.body_id: body for body in skin.pads}
         self._bodies = [by_id[body] for body in bodies]
 
     @cached_property
@@ -69,7 +69,7 @@ class SensorMeshes:
         """Vertices (n, 3), triangles (t, 3) and sensor mask (n,) of each body's meshes."""
         return {body.body_id: self._parts_of(body) for body in self._bodies}
 
-    def _parts_of(self, body: SkinBody) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _parts_of(self, body: Pad) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         sensors = self._skin.positions[body.start : body.stop]
         known = {sensor.tobytes() for sensor in sensors}
         shapes = [Shape.of_geom(self._model, geom) for geom in body.geom_ids]

@@ -283,7 +283,7 @@ class TrimeshTouch(SkinTouch):
         }
         self.plotting_limits = {}
         for body in scales:
-            geoms = self.skin.bodies[self._slots[body]].geom_ids
+            geoms = self.skin.pads[self._slots[body]].geom_ids
             reach = np.abs(self.m_model.geom_pos[geoms]).max(axis=1) + self.m_model.geom_rbound[geoms]
             self.plotting_limits[body] = float(reach.max())
         self._sensor_meshes = SensorMeshes(self.m_model, self.skin, self._options["placement"], list(scales))

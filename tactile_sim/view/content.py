@@ -63,15 +63,17 @@ class ViewScene:
     """Initial camera position (3,), world frame [m]; None: in front, on the right, slightly above."""
 
     skin_bodies: np.ndarray = _empty(0)
-    """Indices of the bodies with skin (s,)."""
+    """Index of the body of each pad (s,)."""
+    pads: tuple[str, ...] = ()
+    """Names of the pads (s,)."""
     taxel_counts: np.ndarray = _empty(0)
-    """Number of taxels of each of these bodies (s,). Taxel arrays list one body after another."""
+    """Number of taxels of each pad (s,). Taxel arrays list one pad after another."""
     taxel_positions: np.ndarray = _empty(0, 3)
     """(n, 3) [m]"""
     taxel_normals: np.ndarray = _empty(0, 3)
     """Outward unit normals (n, 3)."""
     taxel_spacings: np.ndarray = _empty(0)
-    """Taxel spacing of each body with skin (s,) [m]."""
+    """Taxel spacing of each pad (s,) [m]."""
     taxel_scale: float = 1.0
     """Reading at the end of the colour scale, in the unit of the readings."""
 

@@ -14,7 +14,7 @@ MODEL = mujoco.MjModel.from_xml_string("""
   <body name="tip" pos="1 0 0"><geom type="sphere" size=".05"/></body>
 </worldbody></mujoco>""")
 SKIN = Skin(MODEL, {1: 0.01, 2: 0.02})
-PALM, TIP = (slice(body.start, body.stop) for body in SKIN.bodies)
+PALM, TIP = (slice(body.start, body.stop) for body in SKIN.pads)
 TAXELS = len(SKIN.positions)
 TIMESTEP = 0.002
 ALL = {

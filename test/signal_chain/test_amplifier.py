@@ -24,7 +24,7 @@ def test_gaussian_cross_talk_follows_the_distance_and_keeps_the_sum():
     out = sensor(cross_talk={"share": share, "sigma": sigma}).read(0, impulse(taxel))[:, 0]
     apart = np.linalg.norm(SKIN.positions - SKIN.positions[taxel], axis=1)
     facing = SKIN.normals @ SKIN.normals[taxel] > 0
-    others = (SKIN.body_index == 0) & (apart < 4 * sigma) & facing & (apart > 0)
+    others = (SKIN.pad_index == 0) & (apart < 4 * sigma) & facing & (apart > 0)
     weights = np.where(others, np.exp(-0.5 * (apart / sigma) ** 2), 0.0)
     expected = share * weights / weights.sum()
     expected[taxel] = 1.0 - share
@@ -36,7 +36,7 @@ def test_measured_cross_talk_kernel_is_interpolated():
     taxel, kernel = 200, {"distances": [0.0, 0.01, 0.02], "weights": [0.9, 0.2, 0.0]}
     out = sensor(cross_talk=kernel).read(0, impulse(taxel))[:, 0]
     apart = np.linalg.norm(SKIN.positions - SKIN.positions[taxel], axis=1)
-    near = (SKIN.body_index == 0) & (apart < 0.02) & (SKIN.normals @ SKIN.normals[taxel] > 0)
+    near = (SKIN.pad_index == 0) & (apart < 0.02) & (SKIN.normals @ SKIN.normals[taxel] > 0)
     expected = np.where(near, np.interp(apart, *kernel.values()), 0.0)
     np.testing.assert_allclose(out, expected, atol=1e-14)
 
@@ -59,7 +59,7 @@ def test_area_of_the_viscoelastic_loop_depends_on_the_rate(frequency):
     made = SignalChain(SKIN, {"tip": stage}, timestep)
     steps = np.arange(round(2 / frequency / timestep) + round(0.5 / timestep))
     load = np.sin(rate * steps * timestep)
-    tip = np.flatnonzero(SKIN.body_index == 1)[0]
+    tip = np.flatnonzero(SKIN.pad_index == 1)[0]
     out = np.array([made.read(k, np.full((TAXELS, 1), x))[tip, 0] for k, x in enumerate(load)])
     cycle = slice(len(steps) - round(1 / frequency / timestep) - 1, None)
     area = -np.sum((out[cycle][1:] + out[cycle][:-1]) / 2 * np.diff(load[cycle]))

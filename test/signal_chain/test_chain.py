@@ -127,4 +127,4 @@ def test_exact_name_takes_precedence_over_pattern():
     stages = {"*": {"saturation": {"level": 1.0}}, "tip": {"threshold": {"level": 0.5}}}
     made = SignalChain(SKIN, stages, TIMESTEP)
     out = made.read(0, held(3.0))
-    np.testing.assert_allclose(np.linalg.norm(out, axis=1), np.where(SKIN.body_index == 0, 1.0, 3.0))
+    np.testing.assert_allclose(np.linalg.norm(out, axis=1), np.where(SKIN.pad_index == 0, 1.0, 3.0))

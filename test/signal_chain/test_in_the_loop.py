@@ -126,7 +126,7 @@ def test_reset_draws_ranges_again_from_the_seed(run):
     skin = {"sensor": {"box": {"gain": {"value": [0.5, 1.5]}}}}
     one, other = (run(Subscriber("tactile"), during=reset, skin=skin) for _ in range(2))
     assert one.published == other.published
-    box, ball = one.simulation.skin.bodies
+    box, ball = one.simulation.skin.pads
     for first, second in zip(list(one.truth)[10:30], list(one.truth)[40:60], strict=True):
         np.testing.assert_array_equal(one.truth[first], one.truth[second])
         values = [np.frombuffer(one.published[k], np.float32).reshape(-1, 3) for k in (first, second)]
@@ -142,7 +142,7 @@ def test_reset_draws_ranges_again_from_the_seed(run):
 
 def test_truth_is_before_the_chain_and_other_bodies_are_unchanged(run):
     subscriber = run(Subscriber("tactile"))
-    box, ball = subscriber.simulation.skin.bodies
+    box, ball = subscriber.simulation.skin.pads
     for stamp, data in list(subscriber.published.items())[10:]:
         truth = subscriber.truth[stamp].astype(np.float32)
         published = np.frombuffer(data, np.float32).reshape(truth.shape)

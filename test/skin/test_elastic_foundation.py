@@ -153,11 +153,11 @@ def test_two_skins_read_the_same_area_with_opposite_forces():
     body = block().replace("<body ", '<body name="block" ')
     simulation = on_plate(body, scales={"plate": 0.004, "block": 0.004}, touch_function="force_vector")
     readings, skin = simulation.observe().taxels, simulation.skin
-    plate, top = (readings[part.start : part.stop].sum(axis=0) for part in skin.bodies)
+    plate, top = (readings[part.start : part.stop].sum(axis=0) for part in skin.pads)
     np.testing.assert_allclose(plate, [0, 0, -G], atol=0.01)
     np.testing.assert_allclose(top, -plate, atol=1e-9)
     touched = skin.areas * readings.any(axis=1)
-    areas = [touched[part.start : part.stop].sum() for part in skin.bodies]
+    areas = [touched[part.start : part.stop].sum() for part in skin.pads]
     assert areas[0] == pytest.approx(areas[1], rel=0.25)
 
 

@@ -14,6 +14,8 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.responses import PER_LOAD
 
+SUMS = [name for name, touch in TOUCH_FUNCTIONS.items() if not touch.mean and touch.frame != "taxel"]
+
 WEIGHT = 9.81
 PILE = """
 <mujoco><worldbody>
@@ -54,7 +56,7 @@ def random_poses(rng, count):
 
 
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
-@pytest.mark.parametrize("touch", [name for name in TOUCH_FUNCTIONS if not TOUCH_FUNCTIONS[name].mean])
+@pytest.mark.parametrize("touch", SUMS)
 def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
     engine, skin = settled(PILE, 300, dict.fromkeys(range(1, 6), 0.01))
     contacts = engine.contacts()
@@ -62,7 +64,7 @@ def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
     sensed = skin.sense(loads_of(engine, skin), touch, response)
     assert sensed.shape == (len(skin.positions), TOUCH_FUNCTIONS[touch].channels)
 
-    expected = np.zeros((len(skin.bodies), sensed.shape[1]))
+    expected = np.zeros((len(skin.pads), sensed.shape[1]))
     for c in range(len(contacts)):
         for side, sign in ((0, -1), (1, 1)):
             body = contacts.bodies[c, side]
@@ -246,8 +248,8 @@ def test_taxels_move_with_their_bodies():
     engine, skin = settled(PILE, 1, {1: 0.03, 3: 0.03})
     positions, rotations = random_poses(np.random.default_rng(4), 6)
     world = skin.world(positions, rotations)
-    for b, body in enumerate(skin.bodies):
-        taxels = skin.body_index == b
+    for b, body in enumerate(skin.pads):
+        taxels = skin.pad_index == b
         pose = Rotation.from_matrix(rotations[body.body_id])
         np.testing.assert_allclose(
             world[taxels], pose.apply(skin.positions[taxels]) + positions[body.body_id]

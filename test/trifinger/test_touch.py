@@ -58,7 +58,7 @@ def test_push_sensors_follow_normal_force_as_in_pybullet(finger_type, feels):
 @pytest.mark.parametrize("finger_type", ["fingerone", "fingeredu", "fingerpro"])
 def test_skin_of_tip_sums_to_same_force(finger_type):
     finger = pressed(finger_type, 1.0)
-    names = [body.name for body in finger.skin.bodies]
+    names = [body.name for body in finger.skin.pads]
     assert sorted(names) == ["finger_lower_link", "finger_tip_link"]
     start, stop = finger.skin.offsets[names.index("finger_tip_link") :][:2]
     taxels = finger.feel("force_vector_global")
@@ -68,7 +68,7 @@ def test_skin_of_tip_sums_to_same_force(finger_type):
 
 def test_any_link_can_have_a_skin():
     finger = SimFinger("fingeredu", spacings={"finger_middle_link": 0.01})
-    assert [body.name for body in finger.skin.bodies] == ["finger_middle_link"]
+    assert [pad.name for pad in finger.skin.pads] == ["finger_middle_link"]
     with raises(ValueError, "spacings", "'finger_tip'", "'finger_tip_link'"):
         SimFinger("fingeredu", spacings={"finger_tip": 0.01})
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, WEIGHT, Cube, Making
+from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 from scipy.spatial.transform import Rotation
 
-from tactile_sim import BagError
+from tactile_sim import BagError, bag
 from tactile_sim.drawing.arrows import NET, NORMAL
 from tactile_sim.signals import StopRequest
 from tactile_sim.view.bag.frames import BagFrames
@@ -216,3 +216,22 @@ def test_playback_stops_at_the_end(player):
     assert player.bar.advance(math.inf) and not player.bar.playing
     assert player.bar.time == 1e9
     assert not player.bar.advance(1.0)
+
+
+@pytest.mark.parametrize("without", [(), ("frame",)])
+def test_bags_from_before_pads_show_the_readings_of_bodies(make_bag, monkeypatch, without):
+    newer = ("pad ", "pads ", "ids ", "orientations ", "rows ", "columns ", "valid ")
+    for name in ("TactileArray", "TactileFrame", "TactileLayout"):
+        lines = TYPES[f"tactile_sim/{name}"].splitlines()
+        kept = [
+            line for line in lines if line.startswith("#") or not line.partition(" ")[2].startswith(newer)
+        ]
+        assert len(kept) < len(lines)
+        monkeypatch.setitem(TYPES, f"tactile_sim/{name}", "\n".join(kept))
+    path = make_bag(Cube(without=without))
+    content, frames = opened(path)
+    assert content.pads == content.pad_bodies == ("cube",)
+    shown = frames.at(LANDING * STEP)
+    assert shown.readings.sum() == pytest.approx(IMPACT)
+    found = bag.read(path)
+    assert found["/tactile/cube/layout"].positions.shape == (1, 6 * GRID**2, 3)

@@ -28,8 +28,8 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
 
 
 def _states(simulation: Simulation):
-    forces, parts = TaxelForces(simulation), simulation.skin.bodies
-    names = [simulation.names.bodies[part.body_id] for part in parts]
+    forces, parts = TaxelForces(simulation), simulation.skin.pads
+    names = [part.name for part in parts]
 
     def make(snapshot: Snapshot) -> bytes:
         pressing = forces.pressing(snapshot).astype(np.float32)
@@ -44,11 +44,11 @@ def _states(simulation: Simulation):
 
 
 def _contacts(simulation: Simulation):
-    engine, bodies = simulation.engine, simulation.skin_bodies
+    engine, bodies = simulation.engine, simulation.skin.pad_bodies
     frames = [simulation.frames[body] for body in bodies]
     contact = {
         "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, frames)},
-        "name": cdr.Lookup(0, [simulation.names.bodies[body] for body in bodies]),
+        "name": cdr.Lookup(0, [pad.name for pad in simulation.skin.pads]),
         "position": cdr.Value(0),
         "normal": cdr.Value(3),
         "wrench": cdr.Value(6),

@@ -22,22 +22,22 @@ MOST = 255
 
 
 def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
-    """Yield ``xServTopic``: one sensor for each body, with the forces on its taxels in taxel frames.
+    """Yield ``xServTopic``: one sensor for each pad, with the forces on its taxels in taxel frames.
 
     Args:
         simulation: The simulation.
 
     Raises:
-        ConfigError: More than `MOST` bodies have a skin.
+        ConfigError: There are more than `MOST` pads.
     """
-    parts = simulation.skin.bodies
+    parts = simulation.skin.pads
     if len(parts) > MOST:
         raise ConfigError(
             f"{simulation.settings.source}: bridges: xela_server_ros2 numbers sensors up to {MOST}, and "
-            f"{len(parts)} bodies have a skin"
+            f"there are {len(parts)} pads"
         )
     forces = TaxelForces(simulation)
-    names = [simulation.names.bodies[part.body_id] for part in parts]
+    names = [part.name for part in parts]
 
     def make(snapshot: Snapshot) -> bytes:
         on_pads = forces.on_pads(snapshot)

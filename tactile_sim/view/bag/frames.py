@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.analysis.tactile_frames import readings_of
+from tactile_sim.analysis.tactile_frames import pad_of, pads_of, readings_of
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
@@ -73,7 +73,7 @@ class BagFrames:
 
     def _build(self, time: float) -> ViewFrame:
         scene, points = self._content.scene, self._content.points
-        count = len(scene.bodies) - (len(self._content.skin_bodies) if points else 0)
+        count = len(scene.bodies) - (len(self._content.pads) if points else 0)
         positions, rotations = self._poses.of(scene.bodies[:count])
         quaternions = Rotation.from_matrix(rotations).as_quat(scalar_first=True)
         unit = "N"
@@ -125,8 +125,8 @@ class BagFrames:
         forces = np.zeros((len(scene.skin_bodies), 3))
         stops = np.cumsum(scene.taxel_counts).astype(int)
         parts, header = self._readings()
-        for k, (body, stop) in enumerate(zip(self._content.skin_bodies, stops, strict=True)):
-            readings = parts.get(body)
+        for k, (pad, stop) in enumerate(zip(self._content.pads, stops, strict=True)):
+            readings = parts.get(pad)
             if readings is None or len(readings) != scene.taxel_counts[k]:
                 continue
             magnitudes[stop - len(readings) : stop] = np.linalg.norm(readings, axis=1)
@@ -145,10 +145,10 @@ class BagFrames:
                 return {}, None
             starts = np.cumsum(frame.taxel_counts)[:-1]
             parts = np.split(readings_of(frame), starts)
-            return dict(zip(frame.bodies, parts, strict=True)), frame
+            return dict(zip(pads_of(frame), parts, strict=True)), frame
         found = [value for topic in robot.arrays if (value := self._value(topic)) is not None]
-        by_body = {value.body: readings_of(value) for value in found}
-        return by_body, found[0] if found else None
+        by_pad = {pad_of(value): readings_of(value) for value in found}
+        return by_pad, found[0] if found else None
 
     def _read_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         points = self._content.points
@@ -169,7 +169,7 @@ class BagFrames:
         return np.array(
             [
                 force[second == body].sum(axis=0) - force[first == body].sum(axis=0)
-                for body in self._content.skin_bodies
+                for body in self._content.pad_bodies
             ]
         ).reshape(-1, 3)
 

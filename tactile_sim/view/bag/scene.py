@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.analysis.robots import Robot, robots
+from tactile_sim.analysis.tactile_frames import pad_of
 from tactile_sim.bag.messages import Message
 from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.errors import BagError
@@ -29,8 +30,10 @@ class BagScene:
 
     scene: ViewScene
     robot: Robot
-    skin_bodies: tuple[str, ...] = ()
-    """Names of the bodies with skin, in the order of the scene's."""
+    pads: tuple[str, ...] = ()
+    """Names of the pads, in the order of the scene's ``skin_bodies``."""
+    pad_bodies: tuple[str, ...] = ()
+    """Name of the body of each pad."""
     points: PointBodies | None = None
     """The skin if only its points are known."""
     cloud: str = ""
@@ -91,10 +94,10 @@ def _robot(index: BagIndex, namespace: str | None) -> tuple[Robot, list[str]]:
 
 
 def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
-    """Return the last layout of each body, by body."""
+    """Return the last layout of each pad, by its name."""
     beginning = f"{robot.namespace}/tactile/"
     return {
-        message.value.body: message.value
+        pad_of(message.value): message.value
         for message in index.latched
         if message.type_name == _LAYOUT
         and message.topic.startswith(beginning)
@@ -133,10 +136,12 @@ def _shapes(
 
 def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int]) -> None:
     counts = [len(layout.positions) // 3 for layout in layouts.values()]
-    result.skin_bodies = tuple(layouts)
+    result.pads = tuple(layouts)
+    result.pad_bodies = tuple(layout.body for layout in layouts.values())
     result.scene = replace(
         result.scene,
         skin_bodies=np.array([bodies[layout.header.frame_id] for layout in layouts.values()]),
+        pads=result.pads,
         taxel_counts=np.array(counts),
         taxel_positions=_rows(layout.positions for layout in layouts.values()),
         taxel_normals=_rows(layout.normals for layout in layouts.values()),
@@ -157,11 +162,12 @@ def _add_points(result: BagScene, index: BagIndex) -> None:
     result.notes.append("no layouts in the bag: taxels are from tactile/points")
     result.cloud, result.points = topic, PointBodies(index.first[topic].value)
     scene, points = result.scene, result.points
-    result.skin_bodies = tuple(f"points of body {number}" for number in points.numbers)
+    result.pads = result.pad_bodies = tuple(f"points of body {number}" for number in points.numbers)
     result.scene = replace(
         scene,
-        bodies=scene.bodies + result.skin_bodies,
-        skin_bodies=len(scene.bodies) + np.arange(len(result.skin_bodies)),
+        bodies=scene.bodies + result.pads,
+        skin_bodies=len(scene.bodies) + np.arange(len(result.pads)),
+        pads=result.pads,
         taxel_counts=points.counts,
         taxel_positions=points.positions,
         taxel_normals=np.zeros_like(points.positions),

@@ -36,7 +36,7 @@ class ForcePlot:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene):
-        self._names = [scene.bodies[int(body)] for body in scene.skin_bodies]
+        self._names = scene.pads or tuple(scene.bodies[int(body)] for body in scene.skin_bodies)
         self._lines = list(range(min(MAX_LINES, len(self._names))))
         """Indices of the plotted bodies among those with skin; each keeps its place and colour."""
         self._history = ForceHistory(len(self._names))

@@ -44,8 +44,8 @@ class ImageRenderer:
         ]
         self._skin_bodies = [
             _SkinBody(body.body_id, body.start, body.stop, SkinImage(model, skin, index))
-            for index, body in enumerate(skin.bodies)
-            if mappable(model, body.geom_ids)
+            for index, body in enumerate(skin.pads)
+            if body.is_whole and mappable(model, body.geom_ids)
         ]
         self.infos = (
             *(

@@ -71,8 +71,9 @@ class BrowserScene:
     def _add_cloud(self, k: int) -> PointCloudHandle:
         scene, part = self._scene, slice(self._starts[k], self._stops[k])
         spacing = float(scene.taxel_spacings[k])
+        before = int((scene.skin_bodies[:k] == scene.skin_bodies[k]).sum())
         return self._api.add_point_cloud(
-            f"{self._names[int(scene.skin_bodies[k])]}/skin",
+            f"{self._names[int(scene.skin_bodies[k])]}/skin{before or ''}",
             scene.taxel_positions[part] + POINT_RADIUS * spacing * scene.taxel_normals[part],
             self._colors[part],
             point_size=POINT_RADIUS * spacing,

@@ -67,7 +67,8 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         return scene
     return dataclasses.replace(
         scene,
-        skin_bodies=np.array([body.body_id for body in skin.bodies], int),
+        skin_bodies=skin.pad_bodies,
+        pads=tuple(pad.name for pad in skin.pads),
         taxel_counts=np.diff(skin.offsets),
         taxel_positions=skin.positions,
         taxel_normals=skin.normals,

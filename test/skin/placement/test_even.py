@@ -131,7 +131,7 @@ def test_neighbours_are_about_one_spacing_apart(kind, size, spacing):
 @pytest.mark.parametrize("kind, size, spacing", CASES)
 def test_triangles_are_closed_and_wound_outward(kind, size, spacing):
     skin = Skin(one_geom(kind, size), {1: spacing})
-    triangles = skin.bodies[0].triangles.astype(int)
+    triangles = skin.pads[0].triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))
     # Closed: each side occurs once in each direction. Topology of a sphere: V - E + F = 2.
@@ -150,7 +150,7 @@ def test_geom_smaller_than_spacing_has_a_few_taxels_on_its_surface(kind):
     skin = Skin(model, {1: 1.0})
     assert 6 <= len(skin.positions) <= 8
     assert np.abs(GEOMETRY[kind][0](in_geom(model, skin.positions), size)).max() < 1e-8
-    assert len(skin.bodies[0].triangles) >= 4
+    assert len(skin.pads[0].triangles) >= 4
 
 
 @pytest.mark.parametrize("size", [(0.1, 0.08, 0.001), (0.3, 0.004, 0.003)])
@@ -162,7 +162,7 @@ def test_geom_thinner_than_spacing_has_no_gaps(kind, size):
     skin = Skin(one_geom(kind, size, pose=False), {1: 0.01})
     rng = np.random.default_rng(1)
     # Points on the closed mesh of the taxels approximate the surface.
-    corners = skin.positions[skin.bodies[0].triangles.astype(int)]
+    corners = skin.positions[skin.pads[0].triangles.astype(int)]
     weights = rng.dirichlet(np.ones(3), 2000)
     points = np.einsum("nk,nki->ni", weights, corners[rng.integers(len(corners), size=2000)])
     assert cKDTree(skin.positions).query(points)[0].max() < 0.02

@@ -125,9 +125,9 @@ def test_only_geoms_that_can_collide_have_taxels():
         '<geom name="bone" type="sphere" size=".05"/>'
         '<geom name="picture" type="box" size=".2 .2 .2" contype="0" conaffinity="0"/>'
     )
-    assert list(Skin(body_of(geoms), {1: 0.02}).bodies[0].geom_ids) == [1]
+    assert list(Skin(body_of(geoms), {1: 0.02}).pads[0].geom_ids) == [1]
     paired = body_of(geoms, extra='<contact><pair geom1="floor" geom2="picture"/></contact>')
-    assert list(Skin(paired, {1: 0.02}).bodies[0].geom_ids) == [1, 2]
+    assert list(Skin(paired, {1: 0.02}).pads[0].geom_ids) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_world_body_can_have_a_skin():
         '<mujoco><worldbody><geom type="box" size=".1 .1 .1" pos="0 0 1"/></worldbody></mujoco>'
     )
     skin = Skin(model, {0: 0.05})
-    assert skin.bodies[0].name == "world"
+    assert skin.pads[0].name == "world"
     assert skin.positions[:, 2].min() == pytest.approx(0.9)
 
 
@@ -164,7 +164,7 @@ def test_bodies_are_in_id_order():
         spec.worldbody.add_body(name=name).add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.1])
     model = spec.compile()
     skin = Skin(model, {3: 0.05, 1: 0.1})
-    assert [body.name for body in skin.bodies] == ["a", "c"]
-    assert [(body.start, body.stop) for body in skin.bodies] == [(0, 26), (26, 26 + 98)]
-    np.testing.assert_array_equal(skin.body_index, [0] * 26 + [1] * 98)
+    assert [body.name for body in skin.pads] == ["a", "c"]
+    assert [(body.start, body.stop) for body in skin.pads] == [(0, 26), (26, 26 + 98)]
+    np.testing.assert_array_equal(skin.pad_index, [0] * 26 + [1] * 98)
     np.testing.assert_array_equal(skin.offsets, [0, 26, 124])

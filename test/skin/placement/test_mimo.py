@@ -69,7 +69,7 @@ def test_areas_sum_to_the_surface_and_triangles_and_normals_are_outward(kind, sk
     assert skin.areas.sum() == pytest.approx(even.areas.sum(), rel=1e-3)
     assert skin.areas.min() > 0
     np.testing.assert_allclose(np.linalg.norm(skin.normals, axis=1), 1, rtol=0, atol=1e-12)
-    a, b, c = np.moveaxis(skin.positions[skin.bodies[0].triangles], 1, 0)
+    a, b, c = np.moveaxis(skin.positions[skin.pads[0].triangles], 1, 0)
     middle = skin.positions.mean(axis=0)
     assert (np.cross(b - a, c - a) * (a - middle)).sum(axis=1).min() > 0
     assert (skin.normals * (skin.positions - middle)).sum(axis=1).min() > 0
@@ -181,7 +181,7 @@ def test_sensors_of_mimos_own_bodies_are_equal(scene, parameters, mimo):
 
     theirs = touch.TrimeshTouch(SimpleNamespace(model=model, data=data), settings).sensor_positions
     skin = Skin(model, scales, placement="mimo")
-    for body in skin.bodies:
+    for body in skin.pads:
         positions = skin.positions[body.start : body.stop]
         np.testing.assert_allclose(positions, theirs[body.body_id], rtol=0, atol=1e-12, err_msg=body.name)
 

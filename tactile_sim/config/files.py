@@ -1,0 +1,44 @@
+"""Files that a configuration names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tactile_sim import share
+from tactile_sim.addresses import of_address
+from tactile_sim.errors import ConfigError
+
+
+def find_file(name: str, base: Path | None, where: str) -> Path:
+    """Return the path of a file, which may be missing.
+
+    Args:
+        name: Path relative to the configuration or shipped below ``scenes``, absolute path, or ``package://``
+            or ``file://`` address.
+        base: The folder of relative paths; None if there is none.
+        where: The beginning of errors: file and key.
+
+    Raises:
+        ConfigError: The name is invalid, or relative although there is no folder.
+        SceneError: The address cannot be resolved.
+    """
+    shown = repr(name if len(name) <= 60 else f"{name[:60]}...")
+    if not name.isprintable():
+        raise ConfigError(f"{where}: {shown} has characters that are not printable; give the name of a file")
+    try:
+        path = of_address(name, f"{where}: ")
+        if path.is_absolute():
+            return path
+        if base is not None and (base / path).is_file():
+            return base / path
+        shipped = share.lookup("scenes", name)
+    except OSError as error:
+        raise ConfigError(f"{where}: {shown}: {error.strerror}; give the name of a file") from None
+    if shipped is not None:
+        return shipped
+    if base is None:
+        raise ConfigError(
+            f"{where}: {shown} is not shipped, and here a relative path has no folder to start from;"
+            " write an absolute path or package://PACKAGE/FILE"
+        )
+    return base / path

@@ -1,0 +1,15 @@
+"""Pads: groups of taxels on a body, with the layout, axes and ids of a real sensor."""
+
+from tactile_sim.skin.pads.layout import Layout, grid, read_layout
+from tactile_sim.skin.pads.place import PadPlan, PlacedPad, Region, place_body, place_pad
+
+__all__ = [
+    "Layout",
+    "PadPlan",
+    "PlacedPad",
+    "Region",
+    "grid",
+    "place_body",
+    "place_pad",
+    "read_layout",
+]

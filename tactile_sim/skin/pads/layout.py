@@ -1,0 +1,239 @@
+"""Layouts: poses, ids, rows and columns of the taxels of one sensor, from a grid or from a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import yaml
+from scipy.spatial import cKDTree
+
+from tactile_sim.errors import ConfigError, suggest
+
+MOST_TAXELS = 100_000
+"""Largest number of taxels of one layout."""
+COLUMNS = {
+    "positions": ("x", "y", "z"),
+    "normals": ("nx", "ny", "nz"),
+    "tangents": ("tx", "ty", "tz"),
+    "ids": ("id",),
+    "rows": ("row",),
+    "columns": ("column",),
+}
+"""Columns of a CSV file, by the name of the array in ``.npz`` and ``.yaml`` files."""
+REQUIRED = ("positions", "normals")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The n taxels of a sensor in its own order."""
+
+    positions: np.ndarray
+    """(n, 3) [m]."""
+    axes: np.ndarray
+    """(n, 3, 3) rows: first tangent, second tangent, outward normal; unit, right-handed."""
+    ids: np.ndarray
+    """(n,) uint32."""
+    rows: np.ndarray
+    """(n,) uint32, or empty."""
+    columns: np.ndarray
+    """(n,) uint32, or empty."""
+    spacing: float
+    """Distance between neighbouring taxels [m]."""
+
+    def moved(self, position: np.ndarray, rotation: np.ndarray) -> Layout:
+        """Return the layout after a rotation (3, 3) followed by a translation (3,) [m]."""
+        return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
+
+
+def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
+    """Return a flat grid around the origin, row after row; normals are +z, tangents +x and +y.
+
+    Args:
+        rows: Number of rows, counted along +y.
+        columns: Number of columns, counted along +x.
+        pitch: Distance of columns along x and of rows along y [m].
+    """
+    row, column = np.divmod(np.arange(rows * columns, dtype=np.uint32), np.uint32(columns))
+    x, y = (column - (columns - 1) / 2) * pitch[0], (row - (rows - 1) / 2) * pitch[1]
+    return Layout(
+        np.stack([x, y, np.zeros(len(x))], axis=1),
+        np.tile(np.eye(3), (len(x), 1, 1)),
+        np.arange(len(x), dtype=np.uint32),
+        row,
+        column,
+        float(np.sqrt(pitch[0] * pitch[1])),
+    )
+
+
+def read_layout(path: Path, where: str) -> Layout:
+    """Return the layout in a file.
+
+    Args:
+        path: A ``.csv`` file with the columns of `COLUMNS`, or a ``.npz`` or ``.yaml`` file with its arrays.
+        where: The beginning of errors: file and key.
+
+    Raises:
+        ConfigError: The file cannot be read, or its content is invalid.
+    """
+    readers = {".csv": _read_csv, ".npz": _read_npz, ".yaml": _read_yaml, ".yml": _read_yaml}
+    if path.suffix not in readers:
+        raise ConfigError(f"{where}: must be a .csv, .npz or .yaml file, got {path.name!r}")
+    try:
+        arrays = readers[path.suffix](path)
+    except OSError as error:
+        raise ConfigError(f"{where}: {path}: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, EOFError, BadZipFile, csv.Error, yaml.YAMLError) as error:
+        raise ConfigError(f"{where}: {path}: {' '.join(str(error).split())}") from None
+    return layout_of_arrays(arrays, f"{where}: {path}")
+
+
+def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
+    """Return the layout of arrays named as in `COLUMNS`.
+
+    Args:
+        arrays: ``positions`` (n, 3) [m] and ``normals`` (n, 3); optional: ``tangents`` (n, 3), ``ids``,
+            ``rows`` and ``columns`` (n,).
+        where: The beginning of errors.
+
+    Raises:
+        ConfigError: An array is missing, unknown or invalid.
+    """
+    for name in arrays:
+        if name not in COLUMNS:
+            raise ConfigError(f"{where}: unknown array {name!r}{suggest(name, COLUMNS)}")
+    for name in REQUIRED:
+        if name not in arrays:
+            raise ConfigError(f"{where}: {name} are missing; columns: {', '.join(COLUMNS[name])}")
+    positions, normals = (_vectors(arrays[name], name, where) for name in REQUIRED)
+    count = len(positions)
+    if not 0 < count <= MOST_TAXELS:
+        raise ConfigError(f"{where}: must have 1 to {MOST_TAXELS} taxels, got {count}")
+    normals = _unit(normals, "normals", where)
+    tangents = default_tangents(normals)
+    if "tangents" in arrays:
+        tangents = _vectors(arrays["tangents"], "tangents", where)
+        if len(tangents) == count == len(normals):
+            tangents = tangents - np.einsum("ni,ni->n", tangents, normals)[:, None] * normals
+            tangents = _unit(tangents, "tangents", where)
+    numbers = {
+        name: _numbers(arrays[name], name, where) for name in ("ids", "rows", "columns") if name in arrays
+    }
+    for name, values in {"normals": normals, "tangents": tangents, **numbers}.items():
+        if len(values) != count:
+            raise ConfigError(
+                f"{where}: {name}: must have {count} entries as the positions, got {len(values)}"
+            )
+    if ("rows" in numbers) != ("columns" in numbers):
+        raise ConfigError(f"{where}: rows and columns: must be given together")
+    ids = numbers.get("ids", np.arange(count, dtype=np.uint32))
+    _check_unique(ids, "id", where)
+    rows, columns = (numbers.get(name, np.empty(0, np.uint32)) for name in ("rows", "columns"))
+    _check_unique(rows.astype(np.uint64) << 32 | columns, "row and column", where)
+    axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
+    return Layout(positions, axes, ids, rows, columns, spacing_of(positions))
+
+
+def default_tangents(normals: np.ndarray) -> np.ndarray:
+    """Return a unit tangent (n, 3) for each outward normal (n, 3), unit or 0.
+
+    It is the direction on the surface nearest to the body's x axis, or to its y axis where the normal is
+    within 18 degrees of x.
+    """
+    wanted = np.where((np.abs(normals[:, 0]) > 0.95)[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    x = wanted - np.einsum("ni,ni->n", wanted, normals)[:, None] * normals
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def spacing_of(positions: np.ndarray) -> float:
+    """Return the median distance of positions (n, 3) to their nearest neighbour [m]; 0 for fewer than two."""
+    if len(positions) < 2:
+        return 0.0
+    return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    known = [column for columns in COLUMNS.values() for column in columns]
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
+    if not rows:
+        raise ValueError(f"is empty; the first line names the columns: {', '.join(known)}")
+    header = [name.strip() for name in rows[0]]
+    for name in header:
+        if name not in known:
+            raise ValueError(f"unknown column {name!r}{suggest(name, known)}; columns: {', '.join(known)}")
+    if len(set(header)) != len(header):
+        raise ValueError("a column occurs twice")
+    present = {name: columns for name, columns in COLUMNS.items() if set(columns) & set(header)}
+    for columns in present.values():
+        for column in columns:
+            if column not in header:
+                raise ValueError(f"column {column!r} is missing; columns: {', '.join(known)}")
+    for number, row in enumerate(rows[1:], start=1):
+        if len(row) != len(header):
+            raise ValueError(f"taxel {number}: must have {len(header)} values, got {len(row)}")
+    values = np.array([[float(cell) for cell in row] for row in rows[1:]]).reshape(-1, len(header))
+    parts = {name: values[:, [header.index(column) for column in present[name]]] for name in present}
+    return {name: part if part.shape[1] == 3 else part[:, 0] for name, part in parts.items()}
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    if not path.read_bytes().startswith(b"PK"):
+        raise ValueError("is not an .npz file")
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"must be a mapping with {', '.join(REQUIRED)}")
+    return content
+
+
+def _vectors(values: Any, name: str, where: str) -> np.ndarray:
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{where}: {name}: must be numbers, three for each taxel") from None
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ConfigError(f"{where}: {name}: must have three numbers for each taxel, got shape {array.shape}")
+    wrong = np.flatnonzero(~(np.abs(array) < 1e6).all(axis=1))
+    if len(wrong):
+        raise ConfigError(f"{where}: {name}: must be finite, got {array[wrong[0]]} for taxel {wrong[0]}")
+    return array
+
+
+def _unit(vectors: np.ndarray, name: str, where: str) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1)
+    wrong = np.flatnonzero(lengths < 1e-6)
+    if len(wrong):
+        across = " across its normal" if name == "tangents" else ""
+        raise ConfigError(
+            f"{where}: {name}: must not be 0{across}, got {vectors[wrong[0]]} for taxel {wrong[0]}"
+        )
+    return vectors / lengths[:, None]
+
+
+def _numbers(values: Any, name: str, where: str) -> np.ndarray:
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if array.ndim != 1 or not ((array >= 0) & (array < 2**32) & (array == np.floor(array))).all():
+        raise ConfigError(f"{where}: {name}: must be integers from 0, one for each taxel")
+    return array.astype(np.uint32)
+
+
+def _check_unique(values: np.ndarray, what: str, where: str) -> None:
+    _, first, counts = np.unique(values, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        place = int(first[counts > 1][0])
+        raise ConfigError(
+            f"{where}: the {what} of taxel {place} occurs {counts.max()} times; it must be unique"
+        )

@@ -1,0 +1,224 @@
+"""Taxels of pads on the bodies of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.names import Names
+from tactile_sim.skin.pads.layout import Layout, default_tangents
+from tactile_sim.skin.pads.projection import project
+from tactile_sim.skin.placement.merge import Placement, colliding_geoms, merge
+from tactile_sim.skin.placement.shapes import Shape
+from tactile_sim.skin.placement.surface import BodySurface
+
+FARTHEST = 0.01
+"""Greatest distance of a given taxel from the surface of its body [m]."""
+LINK = 1.75
+"""Taxels of a layout, and those of different pads, are neighbours if closer than this, in spacings."""
+ALIKE = 0.3
+"""Least cosine between the normals of such neighbours."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Part of a body's surface."""
+
+    normal: np.ndarray | None = None
+    """(3,) direction in the body's frame, any length."""
+    within: float = 90.0
+    """Greatest angle between the normal of a taxel and this direction [degrees]."""
+    box: np.ndarray | None = None
+    """(2, 3) opposite corners in the body's frame [m]."""
+
+    def contains(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        """Return whether taxels (n, 3) with normals (n, 3) are in the region, (n,)."""
+        inside = np.ones(len(positions), bool)
+        if self.normal is not None:
+            cosine = normals @ self.normal / np.linalg.norm(self.normal)
+            inside &= cosine >= np.cos(np.radians(self.within)) - 1e-12
+        if self.box is not None:
+            low, high = self.box.min(axis=0), self.box.max(axis=0)
+            inside &= ((positions >= low) & (positions <= high)).all(axis=1)
+        return inside
+
+
+@dataclass(frozen=True)
+class PadPlan:
+    """A pad to place: either taxels at given poses or evenly spaced ones on part of a body's surface."""
+
+    name: str
+    body: int
+    """Id of the body."""
+    where: str
+    """The beginning of errors: file and key."""
+    spacing: float = 0.0
+    """Distance between taxels [m]; 0: that of the layout."""
+    layout: Layout | None = None
+    """Taxels in the frame of the body; None: evenly spaced ones."""
+    geoms: tuple[int, ...] = ()
+    """Ids of the geoms to cover; empty: all that collide."""
+    region: Region | None = None
+    """Part of the surface to cover; None: all of it."""
+    ignores_outside: bool = False
+    """Whether loads farther than one spacing from any taxel are left out."""
+    rate: float = 0.0
+    """Rate of its topics [Hz]; 0: the common one."""
+
+
+@dataclass(frozen=True)
+class PlacedPad:
+    """The taxels of a pad in the frame of its body."""
+
+    name: str
+    body: int
+    spacing: float
+    surface: BodySurface
+    """The taxels on the collision surface, where loads are looked up."""
+    positions: np.ndarray
+    """(n, 3) of the taxels as declared; on the surface unless a layout gives others [m]."""
+    axes: np.ndarray
+    """(n, 3, 3) rows: first tangent, second tangent, outward normal."""
+    ids: np.ndarray
+    """(n,) uint32."""
+    rows: np.ndarray
+    """(n,) uint32, or empty."""
+    columns: np.ndarray
+    """(n,) uint32, or empty."""
+    ignores_outside: bool = False
+    is_whole: bool = False
+    """Whether it covers its body as a whole."""
+    is_meshed: bool = True
+    """Whether the edges of the surface connect the taxels."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
+    """Return the pad of a body that is covered as a whole."""
+    normals = surface.normals
+    tangents = default_tangents(normals)
+    axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
+    axes[~normals.any(axis=1)] = np.eye(3)
+    ids, none = np.arange(len(normals), dtype=np.uint32), np.empty(0, np.uint32)
+    return PlacedPad(name, body, spacing, surface, surface.positions, axes, ids, none, none, is_whole=True)
+
+
+def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names: Names) -> PlacedPad:
+    """Return the taxels of a declared pad.
+
+    Raises:
+        SceneError: The body cannot have a skin.
+        ConfigError: The pad has no taxel, or a layout is too far from its body.
+    """
+    if plan.layout is not None:
+        return _place_layout(model, plan, plan.layout, names)
+    surface = merge(model, plan.body, plan.spacing, placement, names)
+    kept = np.ones(len(surface.positions), bool)
+    if plan.geoms:
+        kept &= np.isin(surface.geom_ids[surface.geom_index], plan.geoms)
+    if plan.region is not None:
+        kept &= plan.region.contains(surface.positions, surface.normals)
+    if not kept.any():
+        raise ConfigError(
+            f"{plan.where}: no taxel of the body {names.bodies[plan.body]!r} is in the region; make it"
+            " larger, or the spacing smaller"
+        )
+    pad = place_body(plan.name, plan.body, plan.spacing, _part(surface, kept))
+    return replace(pad, ignores_outside=plan.ignores_outside, is_whole=False)
+
+
+def links(pads: Sequence[PlacedPad]) -> np.ndarray:
+    """Return pairs (e, 2) of neighbouring taxels of the pads of one body that no mesh connects.
+
+    Taxels are numbered pad after pad.
+    """
+    if len(pads) == 1 and pads[0].is_meshed:
+        return np.empty((0, 2), np.int64)
+    counts = [len(pad) for pad in pads]
+    positions = np.concatenate([pad.surface.positions for pad in pads])
+    normals = np.concatenate([pad.surface.normals for pad in pads])
+    spacings = np.repeat([pad.spacing for pad in pads], counts)
+    owner = np.repeat(np.arange(len(pads)), counts)
+    meshed = np.array([pad.is_meshed for pad in pads])
+    pairs = cKDTree(positions).query_pairs(LINK * spacings.max(), output_type="ndarray")
+    i, j = pairs.T
+    near = np.linalg.norm(positions[i] - positions[j], axis=1) <= LINK * np.maximum(spacings[i], spacings[j])
+    alike = np.einsum("ni,ni->n", normals[i], normals[j]) > ALIKE
+    connected = (owner[i] == owner[j]) & meshed[owner[i]]
+    return pairs[near & alike & ~connected].astype(np.int64)
+
+
+def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: Names) -> PlacedPad:
+    body, spacing = names.bodies[plan.body], plan.spacing or layout.spacing
+    if not spacing > 0:
+        raise ConfigError(
+            f"{plan.where}.spacing: is required for a single taxel; give the edge of its cell [m]"
+        )
+    geoms = colliding_geoms(model, plan.body)
+    if len(geoms) == 0:
+        raise ConfigError(
+            f"{plan.where}: the body {body!r} has no geom that collides, so it cannot have a pad"
+        )
+    shapes = [Shape.of_geom(model, geom) for geom in geoms]
+    positions, distances, geom = project(shapes, layout.positions)
+    worst = int(np.argmax(distances))
+    if distances[worst] > FARTHEST:
+        raise ConfigError(
+            f"{plan.where}: the taxel with id {layout.ids[worst]} is {distances[worst] * 1e3:.3g} mm from the"
+            f" surface of the body {body!r}, at most {FARTHEST * 1e3:g} mm; correct position and orientation"
+        )
+    triangles = _triangles(layout)
+    surface = BodySurface(
+        geoms,
+        positions,
+        layout.axes[:, 2],
+        np.full(len(positions), spacing**2),
+        geom.astype(np.uint16),
+        triangles,
+        np.empty((0, 2), np.int64),
+    )
+    return PlacedPad(
+        plan.name, plan.body, spacing, surface, layout.positions, layout.axes, layout.ids, layout.rows,
+        layout.columns, plan.ignores_outside, is_meshed=False,
+    )  # fmt: skip
+
+
+def _triangles(layout: Layout) -> np.ndarray:
+    """Return two triangles (t, 3) for each cell of the grid whose four corners exist, wound outward."""
+    if len(layout.rows) == 0:
+        return np.empty((0, 3), np.uint32)
+    # A sensor may number its rows with gaps.
+    row, column = (np.unique(values, return_inverse=True)[1] for values in (layout.rows, layout.columns))
+    index = np.full((row.max() + 1, column.max() + 1), -1)
+    index[row, column] = np.arange(len(row))
+    corners = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1).reshape(
+        -1, 4
+    )
+    corners = corners[(corners >= 0).all(axis=1)]
+    triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+    a, b, c = np.moveaxis(layout.positions[triangles], 1, 0)
+    inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), layout.axes[triangles[:, 0], 2]) < 0
+    triangles[inward] = triangles[inward][:, ::-1]
+    return triangles.astype(np.uint32)
+
+
+def _part(surface: BodySurface, kept: np.ndarray) -> BodySurface:
+    """Return the kept taxels (n,) of a surface, with the geoms and the mesh between them."""
+    new = np.cumsum(kept) - 1
+    used, geom_index = np.unique(surface.geom_index[kept], return_inverse=True)
+    return BodySurface(
+        surface.geom_ids[used],
+        surface.positions[kept],
+        surface.normals[kept],
+        surface.areas[kept],
+        geom_index.astype(np.uint16),
+        new[surface.triangles[kept[surface.triangles].all(axis=1)]].astype(np.uint32),
+        new[surface.edges[kept[surface.edges].all(axis=1)]],
+    )

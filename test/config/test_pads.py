@@ -1,0 +1,136 @@
+"""Invalid pads: one error that names the key and what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tactile_sim import ConfigError, config
+from tactile_sim.cli import main
+from tactile_sim.config.mapping import _split
+from tactile_sim.config.pads import PAD
+from tactile_sim.simulation import Simulation
+
+SCENE = """<mujoco><worldbody>
+  <body name="tip"><geom type="box" size=".02 .02 .01" pos="0 0 -.01"/>
+    <site name="a"/><site name="b" pos=".01 0 0"/></body>
+  <body name="other" pos="1 0 0"><geom name="o" size=".1"/><site name="c"/></body>
+  <body name="bare" pos="2 0 0"/>
+</worldbody></mujoco>"""
+GRID = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+TAXELS = "x,y,z,nx,ny,nz\n0,0,0,0,0,1\n.004,0,0,0,0,1\n"
+
+
+def refused(folder, pads, **keys) -> str:
+    """The one line with which pads are refused."""
+    (folder / "scene.xml").write_text(SCENE)
+    with pytest.raises(ConfigError) as error:
+        Simulation(
+            config.from_mapping({"scene": "scene.xml", "skin": {"pads": pads}, **keys}, folder, "my.yaml")
+        )
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+LAYOUTS = {
+    "missing column": (TAXELS.replace(",nz", ""), "'nz'"),
+    "unknown column": (TAXELS.replace("nz", "nzz"), "'nzz'"),
+    "no normals": ("x,y,z\n0,0,0\n", "normals"),
+    "NaN pose": (TAXELS.replace(".004", "nan"), "nan"),
+    "text": (TAXELS.replace(".004", "four"), "four"),
+    "short line": (TAXELS + "1,2\n", "taxel 3"),
+    "empty": ("", "t.csv: is empty"),
+    "no taxels": ("x,y,z,nx,ny,nz\n", "0"),
+    "normal of length zero": (TAXELS.replace("0,0,1\n.", "0,0,0\n."), "taxel 0"),
+    "ids twice": ("id," + TAXELS.replace("\n0", "\n4,0").replace("\n.004", "\n4,.004"), "taxel 0"),
+    "a place twice": (
+        "row,column," + TAXELS.replace("\n0", "\n1,1,0").replace("\n.004", "\n1,1,.004"),
+        "row and column",
+    ),
+    "negative id": ("id," + TAXELS.replace("\n0", "\n-1,0").replace("\n.004", "\n4,.004"), "ids"),
+    "far off its body": (TAXELS.replace(".004,0,0", ".004,0,.05"), "50 mm"),
+}
+
+
+@pytest.mark.parametrize(("content", "fact"), LAYOUTS.values(), ids=LAYOUTS)
+def test_invalid_layouts_are_refused_with_key_and_place(content, fact, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    line = refused(tmp_path, {"p": {"body": "tip", "layout": "t.csv"}})
+    assert line.startswith("my.yaml: skin.pads.p") and fact in line
+
+
+@pytest.mark.parametrize("name", ["none.csv", "t.txt", "t.npz", "t.yaml", "far.npz"])
+def test_unreadable_layouts_are_refused_with_their_name(name, tmp_path):
+    (tmp_path / "t.txt").write_text(TAXELS)
+    (tmp_path / "t.npz").write_bytes(b"PK\x03\x04 nothing")
+    (tmp_path / "t.yaml").write_text("- 1")
+    np.savez(tmp_path / "far.npz", positions=np.zeros((2, 2)), normals=np.ones((2, 3)))
+    line = refused(tmp_path, {"p": {"body": "tip", "layout": name}})
+    assert line.startswith("my.yaml: skin.pads.p.layout: ") and name in line
+
+
+PADS = {
+    "no body": ({"grid": GRID}, ".p.body"),
+    "unknown body": ({"body": "tipp", "grid": GRID}, "'tip'"),
+    "a body that cannot feel": ({"body": "bare", "grid": GRID}, "'bare'"),
+    "misspelled preset": ({"body": "tip", "preset": "xela_uspa"}, "'xela_uspa4"),
+    "a preset without a body": ({"preset": "xela_uspa44"}, ".p.body"),
+    "nothing": ({"body": "tip"}, "spacing"),
+    "two layouts": ({"body": "tip", "grid": GRID, "layout": "a.csv"}, ".p.grid"),
+    "part of a grid": ({"body": "tip", "grid": {"rows": 2}}, "pitch"),
+    "unknown site": ({"sites": ["aa"]}, "'a'"),
+    "sites of two bodies": ({"sites": ["?"]}, "'other'"),
+    "sites of another body": ({"body": "other", "sites": ["a"]}, "'tip'"),
+    "unknown geom": ({"geoms": ["g"], "spacing": 0.01}, "'g'"),
+    "one site without a spacing": ({"sites": ["a"]}, ".p.spacing"),
+    "geoms of a grid": ({"body": "tip", "grid": GRID, "geoms": ["o"]}, ".p.geoms"),
+    "a place for a spacing": ({"body": "tip", "spacing": 0.01, "position": [0, 0, 0]}, ".p.position"),
+    "an angle without a direction": (
+        {"body": "tip", "spacing": 0.01, "region": {"within": 10}},
+        "region.normal",
+    ),
+    "no direction": ({"body": "tip", "spacing": 0.01, "region": {"normal": [0, 0, 0]}}, "region.normal"),
+    "no rotation": ({"body": "tip", "grid": GRID, "orientation": [0, 0, 0, 0]}, ".p.orientation"),
+    "an empty region": ({"body": "tip", "spacing": 0.01, "region": {"box": [1, 1, 1, 2, 2, 2]}}, "'tip'"),
+    "far off its body": ({"body": "tip", "grid": GRID, "position": [0, 0, 1]}, "e+03 mm"),
+    "too many taxels": ({"body": "tip", "spacing": 1e-6}, ".p.spacing"),
+    "a rate above the physics'": ({"body": "tip", "grid": GRID, "rate": 501}, "500 Hz"),
+    "another pad's name": ({"body": "tip", "grid": GRID, "outside": "far"}, "far"),
+    "too few numbers": ({"body": "tip", "grid": GRID, "position": [0, 0]}, "3 numbers"),
+    "unknown key": ({"body": "tip", "spacin": 0.01}, "'spacing'"),
+    "unknown key of a grid": ({"body": "tip", "grid": {**GRID, "row": 1}}, "'rows'"),
+    "a grid that is a number": ({"body": "tip", "grid": 4}, "pitch"),
+}
+
+
+@pytest.mark.parametrize(("pad", "fact"), PADS.values(), ids=PADS)
+def test_invalid_pads_are_refused_with_their_key(pad, fact, tmp_path):
+    line = refused(tmp_path, {"p": pad})
+    assert "skin.pads.p" in line and fact in line
+
+
+def test_names_of_pads_must_differ_in_their_topics(tmp_path):
+    pad = {"body": "tip", "grid": GRID}
+    assert "'tactile/a_b'" in refused(tmp_path, {"a-b": pad, "a.b": pad})
+    skin = {"scales": {"other": 0.1}, "pads": {"other": pad}}
+    (tmp_path / "scene.xml").write_text(SCENE)
+    with pytest.raises(ConfigError, match=r"skin\.pads\.other"):
+        Simulation(config.from_mapping({"scene": "scene.xml", "skin": skin}, tmp_path, "my.yaml"))
+
+
+def test_check_refuses_a_pad_with_2_and_one_line(tmp_path, capsys):
+    (tmp_path / "scene.xml").write_text(SCENE)
+    (tmp_path / "my.yaml").write_text(
+        "/**:\n  ros__parameters:\n    scene: scene.xml\n    skin: {pads: {p: {body: tip, preset: no}}}\n"
+    )
+    assert main(["check", str(tmp_path / "my.yaml")]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1) and "skin.pads.p.preset" in err
+
+
+def test_names_of_pads_may_have_dots_and_those_of_keys():
+    assert _split("left.tip.grid.rows", PAD) == ("left.tip", "grid.rows")
+    assert _split("grid.spacing", PAD) == ("grid", "spacing")
+    assert _split("grid.grid.rows", PAD) == ("grid", "grid.rows")
+    made = config.from_mapping({"scene": "s.xml", "skin.pads.left.tip.grid.rows": 2})
+    assert made.skin.pads == {"left.tip": {"grid": {"rows": 2}}}

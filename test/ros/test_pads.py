@@ -1,0 +1,91 @@
+"""Pads on topics and in bags: names, layouts, and rates of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.ros import Ros, stamp, wait_for
+from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout
+
+from tactile_sim import bag
+
+SCENE = """<mujoco><option timestep="0.001"/><worldbody>
+  <body name="finger"><geom type="box" size=".0113 .0123 .03" pos="0 0 -.03"/></body>
+  <body name="ball" pos="0 0 .0049"><freejoint/>
+    <geom size=".005" mass=".1" condim="6" friction="1 .1 .1"/></body>
+</worldbody></mujoco>"""
+GRID = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+PADS = {
+    "tip": {"body": "finger", "preset": "xela_uspa44", "rate": 1000.0},
+    "side": {
+        "body": "finger",
+        "grid": GRID,
+        "position": [0.0113, 0.0, -0.03],
+        "orientation": [0.5, 0.5, 0.5, 0.5],
+        "rate": 100.0,
+    },
+}
+SKIN = {
+    "touch_function": "force_vector_taxel",
+    "pads": PADS,
+    "sensor": {"tip": {"delay": {"time": 0.005}}, "side": {"noise": {"std": 0.01}}},
+}
+
+
+@pytest.fixture
+def ros(tmp_path):
+    (tmp_path / "scene.xml").write_text(SCENE)
+    made = Ros(tmp_path)
+    yield made
+    made.close()
+
+
+def test_another_process_gets_pads_with_their_layouts(ros):
+    ros.run(scene="scene.xml", skin=SKIN, lockstep=True)
+    layouts = {name: ros.listen(TactileLayout, f"tactile/{name}/layout", lasting=True) for name in PADS}
+    arrays = {name: ros.listen(TactileArray, f"tactile/{name}/array") for name in PADS}
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    wait_for(lambda: all([*layouts.values(), *arrays.values(), frames]), "the pads")
+    ros.step(400, at_once=10)
+    wait_for(lambda: stamp(arrays["side"][-1]) == stamp(frames[-1]) == 400_000_000, "the last messages")
+
+    tip, side = layouts["tip"][-1], layouts["side"][-1]
+    assert (tip.pad, tip.body, tip.header.frame_id) == ("tip", "finger", "finger")
+    assert list(tip.ids) == list(range(16)) and list(tip.rows)[:5] == [0, 0, 0, 0, 1]
+    turn = Rotation.from_quat(np.reshape(side.orientations, (-1, 4)))
+    np.testing.assert_allclose(turn.apply([0, 0, 1]), np.reshape(side.normals, (-1, 3)), atol=1e-6)
+    np.testing.assert_allclose(turn.apply([1, 0, 0]), np.tile([0, 1, 0], (4, 1)), atol=1e-6)
+
+    frame, array = frames[-1], arrays["tip"][-1]
+    assert (list(frame.pads), list(frame.bodies)) == (["side", "tip"], ["finger", "finger"])
+    assert (array.pad, array.body, array.quantity, len(array.valid)) == (
+        "tip",
+        "finger",
+        "force_vector_taxel",
+        0,
+    )
+    felt = np.reshape(array.data, (16, 3)).sum(axis=0)
+    np.testing.assert_allclose(felt, [0, 0, 0.981], atol=0.01)
+
+
+def test_bag_has_every_message_of_pads_with_different_rates(ros, tmp_path, capfd):
+    config = ros.config(scene="scene.xml", skin=SKIN, rates={"tactile": 50.0, "contacts": 0.0})
+    process = ros.start("run", config, "--duration", "0.5", "--no-web", "--record", tmp_path / "b")
+    assert process.wait(120) == 0, process.communicate()[0]
+    found = bag.read(tmp_path / "b")
+    for topic, interval in (
+        ("tip/array", 1),
+        ("tip/wrench", 1),
+        ("side/array", 10),
+        ("side/truth", 10),
+        ("frame", 20),
+    ):
+        stamps = np.array(found[f"/tactile/{topic}"].stamps)
+        np.testing.assert_array_equal(stamps, np.arange(len(stamps)) * interval * 1_000_000)
+        assert len(stamps) >= 500 // interval
+    # Each pad has its own stages: the delay of one does not change the other.
+    ideal, real = (
+        np.reshape(found[f"/tactile/tip/{topic}"].data, (-1, 16, 3)) for topic in ("truth", "array")
+    )
+    np.testing.assert_allclose(real[5:], np.round(ideal[:-5], 3), atol=0.0011)
