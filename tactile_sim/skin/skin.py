@@ -9,15 +9,23 @@ import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.geometry.solids import solids
 from tactile_sim.skin import kernels
-from tactile_sim.skin.elastic import Layer, add_readings
 from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.layer import elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.quadrature import quadrature
-from tactile_sim.skin.responses import DISTANCES, ELASTIC, LAWS, NEAREST, RESPONSE_FUNCTIONS, Response, spread
+from tactile_sim.skin.responses import (
+    DISTANCES,
+    ELASTIC,
+    LAWS,
+    LINEAR,
+    NEAREST,
+    RESPONSE_FUNCTIONS,
+    Response,
+    add_elastic,
+    spread,
+)
 from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
 from tactile_sim.skin.taxels import Taxels, choose
 
@@ -71,29 +79,7 @@ class Skin(Taxels):
                 np.empty((number if self._along else 0, 3)),
             )
         )
-        triangles = [body.triangles.astype(np.int64) + body.start for body in self.bodies]
-        self.elastic_arrays = (
-            self._index,
-            tuple(
-                quadrature(
-                    self.positions,
-                    self.normals,
-                    self.areas,
-                    np.concatenate([np.empty((0, 3), np.int64), *triangles]),
-                )
-            ),
-            tuple(solids(model)),
-            tuple(
-                Layer(
-                    float(stiffness),
-                    float(thickness),
-                    np.full(number, np.inf),
-                    np.zeros((number, 4)),
-                    np.empty(number, np.int64),
-                    np.empty(number, np.int64),
-                )
-            ),
-        )
+        self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
         """What `elastic` takes."""
         self._room = 32
         """Taxels to expect around a load."""
@@ -123,10 +109,12 @@ class Skin(Taxels):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         if law == ELASTIC:
             loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
-            group = np.empty(len(loads), np.int64)
-            touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
-            flush(touched, touch.mean, sums, out)
-            return self.sense(loads, touch, response, dtype) if (group < 0).any() else out
+            rest, taxels = add_elastic(self, loads, quantity, sums)
+            if rest:
+                shares, values = self.spread(rest, LINEAR), touch.evaluate(rest)
+                gather(rest.table, *shares, values, touch.mean, sums, out)
+            flush(taxels, touch.mean, sums, out)
+            return out
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,
