@@ -15,8 +15,8 @@ def bin_triangles(solids, ids, poses, points, reach):
 
     Args:
         solids: a `Solids`.
-        ids, poses: (g,) and (g, 12): the solids, and from the frame of each to that of the points the position
-            [m] and the rotation.
+        ids, poses: (g,) and (g, 12): the solids, and the position [m] and the rotation of each in the frame
+            of the points.
         points: (3, e) x, y and z [m].
         reach: by how much the box is larger than the points on each side [m].
 
@@ -95,8 +95,8 @@ def highest_below(triangles, x, y, top):
     """
     corners, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
-    if i < 0 or j < 0 or i >= grid[1] or j >= grid[2]:
-        return -np.inf
+    # As `_range`: the cells at the border reach beyond it.
+    i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
     cell = i * int(grid[2]) + j
     best = -np.inf
     for e in range(begin[cell], begin[cell + 1]):

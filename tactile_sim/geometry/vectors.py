@@ -1,4 +1,4 @@
-"""Small vectors in kernels: arrays (3,) or tuples of three numbers; results are tuples, without allocation."""
+"""Small vectors in kernels: arrays (3,) or tuples of three. Results are tuples, which need no memory."""
 
 from __future__ import annotations
 

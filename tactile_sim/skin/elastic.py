@@ -5,8 +5,8 @@ from geometry: for each pair of a patch of skin and another body, the gap betwee
 contact normal, and the pressures of an elastic layer (`winkler`) that balance the wrench. The tangential
 force is shared in proportion to the pressure (Coulomb), and the torsional moment as a twist in proportion to
 pressure times distance, so that forces and moments sum to those of the engine. On a curved skin the
-tangential force has a moment over the height of the surface. Coordinates along the net force, u = x - z Fx / Fz and
-v = y - z Fy / Fz, contain it: the moments agree where the means of u and v do.
+tangential force has a moment over the height of the surface. Coordinates along the net force,
+u = x - z Fx / Fz and v = y - z Fy / Fz, contain it: the moments agree where the means of u and v do.
 """
 
 from __future__ import annotations

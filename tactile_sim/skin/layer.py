@@ -1,4 +1,4 @@
-"""Data of the kernels of `elastic_foundation`: the elastic layer with scratch memory, and a pair of surfaces."""
+"""Data of the kernels of `elastic_foundation`: the elastic layer, and a pair of surfaces."""
 
 from __future__ import annotations
 

@@ -114,14 +114,14 @@ class Skin(Taxels):
                 shares, values = self.spread(rest, LINEAR), touch.evaluate(rest)
                 gather(rest.table, *shares, values, touch.mean, sums, out)
             flush(taxels, touch.mean, sums, out)
-            return out
+            return self._multiply(out, touch)
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             quantity, touch.mean, law, self.stiffness, self.areas, self._index, self._room,
             self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
-        return out
+        return self._multiply(out, touch)
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
         """What contacts put on the bodies with skin.
@@ -166,7 +166,7 @@ class Skin(Taxels):
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
             self._sums_of(touch.channels), out,
         )  # fmt: skip
-        return out
+        return self._multiply(out, touch)
 
     def shares(
         self, loads: Loads, response: str | Response = "spread_linear"
@@ -290,6 +290,11 @@ class Skin(Taxels):
         if channels not in self._sums:
             self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
         return self._sums[channels]
+
+    def _multiply(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
+        if touch.factor:
+            out *= touch.factor(self)[:, None]
+        return out
 
     def _make_room(self) -> None:
         """After a walk that found more than there was room for."""

@@ -44,10 +44,15 @@ PIPELINE = (
 """Methods used contact by contact, besides the touch and the response function."""
 
 
+def _touch_types() -> dict[str, int]:
+    """Return the channels of the touch functions that have a value for a single contact."""
+    return {name: function.channels for name, function in TOUCH_FUNCTIONS.items() if not function.factor}
+
+
 class SkinTouch(ContactTouch):
     """A touch system that uses the skin's kernels unless methods are overridden."""
 
-    VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {name: f.channels for name, f in TOUCH_FUNCTIONS.items()}
+    VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = _touch_types()
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(PER_LOAD)
     _outputs: dict[int, np.ndarray] | None
     _tuples: list[tuple[int, int, Any]] | None
@@ -151,15 +156,14 @@ class SkinTouch(ContactTouch):
         return self.skin.feel(*self._seen, self._touch, self._response, dtype=np.float32)
 
     def _touch_types(self) -> Mapping[str, int]:
-        known = {name: function.channels for name, function in TOUCH_FUNCTIONS.items()}
-        return {**known, **self.VALID_TOUCH_TYPES}
+        return {**_touch_types(), **self.VALID_TOUCH_TYPES}
 
     def _response_functions(self) -> list[str]:
         return list(dict.fromkeys([*RESPONSE_FUNCTIONS, *self.VALID_RESPONSE_FUNCTIONS]))
 
     def _method(self, key: str, name: Any, valid: Mapping[str, int] | list[str]) -> Callable[..., Any]:
         touch = key == "touch_function"
-        known: Iterable[str] = TOUCH_FUNCTIONS if touch else RESPONSE_FUNCTIONS
+        known: Iterable[str] = _touch_types() if touch else RESPONSE_FUNCTIONS
         if isinstance(name, str) and name in known and not hasattr(self, name):
             # Functions registered with the skin need no method here.
             return partial(self._evaluate if touch else self._respond, name)

@@ -5,54 +5,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-import trimesh
-from scipy.spatial import cKDTree
+from pressing import RING, STIFFNESS, THICKNESS, G, block, mesh_asset, on_plate, overlap
 
 from tactile_sim import ConfigError, Simulation
 from tactile_sim.skin import Loads, Skin
-
-G = 9.81
-HALF, TOP = 0.05, 0.01
-"""Half-length of the plate and height of its top above its origin [m]."""
-STIFFNESS, THICKNESS = 2e5, 2e-3
-RING = trimesh.creation.annulus(0.012, 0.02, 0.02, sections=64)
-
-
-def mesh_asset(name: str, mesh: trimesh.Trimesh) -> str:
-    vertices, faces = (" ".join(map(str, part.ravel())) for part in (mesh.vertices, mesh.faces))
-    return f'<mesh name="{name}" vertex="{vertices}" face="{faces}"/>'
-
-
-def on_plate(body: str, spacing: float = 0.004, assets: str = "", steps: int = 800, **skin) -> Simulation:
-    """Return a simulation in which a body has come to rest on a plate with skin."""
-    spec = mujoco.MjSpec.from_string(f"""
-        <mujoco><option cone="elliptic"/><asset>{assets}</asset><worldbody>
-          <body name="plate" pos="0 0 -.01"><geom type="box" size="{HALF} {HALF} {TOP}" friction="1"/></body>
-          {body}</worldbody></mujoco>""")
-    keys = {"touch_function": "normal", "response_function": "elastic_foundation"}
-    simulation = Simulation(spec, {"skin": {"scales": {"plate": spacing}, **keys, **skin}})
-    simulation.step(steps)
-    return simulation
-
-
-def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
-    """Return a box of 40 mm whose center of mass may be off its center."""
-    return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
-        <geom type="box" size=".02 .02 .01" mass="1e-4"/>
-        <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
-
-
-def overlap(simulation: Simulation, pressure) -> float:
-    """Return 1 - 0.5 sum|reading / F - truth / F| for a pressure over (x, y) on the plate."""
-    points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
-    x, y = (values.ravel() for values in np.meshgrid(points, points))
-    skin = simulation.skin
-    top = np.flatnonzero(np.abs(skin.positions[:, 2] - TOP) < 1e-9)
-    _, nearest = cKDTree(skin.positions[top, :2]).query(np.stack([x, y], axis=1))
-    truth = np.zeros(len(skin.positions))
-    truth[top] = np.bincount(nearest, pressure(x, y), minlength=len(top))
-    reading = simulation.observe().taxels[:, 0]
-    return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
 
 
 def square(x, y):
@@ -138,15 +94,6 @@ def test_sphere_sinks_in_as_the_foundation_law_says():
     assert depth == pytest.approx(expected, rel=0.02)
     pressed = np.linalg.norm(skin.positions[readings > 0, :2], axis=1).max()
     assert pressed == pytest.approx(np.sqrt(2 * 0.02 * expected), abs=0.001)
-
-
-def test_mesh_reads_like_the_primitive_of_the_same_shape():
-    box = trimesh.creation.box((0.04, 0.04, 0.02))
-    mesh = '<body pos="0 0 .01"><freejoint/><geom type="mesh" mesh="box" mass="1"/></body>'
-    readings = [
-        on_plate(body, 0.004, mesh_asset("box", box)).observe().taxels[:, 0] for body in (block(), mesh)
-    ]
-    assert np.abs(readings[0] - readings[1]).sum() < 0.02 * G
 
 
 def test_two_skins_read_the_same_area_with_opposite_forces():

@@ -31,7 +31,7 @@ SHAPES = {
 }
 SEEDS = range(8)
 SKINS = list(itertools.product(PLACEMENTS, ("mesh", "geom")))
-SUMS = [name for name, function in TOUCH_FUNCTIONS.items() if not function.mean]
+SUMS = [name for name, function in TOUCH_FUNCTIONS.items() if function.unit == "N"]
 SPACING = 0.013
 
 

@@ -54,7 +54,9 @@ def random_poses(rng, count):
 
 
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
-@pytest.mark.parametrize("touch", [name for name in TOUCH_FUNCTIONS if not TOUCH_FUNCTIONS[name].mean])
+@pytest.mark.parametrize(
+    "touch", ["force_vector", "force_vector_global", "normal_force", "normal", "friction"]
+)
 def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
     engine, skin = settled(PILE, 300, dict.fromkeys(range(1, 6), 0.01))
     contacts = engine.contacts()
