@@ -41,7 +41,7 @@ TABLES = {
 STAGES_HEAD = """
 Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off
 unless it is listed. They act in this order, see [Signal chain](signal_chain.md). Units are those of the touch
-function: N, or m/s for `slip`.
+function: N, m/s for `slip`, Pa for `pressure`, m for `depth`.
 
 | stage and parameter | default | meaning |
 |---|---|---|

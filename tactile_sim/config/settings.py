@@ -53,7 +53,16 @@ class SkinSettings:
     touch_function: str = _key(
         "force_vector",
         Choice(
-            ("force_vector", "force_vector_global", "normal_force", "normal", "friction", "slip"),
+            (
+                "force_vector",
+                "force_vector_global",
+                "normal_force",
+                "normal",
+                "friction",
+                "slip",
+                "pressure",
+                "depth",
+            ),
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),
