@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim import Simulation
 
+BENCH = Path(__file__).parents[2] / "bench" / "conservation.py"
 SOFT = {"stiffness": 1e5, "thickness": 0.02}
 K = SOFT["stiffness"] / SOFT["thickness"]
 
@@ -151,3 +155,13 @@ def test_box_presses_evenly_on_each_engine(engine_name):
     inside = (np.abs(skin.positions[:, :2]) < 0.017).all(axis=1) & (skin.positions[:, 2] > 0.9 * TOP)
     assert readings.sum() == pytest.approx(G, rel=0.01)
     np.testing.assert_allclose((readings / skin.areas)[inside], G / 0.04**2, rtol=0.05)
+
+
+def test_random_contacts_keep_the_force_and_mostly_the_moment(engine_name):
+    spec = spec_from_file_location("conservation", BENCH)
+    spec.loader.exec_module(conservation := module_from_spec(spec))
+    kinds, force, moment = zip(*conservation.errors(len(conservation.pairs()), engine_name), strict=True)
+    assert len(set(kinds)) == (33 if engine_name == "mujoco" else 14)
+    assert max(force) < 1e-9
+    # Elsewhere, pressing within the area of contact cannot reach the moment.
+    assert np.mean(np.array(moment) < 1e-6) > 0.7
