@@ -21,8 +21,8 @@ from tactile_sim.errors import readable, suggest
 
 COMMANDS = ("run", "demo", "view", "info", "check", "record", "bag", "plot", "bench")
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, trifinger) or the path of a
-YAML file.
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, imprint, trifinger) or the path
+of a YAML file.
 
   tactile_sim demo touch_cube          watch a cube feel the table
   tactile_sim view hand                see it in the browser, without ROS; a bag plays back there too
