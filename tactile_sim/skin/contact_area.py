@@ -52,12 +52,15 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
     count, kept = 0, 0
     for e in range(found):
         t, here = taxel[e], centers[3, e]
+        between = round_other and smooth[t] and here < np.inf
+        if between and here - least > 2.0 * (limit - least):
+            continue
         low, high = here, here
         for b in range(begin[t], begin[t + 1]):
             there = gap[beside[b]]
             low, high = (there if there < low else low), (there if there > high else high)
         # Between two smooth surfaces, the gap beside a taxel is about the mean of its own and its neighbor's.
-        beside_it = 0.5 * (here + low) if round_other and smooth[t] and here < np.inf else low
+        beside_it = 0.5 * (here + low) if between else low
         if smooth[t] and here <= limit and high - here <= uneven and here - low <= uneven:
             for i in range(4):
                 points[i, count] = centers[i, e]
@@ -145,34 +148,33 @@ def _taxels_around(load, solid, normal, index, reach, layer, count):
 
     count: how many it has before; normal: of the pair, into the body.
     """
-    patch = index.patches[load.patch]
-    corner, shape, cell = patch.corner, patch.shape, patch.cell
-    rotation, position = load.other_rotation, load.other_position
-    plane = solid.kind == PLANE
-    i0, i1 = _cells(0, rotation, position, solid, patch, np.inf if plane else reach)
-    j0, j1 = _cells(1, rotation, position, solid, patch, np.inf if plane else reach)
-    k0, k1 = _cells(2, rotation, position, solid, patch, np.inf if plane else reach)
-    up_x, up_y, up_z = rotation[0, 2], rotation[1, 2], rotation[2, 2]
-    nx, ny, nz = normal
-    normals, order, starts, gap = index.normals, index.order, index.cell_start, layer.gap
-    taxel, corner_x, corner_y, corner_z = layer.taxel, corner[0], corner[1], corner[2]
+    patch, (nx, ny, nz) = index.patches[load.patch], normal
+    rotation, position, shape, first = load.other_rotation, load.other_position, patch.shape, index.cell_start
+    normals, order, gap, taxel = index.normals, index.order, layer.gap, layer.taxel
+    if solid.kind == PLANE:
+        positions, up_x, up_y, up_z = index.positions, rotation[0, 2], rotation[1, 2], rotation[2, 2]
+        limit = up_x * position[0] + up_y * position[1] + up_z * position[2] + reach
+        for t in range(patch.start, patch.stop):
+            if up_x * positions[t, 0] + up_y * positions[t, 1] + up_z * positions[t, 2] < limit:
+                x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
+                faces = x * nx + y * ny + z * nz < -FACING or (x == 0.0 and y == 0.0 and z == 0.0)
+                if faces and gap[t] == np.inf:
+                    taxel[count], gap[t] = t, 0.0
+                    count += 1
+        return count
+    i0, i1 = _cells(0, rotation, position, solid, patch, reach)
+    j0, j1 = _cells(1, rotation, position, solid, patch, reach)
+    k0, k1 = _cells(2, rotation, position, solid, patch, reach)
     for i in range(i0, i1):
-        height_x = up_x * (corner_x + (i + 0.5) * cell - position[0])
         for j in range(j0, j1):
-            height_y = up_y * (corner_y + (j + 0.5) * cell - position[1])
             row = patch.base + (i * shape[1] + j) * shape[2]
-            for k in range(k0, k1):
-                height_z = up_z * (corner_z + (k + 0.5) * cell - position[2])
-                if plane and height_x + height_y + height_z > reach + cell:
-                    continue
-                for e in range(starts[row + k], starts[row + k + 1]):
-                    t = order[e]
-                    x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
-                    faces = x * nx + y * ny + z * nz < -FACING or (x == 0.0 and y == 0.0 and z == 0.0)
-                    if faces and gap[t] == np.inf:
-                        taxel[count] = t
-                        gap[t] = 0.0
-                        count += 1
+            for e in range(first[row + k0], first[row + k1]):
+                t = order[e]
+                x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
+                faces = x * nx + y * ny + z * nz < -FACING or (x == 0.0 and y == 0.0 and z == 0.0)
+                if faces and gap[t] == np.inf:
+                    taxel[count], gap[t] = t, 0.0
+                    count += 1
     return count
 
 

@@ -85,6 +85,7 @@ class Skin(Taxels):
         """Taxels to expect around a load."""
         self._sums: dict[int, np.ndarray] = {}
         """By number of channels, what `gather` works in."""
+        self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
         self._compile(model.nbody)
 
     def feel(
@@ -292,8 +293,12 @@ class Skin(Taxels):
         return self._sums[channels]
 
     def _multiply(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
+        """Multiply sums (n, c) by the factors of a touch function, in place."""
         if touch.factor:
-            out *= touch.factor(self)[:, None]
+            if touch.factor not in self._factors:
+                self._factors[touch.factor] = touch.factor(self)[:, None]
+            read = np.flatnonzero(out[:, 0])
+            out[read] *= self._factors[touch.factor][read]
         return out
 
     def _make_room(self) -> None:
