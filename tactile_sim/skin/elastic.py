@@ -58,7 +58,7 @@ def group_loads(loads, group):
     return count
 
 
-@kernel
+@kernel(error_model="numpy")
 def net_load(loads, group, number):
     """Return the `Pair` of a group of loads."""
     first, total = -1, 0.0
@@ -95,7 +95,7 @@ def net_load(loads, group, number):
     return Pair(first, origin, axes, along(axes, force), along(axes, moment), velocity, spin)
 
 
-@kernel
+@kernel(error_model="numpy")
 def press(loads, group, number, pair, index, quad, solids, layer):
     """Spread one pair over the taxels that touch.
 
@@ -104,10 +104,12 @@ def press(loads, group, number, pair, index, quad, solids, layer):
         index, quad, solids, layer: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
 
     Returns:
-        How many taxels are pressed, 0 where none is in reach, the normal force over the sums of the layer
-        [N/m3], the twist of the tangential force [1/m], and the center of pressure along the tangents [m].
-        The taxels and their sums are in the layer.
+        How many taxels are pressed, 0 where none is in reach or the pair pulls, the normal force over the
+        sums of the layer [N/m3], the twist of the tangential force [1/m], and the center of pressure along
+        the tangents [m]. The taxels and their sums are in the layer.
     """
+    if not pair.force[2] > 0.0:
+        return 0, 0.0, 0.0, 0.0, 0.0
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
     stiffness = layer.stiffness / (layer.thickness * load.skins)
@@ -117,7 +119,7 @@ def press(loads, group, number, pair, index, quad, solids, layer):
     return _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
 
 
-@kernel
+@kernel(error_model="numpy")
 def _settle(count, start, force, moment, stiffness, spacing, layer):
     """Balance a pair and sum it up by taxel; return what `press` returns.
 
@@ -174,7 +176,7 @@ def _sum_up(points, count, u, v, tilt, layer, force):
     return pressed, force / total
 
 
-@kernel
+@kernel(error_model="numpy")
 def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
     """Return the twist that makes a torsional moment, the center of pressure, and the moments of heights."""
     x, y = 0.0, 0.0
@@ -194,7 +196,7 @@ def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
     return (torsion / inertia if inertia > 1e-14 * force else 0.0), x, y, zx, zy
 
 
-@kernel
+@kernel(error_model="numpy")
 def add_readings(
     loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, sums, table, taxels
 ):  # fmt: skip

@@ -165,3 +165,15 @@ def test_random_contacts_keep_the_force_and_mostly_the_moment(engine_name):
     assert max(force) < 1e-9
     # Elsewhere, pressing within the area of contact cannot reach the moment.
     assert np.mean(np.array(moment) < 1e-6) > 0.7
+
+
+@pytest.mark.parametrize("pull", [5.0, 0.01 / np.tan(0.35), 0.0])
+def test_contacts_that_pull_together_lose_nothing(pull):
+    # Each pushes a little along its own normal; together, friction pulls at the skin.
+    skin, loads = pressed('type="box" size=".02 .02 .02"', (0, 0, -1))
+    both = loads[np.array([0, 0])]
+    s, c = np.sin(0.35), np.cos(0.35)
+    both.normal[:] = [[s, 0, -c], [-s, 0, -c]]
+    both.force[:] = 0.01 * both.normal + pull * np.array([[c, 0, s], [-c, 0, s]])
+    reading = skin.sense(both, "force_vector", "elastic_foundation")
+    np.testing.assert_allclose(reading.sum(axis=0), both.force.sum(axis=0), atol=1e-9)
