@@ -1,4 +1,7 @@
-"""Where a skin may touch another body: taxels near it, and the gaps between the two surfaces."""
+"""Where a skin may touch another body: taxels near it, and the gaps between the two surfaces.
+
+Kernels that take the tuples of arrays are inlined: a call would count references to each of the arrays.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ UNEVEN = 0.25
 """A gap that changes by more than this, over the spacing, between neighbors has an edge there."""
 
 
-@kernel
+@kernel(inline="always")
 def contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness):
     """Write the points of a patch that a pair may press into the layer.
 
@@ -111,7 +114,7 @@ def _place(positions, t, pair, out, e):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _taxels_near(loads, group, number, pair, index, solids, layer, reach):
     """Write the taxels near a pair, and the geoms that touch with their poses, to the layer.
 
@@ -142,7 +145,7 @@ def _taxels_near(loads, group, number, pair, index, solids, layer, reach):
     return found, geoms
 
 
-@kernel
+@kernel(inline="always")
 def _taxels_around(load, solid, normal, index, reach, layer, count):
     """Append the taxels of a patch near a solid that face it to the layer; return how many it has then.
 
@@ -212,7 +215,7 @@ def _depth(centers, count, taxel, areas, least, pressing):
     return depth
 
 
-@kernel
+@kernel(inline="always")
 def _gaps(points, first, last, solids, layer, geoms, triangles, reach):
     """Write the gap from some points (x, y, z, gap, ...) of the skin down to the other body [m]."""
     for e in range(first, last):
