@@ -1,7 +1,7 @@
 """Time of a step of the skin of ``infant`` with 7,000 to 100,000 taxels, and time to build it.
 
 Run as ``python bench/skin.py``. All skins process the same states of one run of the built-in motion, on one
-machine; compare the ratios.
+machine; compare the ratios. The last table is for a box at rest on 10,201 taxels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import product
 
+import mujoco
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -35,6 +36,7 @@ def main() -> None:
     skins = _build(simulation)
     _run(simulation, skins)
     _one_state(simulation, skins)
+    _flat_box()
 
 
 def _build(simulation: Simulation) -> list[Skin]:
@@ -139,6 +141,29 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
         )
     parts["empty output"] = lambda: np.zeros((len(skin.positions), 3), np.float32)
     return {name: _time(part) for name, part in parts.items()}
+
+
+def _flat_box() -> None:
+    """Measure each response function where all taxels of a face are pressed, beside a step of physics."""
+    spec = mujoco.MjSpec.from_string("""<mujoco><option cone="elliptic"/><worldbody>
+        <body name="plate" pos="0 0 -.01"><geom type="box" size=".05 .05 .01"/></body>
+        <body pos="0 0 .01"><freejoint/><geom type="box" size=".06 .06 .01" mass="1"/></body>
+        </worldbody></mujoco>""")
+    simulation = Simulation(spec, {"skin": {"scales": {"plate": 0.001}}})
+    simulation.step(500)
+    engine, skin = simulation.engine, simulation.skin
+    parts: dict[str, Callable[[], object]] = {"physics": lambda: (engine.forward(), engine.integrate())}
+    engine.forward()
+    state = engine.contacts(), engine.body_positions, engine.body_rotations
+    for response in RESPONSE_FUNCTIONS:
+        parts[response] = partial(skin.feel, *state, response=response, dtype=np.float32)
+    pressed = skin.feel(*state, response="elastic_foundation").any(axis=1).sum()
+    table = Table(title=f"box at rest on {pressed} taxels, µs")
+    for column in ("part", "µs"):
+        table.add_column(column, justify="left" if column == "part" else "right")
+    for name, part in parts.items():
+        table.add_row(name, f"{_time(part):.1f}")
+    Console().print(table)
 
 
 def _time(part: Callable[[], object]) -> float:

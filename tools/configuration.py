@@ -42,7 +42,7 @@ TABLES = {
 STAGES_HEAD = """
 Stages of the signal chain of a pad are keys of `skin.sensor.PAD`, by name or shell pattern. Only listed
 stages are active. They are applied in this order, see [Signal chain](signal_chain.md). Units are those of the
-touch function: N, or m/s for `slip`.
+touch function: N, m/s for `slip`, Pa for `pressure`, m for `depth`.
 
 | stage and parameter | default | meaning |
 |---|---|---|

@@ -26,8 +26,9 @@ from scipy.spatial import cKDTree
 from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.plots import axes
 from tactile_sim.plots.readings import Sensors
-from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, Skin
+from tactile_sim.skin import PLACEMENTS, Skin
 from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.responses import PER_LOAD
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n!\[[^]]*\]\((?P<image>[^)]+)\))?", re.DOTALL)
@@ -90,7 +91,7 @@ def placements() -> Figure:
 
 
 def responses() -> Figure:
-    """Draw the same contact with each response function: a ball on a flat patch."""
+    """Draw the same contact with each response function for single loads: a ball on a flat patch."""
     model = mujoco.MjModel.from_xml_string(
         f"""
         <mujoco><worldbody>
@@ -107,7 +108,7 @@ def responses() -> Figure:
     load = skin.loads(read_contacts(model, data), data.xpos, data.xmat.reshape(-1, 3, 3))
     top = skin.normals[:, 2] > 0.9
     positions = 1e3 * skin.positions[top, :2]
-    readings = {name: skin.sense(load, "normal", name)[top, 0] for name in RESPONSE_FUNCTIONS}
+    readings = {name: skin.sense(load, "normal", name)[top, 0] for name in PER_LOAD}
     reach = {
         "spread_linear": (2 * PATCH_SPACING, "two spacings"),
         "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "contact radius"),

@@ -64,6 +64,8 @@ class SkinSettings:
                 "normal",
                 "friction",
                 "slip",
+                "pressure",
+                "depth",
             ),
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),

@@ -31,7 +31,8 @@ PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
 )
 MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 """All geoms made of triangles have this kind here."""
-_PARALLEL = 1e-12
+PARALLEL = 1e-12
+"""A direction with a smaller component does not change that coordinate."""
 
 
 class Solids(NamedTuple):
@@ -91,21 +92,16 @@ def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.concatenate([lower, upper])
 
 
-@kernel
+@kernel(error_model="numpy")
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
-    """Return where the line p + t d enters a solid other than triangles: t [m], negative from inside.
+    """Return where the line p + t d enters a solid that is no box and has no triangles: t [m].
 
-    kind, sizes a, b, c [m]: those of `SOLID`; p and d, of length one: in its frame. Infinite where the line
-    misses the solid or leaves it before p.
+    kind, sizes a, b, c [m]: those of `SOLID`; p and d, of length one: in its frame. The result is
+    negative from inside, and infinite where the line misses the solid or leaves it before p.
     """
     if kind == PLANE:
-        return -pz / dz if dz < -_PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
-    if kind == BOX:
-        near_x, far_x = _slab(px, dx, a)
-        near_y, far_y = _slab(py, dy, b)
-        near_z, far_z = _slab(pz, dz, c)
-        first, last = max(near_x, near_y, near_z), min(far_x, far_y, far_z)
-    elif kind == SPHERE:
+        return -pz / dz if dz < -PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
+    if kind == SPHERE:
         first, last = _ball(px, py, pz, dx, dy, dz, a)
     elif kind == ELLIPSOID:
         first, last = _crossing(
@@ -116,7 +112,7 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
     else:
         first, last = _crossing(dx * dx + dy * dy, px * dx + py * dy, px * px + py * py - a * a)
         if kind == CYLINDER:
-            near, far = _slab(pz, dz, b)
+            near, far = _slab(pz, 1.0 / dz if abs(dz) > PARALLEL else 0.0, b)
             first, last = max(first, near), min(last, far)
         else:
             first = first if abs(pz + first * dz) <= b else np.inf
@@ -128,11 +124,24 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
 
 
 @kernel
-def _slab(p, d, half):
-    if abs(d) < _PARALLEL:
+def enter_box(px, py, pz, ix, iy, iz, a, b, c):
+    """Return what `entry` does for a box of half-sizes a, b, c.
+
+    ix, iy, iz: inverse components of the direction, 0 for those under PARALLEL.
+    """
+    near_x, far_x = _slab(px, ix, a)
+    near_y, far_y = _slab(py, iy, b)
+    near_z, far_z = _slab(pz, iz, c)
+    first, last = max(near_x, near_y, near_z), min(far_x, far_y, far_z)
+    return first if first <= last and last >= 0.0 else np.inf
+
+
+@kernel
+def _slab(p, inverse, half):
+    if inverse == 0.0:
         return (-np.inf, np.inf) if abs(p) <= half else (np.inf, -np.inf)
-    first, second = (-half - p) / d, (half - p) / d
-    return min(first, second), max(first, second)
+    middle, reach = -p * inverse, half * abs(inverse)
+    return middle - reach, middle + reach
 
 
 @kernel
@@ -140,10 +149,10 @@ def _ball(px, py, pz, dx, dy, dz, radius):
     return _crossing(1.0, px * dx + py * dy + pz * dz, px * px + py * py + pz * pz - radius * radius)
 
 
-@kernel
+@kernel(error_model="numpy")
 def _crossing(a, b, c):
     """Return between which t the quadratic a t^2 + 2 b t + c is negative; from inf to -inf where nowhere."""
-    if a < _PARALLEL:
+    if a < PARALLEL:
         return (-np.inf, np.inf) if c <= 0.0 else (np.inf, -np.inf)
     root = b * b - a * c
     if root < 0.0:

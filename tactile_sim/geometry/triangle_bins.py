@@ -10,40 +10,49 @@ _MOST_CELLS = 4096
 
 
 @kernel
-def bin_triangles(solids, ids, positions, rotations, low, high):
-    """Return the triangles of some solids that cross a box, and a grid over them.
+def bin_triangles(solids, ids, poses, points, reach):
+    """Return the triangles of some solids that cross the box around points, and a grid over them.
 
     Args:
         solids: a `Solids`.
-        ids, positions, rotations: (g,), (g, 3) and (g, 3, 3): the solids, and from the frame of each to that
-            of the box [m].
-        low, high: (3,) corners of the box [m].
+        ids, poses: (g,) and (g, 12): the solids, and the position [m] and the rotation of each in the frame
+            of the points.
+        points: (3, e) x, y and z [m].
+        reach: by how much the box is larger than the points on each side [m].
 
     Returns:
-        corners (t, 3, 3) of the triangles in the frame of the box, where each cell of the grid begins in the
-        order (c + 1,), that order, and the grid (5,): cells per meter, cells along x and y, its corner.
+        corners (t, 3, 3) of the triangles in the frame of the points, where each cell of the grid begins in
+        the order (c + 1,), that order, and the grid (5,): cells per meter, cells along x and y, its corner.
     """
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for i in range(3):
+        for e in range(points.shape[1]):
+            low[i], high[i] = min(low[i], points[i, e] - reach), max(high[i], points[i, e] + reach)
     room = 0
     for g in ids:
         room += solids.table[g].faces[1] - solids.table[g].faces[0]
     corners, count = np.empty((room, 3, 3)), 0
+    least, most = np.empty(3), np.empty(3)
+    vertices, faces = solids.vertices, solids.faces
     for g in range(len(ids)):
-        solid, faces, rotation = solids.table[ids[g]], solids.faces, rotations[g]
-        first, last = solid.vertices
-        here = np.empty((last - first, 3))
-        for v in range(last - first):
-            x, y, z = solids.vertices[first + v]
-            for i in range(3):
-                here[v, i] = positions[g, i] + rotation[i, 0] * x + rotation[i, 1] * y + rotation[i, 2] * z
+        solid, pose = solids.table[ids[g]], poses[g]
+        for i in range(3):  # the box around the box, in the frame of the solid
+            center, half = 0.0, 0.0
+            for k in range(3):
+                center += pose[3 + 3 * k + i] * (0.5 * (low[k] + high[k]) - pose[k])
+                half += abs(pose[3 + 3 * k + i]) * 0.5 * (high[k] - low[k])
+            least[i], most[i] = center - half, center + half
         for f in range(solid.faces[0], solid.faces[1]):
             inside = True
             for i in range(3):
-                a, b = here[faces[f, 0] - first, i], here[faces[f, 1] - first, i]
-                c = here[faces[f, 2] - first, i]
-                inside &= min(a, b, c) <= high[i] and max(a, b, c) >= low[i]
+                a, b, c = vertices[faces[f, 0], i], vertices[faces[f, 1], i], vertices[faces[f, 2], i]
+                inside &= min(a, b, c) <= most[i] and max(a, b, c) >= least[i]
             if inside:
                 for k in range(3):
-                    corners[count, k] = here[faces[f, k] - first]
+                    x, y, z = vertices[faces[f, k], 0], vertices[faces[f, k], 1], vertices[faces[f, k], 2]
+                    for i in range(3):
+                        row = 3 + 3 * i
+                        corners[count, k, i] = pose[i] + pose[row] * x + pose[row + 1] * y + pose[row + 2] * z
                 count += 1
     corners = corners[:count]
 
@@ -54,8 +63,8 @@ def bin_triangles(solids, ids, positions, rotations, low, high):
     order = np.empty(0, np.int64)
     for filling in range(2):
         for t in range(count):
-            i0, i1 = _range(corners[t, :, 0], low[0], scale, nx)
-            j0, j1 = _range(corners[t, :, 1], low[1], scale, ny)
+            i0, i1 = _range(corners, t, 0, low[0], scale, nx)
+            j0, j1 = _range(corners, t, 1, low[1], scale, ny)
             for i in range(i0, i1 + 1):
                 for j in range(j0, j1 + 1):
                     cell = i * ny + j
@@ -72,34 +81,36 @@ def bin_triangles(solids, ids, positions, rotations, low, high):
 
 
 @kernel
-def _range(values, low, scale, cells):
-    first = int(np.floor((min(values[0], values[1], values[2]) - low) * scale))
-    last = int(np.floor((max(values[0], values[1], values[2]) - low) * scale))
+def _range(corners, t, axis, low, scale, cells):
+    a, b, c = corners[t, 0, axis], corners[t, 1, axis], corners[t, 2, axis]
+    first, last = int(np.floor((min(a, b, c) - low) * scale)), int(np.floor((max(a, b, c) - low) * scale))
     return max(0, min(first, cells - 1)), max(0, min(last, cells - 1))
 
 
 @kernel
-def highest_below(corners, begin, order, grid, x, y, top):
+def highest_below(triangles, x, y, top):
     """Return the height z of the highest triangle at (x, y) that is not above ``top``; -inf where none is.
 
-    The arguments before are those of `bin_triangles`.
+    triangles: what `bin_triangles` returns.
     """
+    corners, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
-    if i < 0 or j < 0 or i >= grid[1] or j >= grid[2]:
-        return -np.inf
+    # As `_range`: the cells at the border reach beyond it.
+    i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
     cell = i * int(grid[2]) + j
     best = -np.inf
     for e in range(begin[cell], begin[cell + 1]):
-        a, b, c = corners[order[e]]
-        ux, uy, vx, vy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
+        t = order[e]
+        x0, y0, z0 = corners[t, 0, 0], corners[t, 0, 1], corners[t, 0, 2]
+        ux, uy = corners[t, 1, 0] - x0, corners[t, 1, 1] - y0
+        vx, vy = corners[t, 2, 0] - x0, corners[t, 2, 1] - y0
         area = ux * vy - uy * vx
         if area == 0.0:
             continue
-        px, py = x - a[0], y - a[1]
-        s, t = (px * vy - py * vx) / area, (ux * py - uy * px) / area
-        if s < 0.0 or t < 0.0 or s + t > 1.0:
+        a, b = ((x - x0) * vy - (y - y0) * vx) / area, (ux * (y - y0) - uy * (x - x0)) / area
+        if a < 0.0 or b < 0.0 or a + b > 1.0:
             continue
-        z = a[2] + s * (b[2] - a[2]) + t * (c[2] - a[2])
+        z = z0 + a * (corners[t, 1, 2] - z0) + b * (corners[t, 2, 2] - z0)
         if best < z <= top:
             best = z
     return best

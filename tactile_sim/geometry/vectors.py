@@ -1,19 +1,29 @@
-"""Small vectors in kernels."""
+"""Small vectors in kernels: arrays (3,) or tuples of three. Results are tuples, which need no memory."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from tactile_sim.compilation import kernel
 
 
 @kernel
 def dot(a, b):
-    """Return the scalar product of two vectors (3,)."""
+    """Return the scalar product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel
 def cross(a, b):
-    """Return the vector product (3,) of two vectors (3,)."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    """Return the vector product of two vectors."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def plus(a, s, b):
+    """Return a + s b."""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
+
+
+@kernel
+def along(axes, a):
+    """Return the components of a vector along three axes."""
+    return dot(axes[0], a), dot(axes[1], a), dot(axes[2], a)

@@ -4,66 +4,35 @@ The physics engine gives the wrench between two bodies at a few points. The area
 from geometry: for each pair of a patch of skin and another body, the gap between the two along the mean
 contact normal, and the pressures of an elastic layer (`winkler`) that balance the wrench. The tangential
 force is shared in proportion to the pressure (Coulomb), and the torsional moment as a twist in proportion to
-pressure times distance, so that forces and moments sum to those of the engine.
+pressure times distance, so that forces and moments sum to those of the engine. On a curved skin the
+tangential force has a moment over the height of the surface. Coordinates along the net force,
+u = x - z Fx / Fz and v = y - z Fy / Fz, contain it: the moments agree where the means of u and v do.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import MESH, Solids
-from tactile_sim.geometry.triangle_bins import bin_triangles
-from tactile_sim.geometry.vectors import cross, dot
-from tactile_sim.skin.contact_area import Others, contact_points, taxels_around
+from tactile_sim.geometry.solids import Solids
+from tactile_sim.geometry.vectors import along, cross, dot, plus
+from tactile_sim.skin.contact_area import contact_points
+from tactile_sim.skin.layer import Layer, Pair
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
-from tactile_sim.skin.patches import TaxelIndex, find_nearest
+from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.quadrature import Quadrature
 from tactile_sim.skin.winkler import balance
 
 APART = 0.7
 """Contacts of one pair whose normals have a smaller cosine press on areas of their own."""
+SMALL = 1e-8
+"""Moments and shifts that are left, over the normal force and the spacing."""
+OUT_OF_REACH = 1e-6
+"""Distance over the spacing between two centers of pressure from which pressing cannot reach a moment."""
 MOST_ROUNDS = 12
-"""For the height of curved skins, over which the tangential force has a moment."""
-
-
-class Layer(NamedTuple):
-    """The elastic layer, and scratch memory. Python hands it to kernels as a plain tuple."""
-
-    stiffness: float
-    """[Pa]"""
-    thickness: float
-    """[m]"""
-    gap: np.ndarray
-    """(n,) infinite: the gap at each taxel [m]."""
-    sums: np.ndarray
-    """(n, 4) zero: the normal force on each taxel [N] and its first moments about the origin [N m]."""
-    taxel: np.ndarray
-    """(n,) taxels near a pair, then those that are pressed."""
-    touched: np.ndarray
-    """(n,) taxels that any pair presses."""
-
-
-class Pair(NamedTuple):
-    """What presses on one area: the contacts of a patch with one other body.
-
-    Vectors (3,) are in the frame of the body with the patch unless noted.
-    """
-
-    origin: np.ndarray
-    """Center of the contact points [m]."""
-    axes: np.ndarray
-    """(3, 3) rows: two tangents and the mean normal, into the body."""
-    force: np.ndarray
-    """Along the axes [N]."""
-    moment: np.ndarray
-    """About the origin, along the axes [N m]."""
-    velocity: np.ndarray
-    """Of the other surface at the origin [m/s]."""
-    spin: float
-    """Of the other surface about the normal [rad/s]."""
+"""For the height of curved skins, over which a twist has a moment."""
+EACH = -1
+"""In place of a quantity: the load on each taxel."""
 
 
 @kernel
@@ -89,258 +58,221 @@ def group_loads(loads, group):
     return count
 
 
-@kernel
+@kernel(error_model="numpy")
 def net_load(loads, group, number):
-    """Return the index of the first load of a pair, and the fields of its `Pair`."""
+    """Return the `Pair` of a group of loads."""
     first, total = -1, 0.0
-    origin, velocity, axes = np.zeros(3), np.zeros(3), np.zeros((3, 3))
+    origin, velocity, normal = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for m in range(len(loads)):
         if group[m] == number:
+            load = loads[m]
             first = m if first < 0 else first
-            along = dot(loads[m].force, loads[m].normal)
-            total += along
-            for i in range(3):
-                origin[i] += along * loads[m].point[i]
-                velocity[i] += along * loads[m].velocity[i]
-                axes[2, i] += along * loads[m].normal[i]
-    origin /= total
-    velocity /= total
-    normal = axes[2]
-    normal /= np.sqrt(dot(normal, normal))
-    axis = int(np.argmin(np.abs(normal)))
-    for i in range(3):
-        axes[0, i] = (1.0 if i == axis else 0.0) - normal[axis] * normal[i]
-    axes[0] /= np.sqrt(dot(axes[0], axes[0]))
-    axes[1] = cross(normal, axes[0])
-    force, moment = np.zeros(3), np.zeros(3)
-    turning, inertia = 0.0, 0.0
+            push = dot(load.force, load.normal)
+            total += push
+            origin = plus(origin, push, load.point)
+            velocity = plus(velocity, push, load.velocity)
+            normal = plus(normal, push, load.normal)
+    none = (0.0, 0.0, 0.0)
+    origin, velocity = plus(none, 1.0 / total, origin), plus(none, 1.0 / total, velocity)
+    normal = plus(none, 1.0 / np.sqrt(dot(normal, normal)), normal)
+    # A tangent: the axis that is farthest from the normal, made orthogonal to it.
+    a, b, c = abs(normal[0]), abs(normal[1]), abs(normal[2])
+    x, y = a <= b and a <= c, b < a and b <= c
+    axis = (1.0, 0.0, 0.0) if x else (0.0, 1.0, 0.0) if y else (0.0, 0.0, 1.0)
+    tangent = plus(axis, -dot(axis, normal), normal)
+    tangent = plus(none, 1.0 / np.sqrt(dot(tangent, tangent)), tangent)
+    axes = (tangent, cross(normal, tangent), normal)
+    force, moment, turning, inertia = none, none, 0.0, 0.0
     for m in range(len(loads)):
         if group[m] == number:
-            arm = loads[m].point - origin
-            torque = loads[m].torque + cross(arm, loads[m].force)
-            for k in range(3):
-                force[k] += dot(axes[k], loads[m].force)
-                moment[k] += dot(axes[k], torque)
-            turning += dot(cross(arm, loads[m].velocity - velocity), normal)
+            load = loads[m]
+            arm = plus(load.point, -1.0, origin)
+            force = plus(force, 1.0, load.force)
+            moment = plus(plus(moment, 1.0, load.torque), 1.0, cross(arm, load.force))
+            turning += dot(cross(arm, plus(load.velocity, -1.0, velocity)), normal)
             inertia += dot(arm, arm) - dot(arm, normal) ** 2
     spin = turning / inertia if inertia > 1e-12 else 0.0
-    return first, (origin, axes, force, moment, velocity, spin)
+    return Pair(first, origin, axes, along(axes, force), along(axes, moment), velocity, spin)
 
 
-@kernel
-def press(loads, group, number, pair_arrays, index_arrays, quad_arrays, solid_arrays, layer_arrays):
+@kernel(error_model="numpy")
+def press(loads, group, number, pair, index, quad, solids, layer):
     """Spread one pair over the taxels that touch.
 
     Args:
-        loads, group, number: as in `net_load`, and pair_arrays: the fields that it returns.
-        index_arrays, quad_arrays, solid_arrays, layer_arrays: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
+        loads, group, number: as in `net_load`, and pair: what it returns.
+        index, quad, solids, layer: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
 
     Returns:
-        How many taxels are pressed, 0 where none is in reach, the twist [1/m] of the tangential force and
-        the center of pressure [m] along the tangents. The taxels and their sums are in the layer.
+        How many taxels are pressed, 0 where none is in reach or the pair pulls, the normal force over the
+        sums of the layer [N/m3], the twist of the tangential force [1/m], and the center of pressure along
+        the tangents [m]. The taxels and their sums are in the layer.
     """
-    pair, index, quad = Pair(*pair_arrays), TaxelIndex(*index_arrays), Quadrature(*quad_arrays)
-    solids, layer = Solids(*solid_arrays), Layer(*layer_arrays)
-    first = 0
-    while group[first] != number:
-        first += 1
-    load = loads[first]
+    if not pair.force[2] > 0.0:
+        return 0, 0.0, 0.0, 0.0, 0.0
+    load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
-    reach = layer.thickness + spacing
-    found = 0
-    ids, geoms = np.empty(len(loads), np.int64), 0
-    positions, rotations = np.empty((len(loads), 3)), np.empty((len(loads), 3, 3))
-    for m in range(first, len(loads)):
-        if group[m] != number:
-            continue
-        nearest = find_nearest(loads[m], index)
-        if layer.gap[nearest] == np.inf:  # a thin object may touch between taxels
-            layer.gap[nearest] = 0.0
-            layer.taxel[found] = nearest
-            found += 1
-        if (ids[:geoms] == loads[m].other).any():
-            continue
-        ids[geoms] = loads[m].other
-        for i in range(3):
-            positions[geoms, i] = dot(pair.axes[i], loads[m].other_position - pair.origin)
-            for j in range(3):
-                rotations[geoms, i, j] = dot(pair.axes[i], loads[m].other_rotation[:, j])
-        solid = solids.table[loads[m].other]
-        found = taxels_around(loads[m], solid, pair.axes[2], index, reach, layer, found)
-        geoms += 1
-    bins = np.empty((0, 3, 3)), np.zeros(2, np.int64), np.empty(0, np.int64), np.zeros(5)
-    if (solids.table["kind"][ids[:geoms]] == MESH).any():
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for e in range(found):
-            place = index.positions[layer.taxel[e]] - pair.origin
-            for i in range(3):
-                along = dot(pair.axes[i], place)
-                low[i], high[i] = min(low[i], along - reach), max(high[i], along + reach)
-        bins = bin_triangles(solids, ids[:geoms], positions, rotations, low, high)
-    others = Others(ids[:geoms], positions, rotations, bins)
     stiffness = layer.stiffness / (layer.thickness * load.skins)
-    points, owner = contact_points(
-        found, index, quad, solids, layer, pair.origin, pair.axes, others, spacing, pair.force[2] / stiffness
-    )
-    for e in range(found):
-        layer.gap[layer.taxel[e]] = np.inf
-    if len(owner) == 0:
-        return 0, 0.0, 0.0, 0.0
-    return _settle(points, owner, pair.force, pair.moment, stiffness, spacing, layer)
+    count, start = contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness)
+    if count == 0:
+        return 0, 0.0, 0.0, 0.0, 0.0
+    return _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
 
 
-@kernel
-def _settle(points, owner, force, moment, stiffness, spacing, layer):
-    """Balance a pair and sum it up by taxel; return what `press` returns."""
-    x, y, z, gap, area = points[0], points[1], points[2], points[3], points[4]
-    tilt = np.array([0.0, np.inf, 0.0])
-    pressed, twist, middle_x, middle_y = 0, 0.0, 0.0, 0.0
-    height_x, height_y, before_x, before_y = 0.0, 0.0, 0.0, 0.0
+@kernel(error_model="numpy")
+def _settle(count, start, force, moment, stiffness, spacing, layer):
+    """Balance a pair and sum it up by taxel; return what `press` returns.
+
+    count: of the points in the layer; start: the indentation to start from [m].
+    """
+    points, f = layer.points, force[2]
+    lean_x, lean_y = force[0] / f, force[1] / f
+    for k in range(count):
+        points[0, k] -= lean_x * points[2, k]
+        points[1, k] -= lean_y * points[2, k]
+    tilt = (start, 0.0, 0.0)
+    u, v = -moment[1] / f, moment[0] / f
+    pressed, scale, twist, x, y = 0, 0.0, 0.0, 0.0, 0.0
     for _ in range(MOST_ROUNDS):
-        center_x, center_y = (height_x - moment[1]) / force[2], (height_y + moment[0]) / force[2]
-        if np.isfinite(tilt[1]):
-            tilt[0] += tilt[1] * (center_x - before_x) + tilt[2] * (center_y - before_y)
-        balance(x, y, gap, area, stiffness, force[2], spacing, center_x, center_y, tilt)
+        tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
         for e in range(pressed):
-            layer.sums[layer.taxel[e]] = 0.0
-        pressed = _sum_up(x, y, z, gap, area, owner, center_x, center_y, tilt, layer, force[2])
-        twist, middle_x, middle_y, height_x, height_y = _tangential(pressed, layer, force, moment)
-        before_x, before_y = center_x, center_y
-        change = abs((height_x - moment[1]) / force[2] - center_x) + abs(
-            (height_y + moment[0]) / force[2] - center_y
-        )
-        if change <= 1e-9 * spacing:
+            for i in range(4):
+                layer.sums[layer.taxel[e], i] = 0.0
+        pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
+        torsion = moment[2] - mean_u * force[1] + mean_v * force[0]
+        if abs(torsion) <= SMALL * f * spacing:
             break
-    return pressed, twist, middle_x, middle_y
+        twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
+        if abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing:
+            break
+        next_u, next_v = -(moment[1] + twist * zy) / f, (moment[0] + twist * zx) / f
+        if abs(next_u - u) + abs(next_v - v) <= SMALL * spacing:
+            break
+        tilt = (tilt[0] + tilt[1] * (next_u - u) + tilt[2] * (next_v - v), tilt[1], tilt[2])
+        u, v = next_u, next_v
+    return pressed, scale, twist, x, y
 
 
-@kernel
-def _sum_up(x, y, z, gap, area, owner, center_x, center_y, tilt, layer, force):
-    """Add the pressures to the sums of their taxels, scaled to the force; return how many are pressed."""
-    total, pressed = 0.0, 0
-    for k in range(len(x)):
-        depth = tilt[0] + tilt[1] * (x[k] - center_x) + tilt[2] * (y[k] - center_y) - gap[k]
+@kernel(error_model="numpy")
+def _sum_up(points, count, u, v, tilt, layer, force):
+    """Sum area times depth and its moments up by taxel.
+
+    Returns:
+        How many taxels are pressed, and the force over the sum.
+    """
+    total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.taxel, layer.owner
+    for k in range(count):
+        depth = tilt[0] + tilt[1] * (points[0, k] - u) + tilt[2] * (points[1, k] - v) - points[3, k]
         if depth > 0.0:
-            total += area[k] * depth
-    for k in range(len(x)):
-        depth = tilt[0] + tilt[1] * (x[k] - center_x) + tilt[2] * (y[k] - center_y) - gap[k]
-        if depth > 0.0:
-            part, t = force * (area[k] * depth / total), owner[k]
-            if layer.sums[t, 0] == 0.0:
-                layer.taxel[pressed] = t
+            part, t = points[4, k] * depth, owner[k]
+            if sums[t, 0] == 0.0:
+                taxel[pressed] = t
                 pressed += 1
-            layer.sums[t, 0] += part
-            layer.sums[t, 1] += part * x[k]
-            layer.sums[t, 2] += part * y[k]
-            layer.sums[t, 3] += part * z[k]
-    return pressed
+            total += part
+            sums[t, 0] += part
+            sums[t, 1] += part * points[0, k]
+            sums[t, 2] += part * points[1, k]
+            sums[t, 3] += part * points[2, k]
+    return pressed, force / total
 
 
-@kernel
-def _tangential(pressed, layer, force, moment):
-    """Return twist and center of pressure, and the moments of the tangential forces over their heights."""
-    center_x, center_y = 0.0, 0.0
+@kernel(error_model="numpy")
+def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
+    """Return the twist that makes a torsional moment, the center of pressure, and the moments of heights."""
+    x, y = 0.0, 0.0
     for e in range(pressed):
-        center_x += layer.sums[layer.taxel[e], 1] / force[2]
-        center_y += layer.sums[layer.taxel[e], 2] / force[2]
-    inertia, z0, zx, zy = 0.0, 0.0, 0.0, 0.0
+        t = layer.taxel[e]
+        x += layer.sums[t, 1] + lean_x * layer.sums[t, 3]
+        y += layer.sums[t, 2] + lean_y * layer.sums[t, 3]
+    x, y = x * scale / force, y * scale / force
+    inertia, zx, zy = 0.0, 0.0, 0.0
     for e in range(pressed):
-        f, fx, fy, fz = layer.sums[layer.taxel[e]]
-        dx, dy = fx / f - center_x, fy / f - center_y
+        t = layer.taxel[e]
+        f, fz = scale * layer.sums[t, 0], scale * layer.sums[t, 3]
+        dx = (layer.sums[t, 1] + lean_x * layer.sums[t, 3]) / layer.sums[t, 0] - x
+        dy = (layer.sums[t, 2] + lean_y * layer.sums[t, 3]) / layer.sums[t, 0] - y
         inertia += f * (dx * dx + dy * dy)
-        z0, zx, zy = z0 + fz, zx + fz * dx, zy + fz * dy
-    torsion = moment[2] - center_x * force[1] + center_y * force[0]
-    twist = torsion / inertia if inertia > 1e-14 * force[2] else 0.0
-    height_x, height_y = z0 * force[0] / force[2] - twist * zy, z0 * force[1] / force[2] + twist * zx
-    return twist, center_x, center_y, height_x, height_y
+        zx, zy = zx + fz * dx, zy + fz * dy
+    return (torsion / inertia if inertia > 1e-14 * force else 0.0), x, y, zx, zy
 
 
-@kernel
-def _taxel_load(f, fx, fy, fz, pair, pressed):
-    """Return the load on a taxel along the axes of its pair: tangential forces [N], and its point [m].
-
-    f, fx, fy, fz: sums of the taxel; pressed: what `press` returned.
-    """
-    _, twist, middle_x, middle_y = pressed
-    first = f * pair.force[0] / pair.force[2] - twist * (fy - f * middle_y)
-    second = f * pair.force[1] / pair.force[2] + twist * (fx - f * middle_x)
-    return first, second, fx / f, fy / f, fz / f
-
-
-@kernel
-def taxel_loads(load, pair_arrays, layer_arrays, pressed):
-    """Return the loads of `loads.LOAD` on the taxels of a pair, and the taxels.
-
-    load (1,): one of the pair; pressed: what `press` returned.
-    """
-    pair, layer = Pair(*pair_arrays), Layer(*layer_arrays)
-    out = np.empty(pressed[0], load.dtype)
-    for e in range(pressed[0]):
-        sums = layer.sums[layer.taxel[e]]
-        f = sums[0]
-        first, second, x, y, z = _taxel_load(f, sums[1], sums[2], sums[3], pair, pressed)
-        sums[:] = 0.0
-        out[e] = load[0]
-        for i in range(3):
-            e1, e2, n = pair.axes[0, i], pair.axes[1, i], pair.axes[2, i]
-            out[e].force[i] = first * e1 + second * e2 + f * n
-            out[e].point[i] = pair.origin[i] + x * e1 + y * e2 + z * n
-            out[e].velocity[i] = pair.velocity[i] + pair.spin * (x * e2 - y * e1)
-            out[e].normal[i], out[e].torque[i] = n, 0.0
-        for i in range(3):
-            out[e].force_world[i] = dot(load[0].rotation[i], out[e].force)
-    return out, layer.taxel[: pressed[0]].copy()
-
-
-@kernel
-def add_readings(loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, mean, sums):
-    """Add what taxels read of all loads that press over an area to sums (n, 1 + c), as `shares.gather` does.
+@kernel(error_model="numpy")
+def add_readings(
+    loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, sums, table, taxels
+):  # fmt: skip
+    """Add what taxels read of all loads that press over an area to sums, or write the load on each taxel.
 
     Args:
-        loads (m,), group (m,): the group is written, -1 for the loads that are left over.
-        index_arrays, quad_arrays, solid_arrays, layer_arrays: as in `press`.
-        quantity, mean: of a touch function that `loads.evaluate` knows.
+        loads, group: (m,) of `loads.LOAD` and (m,), which is written: -1 for the loads that are left over.
+        index_arrays, quad_arrays, solid_arrays, layer_arrays: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
+        quantity: of a touch function that `loads.evaluate` knows, or EACH.
+        sums: (n, 1 + c) as `shares.gather` has them; not used with EACH.
+        table, taxels: (room,) loads on taxels, and the taxels, written as far as there is room; only used
+            with EACH.
 
     Returns:
-        The taxels.
+        How many taxels of ``Layer.touched`` have a reading, and how many loads are left over. With EACH, how
+        many loads on taxels there are.
     """
-    layer, touched = Layer(*layer_arrays), 0
-    basis, velocity = np.empty((3, 3)), np.empty(3)
+    index, quad = TaxelIndex(*index_arrays), Quadrature(*quad_arrays)
+    solids, layer, count, left = Solids(*solid_arrays), Layer(*layer_arrays), 0, 0
     for number in range(group_loads(loads, group)):
-        first, net = net_load(loads, group, number)
-        pair = Pair(*net)
-        pressed = press(loads, group, number, net, index_arrays, quad_arrays, solid_arrays, layer_arrays)
-        if pressed[0] == 0:
-            group[group == number] = -1
-        # In the frame that the readings are in.
-        world = quantity == FORCE_VECTOR_GLOBAL
-        for k in range(3):
-            velocity[k] = dot(pair.axes[k], pair.velocity)
-            for i in range(3):
-                basis[k, i] = dot(loads[first].rotation[i], pair.axes[k]) if world else pair.axes[k, i]
-        for e in range(pressed[0]):
+        pair = net_load(loads, group, number)
+        pressed, scale, twist, middle_x, middle_y = press(
+            loads, group, number, pair, index, quad, solids, layer
+        )
+        if pressed == 0:
+            for m in range(len(loads)):
+                group[m] = -1 if group[m] == number else group[m]
+        (e1, e2, normal), rotation = pair.axes, loads[pair.first].rotation
+        if quantity == FORCE_VECTOR_GLOBAL:
+            e1, e2, normal = along(rotation, e1), along(rotation, e2), along(rotation, normal)
+        lean_x, lean_y, drift = pair.force[0] / pair.force[2], pair.force[1] / pair.force[2], pair.velocity
+        drift_x, drift_y, spin = dot(pair.axes[0], drift), dot(pair.axes[1], drift), pair.spin
+        for e in range(pressed):
             t = layer.taxel[e]
-            f = layer.sums[t, 0]
-            tangent, other, x, y, _ = _taxel_load(
-                f, layer.sums[t, 1], layer.sums[t, 2], layer.sums[t, 3], pair, pressed
-            )
+            f, fz = scale * layer.sums[t, 0], scale * layer.sums[t, 3]
+            fx, fy = scale * layer.sums[t, 1] + lean_x * fz, scale * layer.sums[t, 2] + lean_y * fz
             for i in range(4):
                 layer.sums[t, i] = 0.0
+            first, second = f * lean_x - twist * (fy - f * middle_y), f * lean_y + twist * (fx - f * middle_x)
+            if quantity == EACH:
+                if count < len(table):
+                    taxels[count], table[count] = t, loads[pair.first]
+                    point = plus(plus(pair.origin, fx / f, e1), fy / f, e2)
+                    force = plus(plus(plus((0.0, 0.0, 0.0), first, e1), second, e2), f, normal)
+                    velocity = plus(plus(drift, -spin * fy / f, e1), spin * fx / f, e2)
+                    _write(table[count], plus(point, fz / f, normal), force, velocity, normal)
+                count += 1
+                continue
             if sums[t, 0] == 0.0:
-                layer.touched[touched] = t
-                touched += 1
-            weight, along = 1.0, f
+                layer.touched[count] = t
+                count += 1
             if quantity == NORMAL:
+                sums[t, 0] += 1.0
                 sums[t, 1] += f
-            else:
-                if quantity == NORMAL_FORCE:
-                    tangent, other = 0.0, 0.0
-                elif quantity == FRICTION:
-                    along = 0.0
-                elif quantity == SLIP:
-                    weight, along = f, 0.0
-                    tangent, other = f * (velocity[0] - pair.spin * y), f * (velocity[1] + pair.spin * x)
-                for i in range(3):
-                    sums[t, 1 + i] += tangent * basis[0, i] + other * basis[1, i] + along * basis[2, i]
+                continue
+            weight, push = 1.0, f
+            if quantity == NORMAL_FORCE:
+                first, second = 0.0, 0.0
+            elif quantity == FRICTION:
+                push = 0.0
+            elif quantity == SLIP:
+                weight, push = f, 0.0
+                first, second = f * drift_x - spin * fy, f * drift_y + spin * fx
             sums[t, 0] += weight
-    return layer.touched[:touched]
+            for i in range(3):
+                sums[t, 1 + i] += first * e1[i] + second * e2[i] + push * normal[i]
+    for m in range(len(loads)):
+        left += group[m] < 0
+    return count, left
+
+
+@kernel
+def _write(load, point, force, velocity, normal):
+    """Write the load on a taxel over a copy of one of its pair."""
+    for i in range(3):
+        load.point[i], load.force[i], load.velocity[i] = point[i], force[i], velocity[i]
+        load.normal[i], load.torque[i] = normal[i], 0.0
+    for i in range(3):
+        load.force_world[i] = dot(load.rotation[i], force)

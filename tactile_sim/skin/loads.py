@@ -6,11 +6,14 @@ A touch function of one's own takes loads to values; all fields of `Loads` are a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from tactile_sim.compilation import kernel
+
+if TYPE_CHECKING:
+    from tactile_sim.skin.skin import Skin
 
 LOAD = np.dtype(
     [
@@ -158,6 +161,8 @@ class TouchFunction(NamedTuple):
     "taxel": `evaluate` returns vectors in the body's frame; readings are their components along the axes of
     each taxel: two tangents and the inward normal.
     """
+    factor: Callable[[Skin], np.ndarray] | None = None
+    """Return the factors (n,) by which the sums on the n taxels of a skin are multiplied; None: 1."""
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -201,6 +206,16 @@ def slip(loads: Loads) -> np.ndarray:
     return evaluate(loads.table, SLIP)
 
 
+def per_area(skin: Skin) -> np.ndarray:
+    """Return the inverse area of each taxel (n,) [1/m2], 0 where it has no area."""
+    return np.divide(1.0, skin.areas, out=np.zeros(len(skin.areas)), where=skin.areas > 0.0)
+
+
+def compliance(skin: Skin) -> np.ndarray:
+    """Return how deep the elastic layer is pressed by a force on each taxel (n,) [m/N]."""
+    return skin.thickness / skin.stiffness * per_area(skin)
+
+
 @kernel
 def evaluate(loads, quantity):
     """Return one of the quantities above (m, c) for loads (m,) of `LOAD`."""
@@ -234,6 +249,8 @@ TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "normal": TouchFunction(1, "N", normal),
     "friction": TouchFunction(3, "N", friction),
     "slip": TouchFunction(3, "m/s", slip, mean=True),
+    "pressure": TouchFunction(1, "Pa", normal, factor=per_area),
+    "depth": TouchFunction(1, "m", normal, factor=compliance),
 }
 BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     normal: NORMAL,

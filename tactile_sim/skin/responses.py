@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.skin.elastic import group_loads, net_load, press, taxel_loads
+from tactile_sim.skin.elastic import EACH, add_readings
 from tactile_sim.skin.hertz import contact_radius, pressure
-from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.layer import TOUCHED
+from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.patches import AREA, SPACING, TaxelIndex
 from tactile_sim.skin.shares import Shares
 from tactile_sim.skin.walk import walk
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Map a skin and m loads to the shares of taxels in them, or to other loads and the shares in those."""
 
+NO_SUMS, NO_LOADS, NO_TAXELS = np.empty((0, 1)), np.empty(0, LOAD), np.empty(0, np.int64)
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
@@ -67,23 +69,31 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     that cannot press over an area are spread linearly: those that pull, those against a flex, and those
     without a taxel in reach.
     """
-    group = np.empty(len(loads), np.int64)
-    tables, taxels = [loads.table[:0]], [np.empty(0, np.int64)]
-    for number in range(group_loads(loads.table, group)):
-        first, pair = net_load(loads.table, group, number)
-        pressed = press(loads.table, group, number, pair, *skin.elastic_arrays)
-        table, taxel = taxel_loads(loads.table[first : first + 1], pair, skin.elastic_arrays[-1], pressed)
-        if len(taxel) == 0:
-            group[group == number] = -1
-        tables.append(table)
-        taxels.append(taxel)
+    group, room = np.empty(len(loads), np.int64), 256
+    while True:
+        table, taxel = np.empty(room, LOAD), np.empty(room, np.int64)
+        count, _ = add_readings(loads.table, group, *skin.elastic_arrays, EACH, NO_SUMS, table, taxel)
+        if count <= room:
+            break
+        room = count
     rest = loads[group < 0]
     linear = spread_linear(skin, rest)
-    count = sum(map(len, taxels))
     begin = np.concatenate([np.arange(count), count + linear.begin])
     weight = np.concatenate([np.ones(count), linear.weight])
-    spread = Loads(np.concatenate([*tables, rest.table]))
-    return spread, Shares(begin, np.concatenate([*taxels, linear.taxel]), weight)
+    spread = Loads(np.concatenate([table[:count], rest.table]))
+    return spread, Shares(begin, np.concatenate([taxel[:count], linear.taxel]), weight)
+
+
+def add_elastic(skin: Skin, loads: Loads, quantity: int, sums: np.ndarray) -> tuple[Loads | None, np.ndarray]:
+    """Add what taxels read of loads by `elastic_foundation` to sums (n, 1 + c).
+
+    Returns:
+        The loads that are left over, to be spread linearly, or None, and the taxels that read something.
+    """
+    group = np.empty(len(loads), np.int64)
+    arrays = skin.elastic_arrays
+    count, left = add_readings(loads.table, group, *arrays, quantity, sums, NO_LOADS, NO_TAXELS)
+    return loads[group < 0] if left else None, arrays[-1][TOUCHED][:count]
 
 
 RESPONSE_FUNCTIONS: dict[str, Response] = {

@@ -9,22 +9,23 @@ import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.geometry.solids import solids
 from tactile_sim.skin import kernels
-from tactile_sim.skin.elastic import Layer, add_readings, group_loads
+from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.layer import elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.place import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.quadrature import quadrature
 from tactile_sim.skin.responses import (
     DISTANCES,
     ELASTIC,
     LAWS,
+    LINEAR,
     NEAREST,
     RESPONSE_FUNCTIONS,
     Response,
+    add_elastic,
     elastic_foundation,
     spread,
 )
@@ -100,34 +101,13 @@ class Skin(Taxels):
                 extents,
             )
         )
-        triangles = [pad.triangles.astype(np.int64) + pad.start for pad in self.pads]
-        self.elastic_arrays = (
-            self._index,
-            tuple(
-                quadrature(
-                    self.surface_positions,
-                    self.normals,
-                    self.areas,
-                    np.concatenate([np.empty((0, 3), np.int64), *triangles]),
-                )
-            ),
-            tuple(solids(model)),
-            tuple(
-                Layer(
-                    float(stiffness),
-                    float(thickness),
-                    np.full(number, np.inf),
-                    np.zeros((number, 4)),
-                    np.empty(number, np.int64),
-                    np.empty(number, np.int64),
-                )
-            ),
-        )
+        self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
         """What `elastic` takes."""
         self._room = 32
         """Taxels to expect around a load."""
         self._sums: dict[int, np.ndarray] = {}
         """By number of channels, what `gather` works in."""
+        self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
         self._compile(model.nbody)
 
     def feel(
@@ -157,19 +137,19 @@ class Skin(Taxels):
         if law == ELASTIC:
             loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
             loads = loads[self.inside(loads, response)] if self._has_limits else loads
-            group = np.empty(len(loads), np.int64)
-            touched = add_readings(loads.table, group, *self.elastic_arrays, quantity, touch.mean, sums)
-            flush(touched, touch.mean, sums, out)
-            return (
-                self.sense(loads, touch, response, dtype) if (group < 0).any() else self._turned(out, touch)
-            )
+            rest, taxels = add_elastic(self, loads, quantity, sums)
+            if rest:
+                shares, values = self.spread(rest, LINEAR), touch.evaluate(rest)
+                gather(rest.table, *shares, values, touch.mean, sums, out)
+            flush(taxels, touch.mean, sums, out)
+            return self._converted(out, touch)
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             quantity, touch.mean, law, self.stiffness, self._index, self._room,
             self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
-        return self._turned(out, touch)
+        return self._converted(out, touch)
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
         """Return the loads of contacts on the bodies with skin.
@@ -251,7 +231,7 @@ class Skin(Taxels):
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
             self._sums_of(touch.channels), out,
         )  # fmt: skip
-        return self._turned(out, touch)
+        return self._converted(out, touch)
 
     def shares(
         self, loads: Loads, response: str | Response = "spread_linear"
@@ -381,11 +361,16 @@ class Skin(Taxels):
             self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
         return self._sums[channels]
 
-    def _turned(self, readings: np.ndarray, touch: TouchFunction) -> np.ndarray:
-        """Turn readings in place into the frame of the touch function, and return them."""
+    def _converted(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
+        """Turn sums (n, c) into the frame of a touch function and multiply them by its factors, in place."""
         if touch.frame == "taxel":
-            kernels.to_taxel_axes(readings, self.axes)
-        return readings
+            kernels.to_taxel_axes(out, self.axes)
+        if touch.factor:
+            if touch.factor not in self._factors:
+                self._factors[touch.factor] = touch.factor(self)[:, None]
+            read = np.flatnonzero(out[:, 0])
+            out[read] *= self._factors[touch.factor][read]
+        return out
 
     def _make_room(self) -> None:
         """After a walk that found more than there was room for."""

@@ -10,8 +10,9 @@ to its moments. They minimize the convex energy
 
     1/2 K sum(A max(0, d)^2) - F c0,
 
-with x and y from the center of pressure, where the gradient vanishes. Newton's method with a line search
-finds them in one to five steps. Where pressing cannot reach the moment, a very small penalty on the tilts
+with x and y from the center of pressure, where the gradient vanishes. Any two coordinates may take the place
+of x and y, such as u and v of `elastic`. Newton's method with a line search finds them in one to five steps,
+from no tilt. Where pressing cannot reach the moment, a very small penalty on the tilts
 keeps the force exact and comes as near to the moment as the surface allows.
 """
 
@@ -26,32 +27,38 @@ TILT_PENALTY = 1e-9
 MOST_STEPS = 60
 
 
-@kernel
-def balance(x, y, gap, area, stiffness, force, spacing, center_x, center_y, tilt):
+@kernel(error_model="numpy")
+def balance(points, count, stiffness, force, spacing, u, v, tilt):
     """Find the indentation and the tilts that balance a force at a center of pressure.
 
     Args:
-        x, y, gap, area: (k,) coordinates [m], gap to the other surface [m] and area [m2] of points.
+        points: (5, q) coordinates u, v, z [m], gap to the other surface [m] and area [m2].
+        count: how many of the points there are.
         stiffness: K of the layer [Pa/m].
         force: F > 0 [N].
         spacing: typical distance between points, the length scale of the tilts [m].
-        center_x, center_y: center of pressure [m].
-        tilt: (3,) c0 at the center [m], c1, c2: read as the start where c1 is finite, and written.
+        u, v: center of pressure [m].
+        tilt: c0 at the center [m], c1, c2 to start from.
+
+    Returns:
+        The tilt that balances, and the center of its pressure [m].
     """
-    if not np.isfinite(tilt[1]):
-        # Press evenly what a flat surface would press.
-        tilt[0], tilt[1], tilt[2] = gap.min() + force / (stiffness * area.sum()), 0.0, 0.0
-    penalty = TILT_PENALTY * stiffness * area.sum() * spacing * spacing
-    c0, c1, c2 = tilt[0], tilt[1], tilt[2]
-    h = np.empty(9)
-    energy = _energy(x, y, gap, area, stiffness, force, penalty, center_x, center_y, c0, c1, c2, h)
+    total = 0.0
+    for k in range(count):
+        total += points[4, k]
+    penalty = TILT_PENALTY * stiffness * total * spacing * spacing
+    c0, c1, c2 = tilt
+    energy, s, h = _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2)
     for _ in range(MOST_STEPS):
-        r0, r1, r2, h00, h01, h02, h11, h12, h22 = h
-        if abs(r0) <= 1e-13 * force and abs(r1) + abs(r2) <= 1e-12 * force * spacing:
+        (r0, r1, r2), (h00, h01, h02, h11, h12, h22) = s, h
+        if abs(r0) <= 1e-11 * force and abs(r1) + abs(r2) <= 1e-11 * force * spacing:
             break
         if h00 == 0.0:  # nothing is pressed
-            c0 = force / (stiffness * area.sum()) + (gap - c1 * (x - center_x) - c2 * (y - center_y)).min()
-            energy = _energy(x, y, gap, area, stiffness, force, penalty, center_x, center_y, c0, c1, c2, h)
+            c0 = np.inf
+            for k in range(count):
+                c0 = min(c0, points[3, k] - c1 * (points[0, k] - u) - c2 * (points[1, k] - v))
+            c0 += force / (stiffness * total)
+            energy, s, h = _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2)
             continue
         # Eliminate c0; then two by two.
         a, b, c = h11 - h01 * h01 / h00, h12 - h01 * h02 / h00, h22 - h02 * h02 / h00
@@ -61,43 +68,49 @@ def balance(x, y, gap, area, stiffness, force, spacing, center_x, center_y, tilt
         d2 = -(a * g2 - b * g1) / determinant
         d0 = -(r0 + h01 * d1 + h02 * d2) / h00
         slope = r0 * d0 + r1 * d1 + r2 * d2
-        step = 1.0
-        while True:
+        # So near that rounding of the energy hides the descent: one full step more.
+        last = -slope <= 1e-11 * abs(energy)
+        step, new = 1.0, np.inf
+        n0, n1, n2 = c0, c1, c2
+        while step >= 1e-9:
             n0, n1, n2 = c0 + step * d0, c1 + step * d1, c2 + step * d2
-            new = _energy(x, y, gap, area, stiffness, force, penalty, center_x, center_y, n0, n1, n2, h)
-            if new <= energy + 1e-4 * step * slope or step < 1e-9:
+            new, s, h = _energy(points, count, stiffness, force, penalty, u, v, n0, n1, n2)
+            if last or new <= energy + 1e-4 * step * slope:
                 break
-            step *= 0.5
+            # To the least of the parabola through both ends.
+            shrink = -0.5 * step * slope / (new - energy - step * slope)
+            step *= min(max(shrink, 1e-3), 0.5)
         c0, c1, c2 = n0, n1, n2
-        if energy - new <= 1e-15 * abs(energy):
+        if last or energy - new <= 1e-15 * abs(energy):
             break
         energy = new
-    tilt[0], tilt[1], tilt[2] = c0, c1, c2
+    pushed = s[0] + force
+    return (c0, c1, c2), u + (s[1] - penalty * c1) / pushed, v + (s[2] - penalty * c2) / pushed
 
 
-@kernel
-def _energy(x, y, gap, area, stiffness, force, penalty, center_x, center_y, c0, c1, c2, h):
-    """Return the energy; write its gradient and the upper half of its Hessian into h (9,)."""
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
+    """Return the energy, its gradient, and the upper half of its Hessian."""
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0
     a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(len(x)):
-        dx, dy = x[k] - center_x, y[k] - center_y
-        depth = c0 + c1 * dx + c2 * dy - gap[k]
-        if depth > 0.0:
-            w = area[k]
-            wd = w * depth
-            energy += wd * depth
-            s0 += wd
-            s1 += wd * dx
-            s2 += wd * dy
-            wx, wy = w * dx, w * dy
-            a00 += w
-            a01 += wx
-            a02 += wy
-            a11 += wx * dx
-            a12 += wx * dy
-            a22 += wy * dy
-    h[0], h[1], h[2] = stiffness * s0 - force, stiffness * s1 + penalty * c1, stiffness * s2 + penalty * c2
-    h[3], h[4], h[5] = stiffness * a00, stiffness * a01, stiffness * a02
-    h[6], h[7], h[8] = stiffness * a11 + penalty, stiffness * a12, stiffness * a22 + penalty
-    return 0.5 * stiffness * energy - force * c0 + 0.5 * penalty * (c1 * c1 + c2 * c2)
+    for k in range(count):
+        du, dv = points[0, k] - u, points[1, k] - v
+        depth = c0 + c1 * du + c2 * dv - points[3, k]
+        w = points[4, k] if depth > 0.0 else 0.0
+        wd, wu, wv = w * depth, w * du, w * dv
+        energy += wd * depth
+        s0 += wd
+        s1 += wd * du
+        s2 += wd * dv
+        a00 += w
+        a01 += wu
+        a02 += wv
+        a11 += wu * du
+        a12 += wu * dv
+        a22 += wv * dv
+    gradient = stiffness * s0 - force, stiffness * s1 + penalty * c1, stiffness * s2 + penalty * c2
+    hessian = (
+        stiffness * a00, stiffness * a01, stiffness * a02,
+        stiffness * a11 + penalty, stiffness * a12, stiffness * a22 + penalty,
+    )  # fmt: skip
+    return 0.5 * stiffness * energy - force * c0 + 0.5 * penalty * (c1 * c1 + c2 * c2), gradient, hessian

@@ -45,8 +45,9 @@ PIPELINE = (
 
 
 def _touch_types() -> dict[str, int]:
-    """Return the channels of the touch functions; sensors here have no axes of their own."""
-    return {name: touch.channels for name, touch in TOUCH_FUNCTIONS.items() if touch.frame != "taxel"}
+    """Return the channels of the touch functions that have a value for a single contact in the body's frame."""
+    functions = TOUCH_FUNCTIONS.items()
+    return {name: f.channels for name, f in functions if not f.factor and f.frame != "taxel"}
 
 
 class SkinTouch(ContactTouch):
@@ -163,7 +164,7 @@ class SkinTouch(ContactTouch):
 
     def _method(self, key: str, name: Any, valid: Mapping[str, int] | list[str]) -> Callable[..., Any]:
         touch = key == "touch_function"
-        known: Iterable[str] = TOUCH_FUNCTIONS if touch else RESPONSE_FUNCTIONS
+        known: Iterable[str] = _touch_types() if touch else RESPONSE_FUNCTIONS
         if isinstance(name, str) and name in known and not hasattr(self, name):
             # Functions registered with the skin need no method here.
             return partial(self._evaluate if touch else self._respond, name)

@@ -5,54 +5,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-import trimesh
-from scipy.spatial import cKDTree
+from pressing import RING, STIFFNESS, THICKNESS, G, block, mesh_asset, on_plate, overlap
 
-from tactile_sim import ConfigError, Simulation
+from tactile_sim import ConfigError
 from tactile_sim.skin import Loads, Skin
-
-G = 9.81
-HALF, TOP = 0.05, 0.01
-"""Half-length of the plate and height of its top above its origin [m]."""
-STIFFNESS, THICKNESS = 2e5, 2e-3
-RING = trimesh.creation.annulus(0.012, 0.02, 0.02, sections=64)
-
-
-def mesh_asset(name: str, mesh: trimesh.Trimesh) -> str:
-    vertices, faces = (" ".join(map(str, part.ravel())) for part in (mesh.vertices, mesh.faces))
-    return f'<mesh name="{name}" vertex="{vertices}" face="{faces}"/>'
-
-
-def on_plate(body: str, spacing: float = 0.004, assets: str = "", steps: int = 800, **skin) -> Simulation:
-    """Return a simulation in which a body has come to rest on a plate with skin."""
-    spec = mujoco.MjSpec.from_string(f"""
-        <mujoco><option cone="elliptic"/><asset>{assets}</asset><worldbody>
-          <body name="plate" pos="0 0 -.01"><geom type="box" size="{HALF} {HALF} {TOP}" friction="1"/></body>
-          {body}</worldbody></mujoco>""")
-    keys = {"touch_function": "normal", "response_function": "elastic_foundation"}
-    simulation = Simulation(spec, {"skin": {"scales": {"plate": spacing}, **keys, **skin}})
-    simulation.step(steps)
-    return simulation
-
-
-def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
-    """Return a box of 40 mm whose center of mass may be off its center."""
-    return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
-        <geom type="box" size=".02 .02 .01" mass="1e-4"/>
-        <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
-
-
-def overlap(simulation: Simulation, pressure) -> float:
-    """Return 1 - 0.5 sum|reading / F - truth / F| for a pressure over (x, y) on the plate."""
-    points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
-    x, y = (values.ravel() for values in np.meshgrid(points, points))
-    skin = simulation.skin
-    top = np.flatnonzero(np.abs(skin.positions[:, 2] - TOP) < 1e-9)
-    _, nearest = cKDTree(skin.positions[top, :2]).query(np.stack([x, y], axis=1))
-    truth = np.zeros(len(skin.positions))
-    truth[top] = np.bincount(nearest, pressure(x, y), minlength=len(top))
-    reading = simulation.observe().taxels[:, 0]
-    return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
 
 
 def square(x, y):
@@ -140,15 +96,6 @@ def test_sphere_sinks_in_as_the_foundation_law_says():
     assert pressed == pytest.approx(np.sqrt(2 * 0.02 * expected), abs=0.001)
 
 
-def test_mesh_reads_like_the_primitive_of_the_same_shape():
-    box = trimesh.creation.box((0.04, 0.04, 0.02))
-    mesh = '<body pos="0 0 .01"><freejoint/><geom type="mesh" mesh="box" mass="1"/></body>'
-    readings = [
-        on_plate(body, 0.004, mesh_asset("box", box)).observe().taxels[:, 0] for body in (block(), mesh)
-    ]
-    assert np.abs(readings[0] - readings[1]).sum() < 0.02 * G
-
-
 def test_two_skins_read_the_same_area_with_opposite_forces():
     body = block().replace("<body ", '<body name="block" ')
     simulation = on_plate(body, scales={"plate": 0.004, "block": 0.004}, touch_function="force_vector")
@@ -159,48 +106,6 @@ def test_two_skins_read_the_same_area_with_opposite_forces():
     touched = skin.areas * readings.any(axis=1)
     areas = [touched[part.start : part.stop].sum() for part in skin.pads]
     assert areas[0] == pytest.approx(areas[1], rel=0.25)
-
-
-SHAPES = {
-    "sphere": 'type="sphere" size=".04"',
-    "capsule": 'type="capsule" size=".03 .04"',
-    "ellipsoid": 'type="ellipsoid" size=".05 .03 .04"',
-    "cylinder": 'type="cylinder" size=".03 .04"',
-    "box": 'type="box" size=".03 .04 .05"',
-    "mesh": 'type="mesh" mesh="ring"',
-}
-
-
-@pytest.mark.parametrize("first", SHAPES)
-def test_taxels_sum_to_the_force_of_random_contacts(first):
-    rng = np.random.default_rng(len(first))
-    touched = 0
-    for second in [*SHAPES, "plane", "hfield"] * 2:
-        ground = {
-            "plane": '<geom type="plane" size="1 1 .1" pos="0 0 -.02"/>',
-            "hfield": '<geom type="hfield" hfield="hills" pos="0 0 -.06"/>',
-        }.get(second, f"<geom {SHAPES.get(second)}/>")
-        place = rng.normal(size=3)
-        place *= rng.uniform(0.03, 0.07) / np.linalg.norm(place)
-        place[2] = abs(place[2])
-        model = mujoco.MjModel.from_xml_string(f"""
-            <mujoco><option cone="elliptic" gravity="0 0 0"/>
-            <default><geom friction="1 .01 .01" condim="6"/></default>
-            <asset>{mesh_asset("ring", RING)}
-              <hfield name="hills" nrow="9" ncol="9" size=".2 .2 .03 .05"
-                elevation="{" ".join(map(str, rng.random(81)))}"/></asset><worldbody>
-            <body>{ground}</body>
-            <body pos="{" ".join(map(str, place))}" quat="{" ".join(map(str, rng.normal(size=4)))}">
-              <freejoint/><geom {SHAPES[first]}/></body></worldbody></mujoco>""")
-        settings = {"skin": {"scales": {"body2": 0.008}, "response_function": "elastic_foundation"}}
-        simulation = Simulation(model, settings)
-        simulation.engine.data.qvel[:] = rng.normal(size=6)
-        snapshot = simulation.observe()
-        force = snapshot.wrenches[0, :3]
-        touched += force.any()
-        atol = 1e-9 * np.linalg.norm(force)
-        np.testing.assert_allclose(snapshot.taxels.sum(axis=0), force, rtol=0, atol=atol)
-    assert touched > 5
 
 
 @pytest.mark.parametrize("case", ["turned punch", "load beyond the core", "two feet", "disc"])

@@ -31,7 +31,7 @@ SHAPES = {
 }
 SEEDS = range(8)
 SKINS = list(itertools.product(PLACEMENTS, ("mesh", "geom")))
-SUMS = [name for name, touch in TOUCH_FUNCTIONS.items() if not touch.mean and touch.frame != "taxel"]
+SUMS = [name for name, touch in TOUCH_FUNCTIONS.items() if touch.unit == "N" and touch.frame != "taxel"]
 SPACING = 0.013
 
 

@@ -14,7 +14,7 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.responses import PER_LOAD
 
-SUMS = [name for name, touch in TOUCH_FUNCTIONS.items() if not touch.mean and touch.frame != "taxel"]
+SUMS = [name for name, touch in TOUCH_FUNCTIONS.items() if touch.unit == "N" and touch.frame != "taxel"]
 
 WEIGHT = 9.81
 PILE = """

@@ -21,7 +21,7 @@ def piled():
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("touch", [name for name, touch in TOUCH_FUNCTIONS.items() if touch.frame != "taxel"])
+@pytest.mark.parametrize("touch", TrimeshTouch.VALID_TOUCH_TYPES)
 @pytest.mark.parametrize("response", PER_LOAD)
 def test_overridable_methods_agree_with_kernels(piled, cls, touch, response):
     class Plain(cls):

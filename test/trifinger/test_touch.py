@@ -61,9 +61,10 @@ def test_skin_of_tip_sums_to_same_force(finger_type):
     names = [body.name for body in finger.skin.pads]
     assert sorted(names) == ["finger_lower_link", "finger_tip_link"]
     start, stop = finger.skin.offsets[names.index("finger_tip_link") :][:2]
-    taxels = finger.feel("force_vector_global")
-    assert taxels[start:stop].sum(axis=0) == pytest.approx(finger.tip_forces()[0], abs=1e-9)
-    assert not np.delete(taxels, np.s_[start:stop], axis=0).any()
+    for response in ("spread_linear", "elastic_foundation"):
+        taxels = finger.feel("force_vector_global", response)
+        assert taxels[start:stop].sum(axis=0) == pytest.approx(finger.tip_forces()[0], abs=1e-9)
+        assert not np.delete(taxels, np.s_[start:stop], axis=0).any()
 
 
 def test_any_link_can_have_a_skin():

@@ -1,0 +1,98 @@
+"""Bodies at rest on a plate with skin, and single loads that press a shape into it."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import trimesh
+from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
+
+from tactile_sim import Simulation
+from tactile_sim.skin import Loads, Skin
+
+G = 9.81
+HALF, TOP = 0.05, 0.01
+"""Half-length of the plate and height of its top above its origin [m]."""
+STIFFNESS, THICKNESS = 2e5, 2e-3
+RING = trimesh.creation.annulus(0.012, 0.02, 0.02, sections=64)
+
+
+def mesh_asset(name: str, mesh: trimesh.Trimesh) -> str:
+    vertices, faces = (" ".join(map(str, part.ravel())) for part in (mesh.vertices, mesh.faces))
+    return f'<mesh name="{name}" vertex="{vertices}" face="{faces}"/>'
+
+
+def on_plate(
+    body: str, spacing: float = 0.004, assets: str = "", steps: int = 800, engine: str = "mujoco", **skin
+) -> Simulation:
+    """Return a simulation in which a body has come to rest on a plate with skin."""
+    spec = mujoco.MjSpec.from_string(f"""
+        <mujoco><option cone="elliptic"/><asset>{assets}</asset><worldbody>
+          <body name="plate" pos="0 0 -.01"><geom type="box" size="{HALF} {HALF} {TOP}" friction="1"/></body>
+          {body}</worldbody></mujoco>""")
+    keys = {"touch_function": "normal", "response_function": "elastic_foundation"}
+    simulation = Simulation(spec, {"engine": engine, "skin": {"scales": {"plate": spacing}, **keys, **skin}})
+    simulation.step(steps)
+    return simulation
+
+
+def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
+    """Return a box of 40 mm whose center of mass may be off its center."""
+    return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
+        <geom type="box" size=".02 .02 .01" mass="1e-4"/>
+        <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
+
+
+def overlap(simulation: Simulation, pressure) -> float:
+    """Return 1 - 0.5 sum|reading / F - truth / F| for a pressure over (x, y) on the plate."""
+    return overlap_of(simulation.skin, simulation.observe().taxels[:, 0], pressure)
+
+
+def overlap_of(skin: Skin, reading: np.ndarray, pressure) -> float:
+    """Return the same for a reading (n,) of any skin."""
+    points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
+    x, y = (values.ravel() for values in np.meshgrid(points, points))
+    top = np.flatnonzero(np.abs(skin.positions[:, 2] - TOP) < 1e-9)
+    _, nearest = cKDTree(skin.positions[top, :2]).query(np.stack([x, y], axis=1))
+    truth = np.zeros(len(skin.positions))
+    truth[top] = np.bincount(nearest, pressure(x, y), minlength=len(top))
+    return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
+
+
+def pressed(
+    geom: str,
+    force,
+    body: str = "",
+    spacing: float = 0.004,
+    quat=(1, 0, 0, 0),
+    at=(0, 0, TOP),
+    assets: str = "",
+    **layer,
+) -> tuple[Skin, Loads]:  # fmt: skip
+    """Return a skin and the one load of a geom whose origin touches it at a point.
+
+    Args:
+        geom: attributes of the geom; its own origin is the point of contact.
+        force: (3,) on the skin [N].
+        body: geoms of the body with skin; by default the plate, with its top TOP above the origin.
+        spacing: of the taxels [m].
+        quat: orientation of the geom.
+        at: point of contact in the frame of the body [m].
+        assets: of the scene.
+        layer: stiffness [Pa] and thickness [m].
+    """
+    body = body or f'<geom type="box" size="{HALF} {HALF} {TOP}"/>'
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><asset>{assets}</asset><worldbody>
+        <body>{body}</body><body><geom {geom}/></body></worldbody></mujoco>""")
+    skin, loads = Skin(model, {1: spacing}, **layer), Loads.empty(1)
+    other = model.ngeom - 1
+    # MuJoCo centers meshes: where the mesh lies in the geom's frame.
+    turn, own = Rotation.from_quat(quat, scalar_first=True).as_matrix(), np.empty(9)
+    mujoco.mju_quat2Mat(own, model.geom_quat[other])
+    loads.point[:], loads.force[:], loads.force_world[:] = at, force, force
+    loads.normal[:], loads.skins[:] = [0, 0, np.sign(force[2])], 1
+    loads.rotation[:], loads.other[:], loads.other_body[:] = np.eye(3), other, model.geom_bodyid[other]
+    loads.other_position[:] = np.asarray(at) + turn @ model.geom_pos[other]
+    loads.other_rotation[:] = turn @ own.reshape(3, 3)
+    return skin, loads

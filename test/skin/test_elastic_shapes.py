@@ -1,0 +1,179 @@
+"""`elastic_foundation` under shapes whose pressure is known, without a physics engine, and on each robot."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+from pressing import STIFFNESS, THICKNESS, TOP, G, block, mesh_asset, on_plate, overlap_of, pressed
+from scipy.spatial.transform import Rotation
+
+from tactile_sim import Simulation
+
+BENCH = Path(__file__).parents[2] / "bench" / "conservation.py"
+SOFT = {"stiffness": 1e5, "thickness": 0.02}
+K = SOFT["stiffness"] / SOFT["thickness"]
+
+
+def sense(skin, loads, touch="normal"):
+    return skin.sense(loads, touch, "elastic_foundation")[:, 0]
+
+
+# A wedge whose sides rise by half a meter per meter: p = K (d - |x| / 2), over a half-width a = 2 d.
+WEDGE = trimesh.convex.convex_hull(
+    [(x, y, z) for y in (-0.02, 0.02) for x, z in ((0, 0), (-0.03, 0.015), (0.03, 0.015))]
+)
+
+
+def wedge(x, y):
+    return (abs(y) < 0.02) * np.clip(0.02 - abs(x), 0, None)
+
+
+def corner(x, y):
+    # A cube on its corner: each of its faces rises by sqrt(2), in three directions 120 degrees apart.
+    height = np.max([np.sqrt(2) * (np.cos(a) * x + np.sin(a) * y) for a in np.radians([0, 120, 240])], axis=0)
+    return np.clip(0.016 - height, 0, None)
+
+
+def corner_down():
+    """Return the turn after which (-1, -1, -1) points down and the face -x leans towards +x."""
+    down = np.array([-1, -1, -1]) / np.sqrt(3)
+    side = np.array([-1, 0, 0]) - (down @ [-1, 0, 0]) * down
+    side /= np.linalg.norm(side)
+    return Rotation.from_matrix(np.stack([side, np.cross(-down, side), -down]))
+
+
+@pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
+def test_pressure_under_a_wedge(spacing, least):
+    force = K * 0.02**2 * 0.5 * 0.04
+    skin, loads = pressed(
+        'type="mesh" mesh="wedge"', (0, 0, -force), spacing=spacing, assets=mesh_asset("wedge", WEDGE), **SOFT
+    )
+    reading = sense(skin, loads)
+    assert reading.sum() == pytest.approx(force)
+    assert overlap_of(skin, reading, wedge) > least
+
+
+@pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
+def test_pressure_under_the_corner_of_a_cube(spacing, least):
+    force = K * np.sqrt(3) / 2 * 0.016**3  # the volume of a pyramid over a triangle of inradius d / sqrt(2)
+    turn = corner_down()
+    skin, loads = pressed(
+        'type="box" size=".03 .03 .03"', (0, 0, -force), spacing=spacing,
+        quat=turn.as_quat(scalar_first=True), **SOFT,
+    )  # fmt: skip
+    loads.other_position[:] += turn.apply([0.03, 0.03, 0.03])
+    reading = sense(skin, loads)
+    assert reading.sum() == pytest.approx(force)
+    assert overlap_of(skin, reading, corner) > least
+
+
+def test_curved_skin_on_a_plane():
+    radius, depth = 0.05, 0.002
+    force = np.pi * K * radius * depth**2
+    skin, loads = pressed(
+        'type="plane" size="1 1 1"', (0, 0, force), body=f'<geom size="{radius}"/>', spacing=0.0015,
+        quat=(0, 1, 0, 0), at=(0, 0, radius), **SOFT,
+    )  # fmt: skip
+    loads.normal[:] = [0, 0, 1]
+    loads.point[:], loads.other_position[:] = [0, 0, -radius], [0, 0, -radius]
+    loads.other_rotation[:] = np.eye(3)
+    readings = sense(skin, loads)
+    r = np.linalg.norm(skin.positions[:, :2], axis=1)
+    truth = skin.areas * np.where(skin.positions[:, 2] < 0, np.clip(2 * radius * depth - r**2, 0, None), 0)
+    assert readings.sum() == pytest.approx(force)
+    assert 1 - 0.5 * np.abs(readings / force - truth / truth.sum()).sum() > 0.98
+    assert sense(skin, loads, "depth").max() == pytest.approx(depth, rel=0.03)
+
+
+def test_box_in_a_valley_presses_evenly_on_both_slopes():
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><option cone="elliptic"/><default><geom condim="1"/></default><worldbody>
+          <geom type="plane" size="1 1 1" euler="0 45 0"/><geom type="plane" size="1 1 1" euler="0 -45 0"/>
+          <body name="box" pos="0 0 .0283" euler="0 45 0"><freejoint/>
+            <geom type="box" size=".02 .02 .02" mass="1"/></body></worldbody></mujoco>"""
+    )
+    simulation = Simulation(spec,
+        {"skin": {"scales": {"box": 0.004}, "touch_function": "pressure",
+                  "response_function": "elastic_foundation"}},
+    )  # fmt: skip
+    simulation.step(1000)
+    pressure, skin = simulation.observe().taxels[:, 0], simulation.skin
+    expected = G / np.sqrt(2) / 0.04**2
+    inside = (np.abs(skin.positions) < 0.015).sum(axis=1) == 2
+    below = inside & (skin.normals @ simulation.engine.body_rotations[1][2] < -0.1)
+    assert below.sum() > 80
+    np.testing.assert_allclose(pressure[below], expected, rtol=0.02)
+    assert (pressure * skin.areas).sum() == pytest.approx(2 * G / np.sqrt(2), rel=1e-3)
+
+
+TWINS = {
+    "box": ('type="box" size=".02 .015 .01"', trimesh.creation.box((0.04, 0.03, 0.02)), 0.01),
+    "sphere": ('type="sphere" size=".03"', trimesh.creation.icosphere(5, 0.03), 0.03),
+    "cylinder": ('type="cylinder" size=".02 .01"', trimesh.creation.cylinder(0.02, 0.02, sections=128), 0.01),
+    "capsule": ('type="capsule" size=".02 .01"', trimesh.creation.capsule(0.02, 0.02, (64, 64)), 0.03),
+    "ellipsoid": (
+        'type="ellipsoid" size=".04 .03 .02"',
+        trimesh.creation.icosphere(5, 1.0).apply_scale((0.04, 0.03, 0.02)),
+        0.02,
+    ),
+}
+"""Primitive, mesh of the same shape about its center, and height of the center above the lowest point [m]."""
+
+
+@pytest.mark.parametrize("shape", TWINS)
+def test_mesh_reads_like_the_primitive_of_the_same_shape(shape):
+    primitive, mesh, height = TWINS[shape]
+    mesh = trimesh.Trimesh(mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces)
+    readings = []
+    for geom, assets in ((primitive, ""), ('type="mesh" mesh="twin"', mesh_asset("twin", mesh))):
+        skin, loads = pressed(geom, (1, 0.5, -10), assets=assets)
+        loads.other_position[:, 2] += height
+        readings.append(sense(skin, loads))
+    assert readings[0].sum() == pytest.approx(10)
+    assert np.abs(readings[0] - readings[1]).sum() < 0.02 * 10
+
+
+def test_pressure_and_depth_of_a_flat_punch():
+    readings = {touch: on_plate(block(), touch_function=touch).observe() for touch in ("pressure", "depth")}
+    inside = readings["pressure"].taxels[:, 0] > 0.9 * G / 0.04**2
+    assert inside.sum() >= 81
+    np.testing.assert_allclose(readings["pressure"].taxels[inside, 0], G / 0.04**2, rtol=0.02)
+    np.testing.assert_allclose(
+        readings["depth"].taxels, readings["pressure"].taxels * THICKNESS / STIFFNESS, rtol=1e-6
+    )
+
+
+def test_box_presses_evenly_on_each_engine(engine_name):
+    body = '<body pos="0 0 .0101"><freejoint/><geom type="box" size=".02 .02 .01" mass="1"/></body>'
+    simulation = on_plate(body, engine=engine_name)
+    readings, skin = simulation.observe().taxels[:, 0], simulation.skin
+    inside = (np.abs(skin.positions[:, :2]) < 0.017).all(axis=1) & (skin.positions[:, 2] > 0.9 * TOP)
+    assert readings.sum() == pytest.approx(G, rel=0.01)
+    np.testing.assert_allclose((readings / skin.areas)[inside], G / 0.04**2, rtol=0.05)
+
+
+def test_random_contacts_keep_the_force_and_mostly_the_moment(engine_name):
+    spec = spec_from_file_location("conservation", BENCH)
+    spec.loader.exec_module(conservation := module_from_spec(spec))
+    kinds, force, moment = zip(*conservation.errors(len(conservation.pairs()), engine_name), strict=True)
+    assert len(set(kinds)) == (33 if engine_name == "mujoco" else 14)
+    assert max(force) < 1e-9
+    # Elsewhere, pressing within the area of contact cannot reach the moment.
+    assert np.mean(np.array(moment) < 1e-6) > 0.7
+
+
+@pytest.mark.parametrize("pull", [5.0, 0.01 / np.tan(0.35), 0.0])
+def test_contacts_that_pull_together_lose_nothing(pull):
+    # Each pushes a little along its own normal; together, friction pulls at the skin.
+    skin, loads = pressed('type="box" size=".02 .02 .02"', (0, 0, -1))
+    both = loads[np.array([0, 0])]
+    s, c = np.sin(0.35), np.cos(0.35)
+    both.normal[:] = [[s, 0, -c], [-s, 0, -c]]
+    both.force[:] = 0.01 * both.normal + pull * np.array([[c, 0, s], [-c, 0, s]])
+    reading = skin.sense(both, "force_vector", "elastic_foundation")
+    np.testing.assert_allclose(reading.sum(axis=0), both.force.sum(axis=0), atol=1e-9)
