@@ -100,7 +100,7 @@ class Snapshot:
         )
 
     def force_arrows(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Ends (n, 2, 3) [m] and kinds (n,) of the arrows that show contacts and net touch; scale [m/N]."""
+        """Return ends (n, 2, 3) [m] and kinds (n,) of the arrows of contacts and bodies; scale [m/N]."""
         engine, contacts = self.simulation.engine, self.contacts
         return force_arrows(
             contacts.values,
@@ -109,6 +109,7 @@ class Snapshot:
             self.simulation.skin_bodies,
             self.wrenches,
             scale,
+            True,
         )
 
     @property

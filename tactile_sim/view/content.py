@@ -61,6 +61,8 @@ class ViewScene:
     """Diameter of that region [m]; 0: computed from the skin and the shapes."""
     camera: np.ndarray | None = None
     """Initial camera position (3,), world frame [m]; None: in front, on the right, slightly above."""
+    cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
+    """Name, position (3,) and the point looked at (3,) of fixed cameras, world frame [m]."""
 
     skin_bodies: np.ndarray = _empty(0)
     """Indices of the bodies with skin (s,)."""
@@ -70,10 +72,12 @@ class ViewScene:
     """(n, 3) [m]"""
     taxel_normals: np.ndarray = _empty(0, 3)
     """Outward unit normals (n, 3)."""
+    taxel_triangles: np.ndarray = _empty(0, 3)
+    """Taxel indices of the triangles between taxels (t, 3), wound outward."""
     taxel_spacings: np.ndarray = _empty(0)
     """Taxel spacing of each body with skin (s,) [m]."""
     taxel_scale: float = 1.0
-    """Reading at the end of the colour scale, in the unit of the readings."""
+    """Expected largest reading, in the unit of the readings."""
 
     feeler_bodies: np.ndarray = _empty(0)
     """Body index of each feeler (f,)."""
@@ -111,7 +115,7 @@ class ViewFrame:
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0
-    """Reading at the end of the colour scale if one was set; 0: that of the scene."""
+    """Reading at the end of the colour scale if one was set; 0: it follows the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each body with skin (s, 3) [N]."""
     contact_points: np.ndarray = _empty(0, 3)
@@ -120,6 +124,8 @@ class ViewFrame:
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    arrow_scale: float = 0.0
+    """Length of an arrow per force [m/N]."""
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from threading import Lock, Timer
@@ -18,6 +18,8 @@ from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
+from tactile_sim.view.panel.user_input import on_user
+from tactile_sim.view.scene.color_scale import ColorScale
 
 REFRESH = 0.1
 """Wall time between two updates of the panel [s]."""
@@ -33,7 +35,9 @@ MAX_STEPS = 100_000
 """Number of steps per click."""
 MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
 """Range of the real-time factor, besides 0."""
-STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER = -40.0, -39.0, -38.0, -37.0
+MAX_SCALE = 1e6
+"""Largest end of the colour scale."""
+STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
 """Order of the elements at the top of the panel."""
 INITIAL_STATE = "initial state"
 PUSH, THROW = "push", "throw a ball"
@@ -49,13 +53,22 @@ class Panel:
         plot: The force plot as HTML; None without skin.
     """
 
-    def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls | None):
+    def __init__(
+        self,
+        gui: GuiApi,
+        scene: ViewScene,
+        controls: Controls | None,
+        scale: ColorScale,
+        redraw: Callable[[], None],
+    ):
         """Add the elements to viser's panel.
 
         Args:
             gui: viser's panel.
             scene: The scene.
             controls: Receives the requests; None: the panel has no controls.
+            scale: The colour scale, which users can change.
+            redraw: Called after a user has changed the colour scale.
         """
         self._gui = gui
         self._scene = scene
@@ -66,14 +79,16 @@ class Panel:
         self._paused = False
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
-        self._scale = (scene.taxel_scale, "N")
-        """End of the taxels' colour scale, and its unit."""
+        self._scale = scale
+        self._legend_values = (scene.taxel_scale, "N", True, 0.0)
+        """Arguments of the last legend."""
         self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
         self._show_notice("")
         if len(scene.taxel_positions):
-            self._legend = gui.add_html(legend(*self._scale), order=LEGEND_ORDER)
+            self._legend = gui.add_html(legend(*self._legend_values), order=LEGEND_ORDER)
+            self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
         self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
@@ -85,6 +100,30 @@ class Panel:
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
         """Pixels that the images show."""
         self._turn = 0
+
+    def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
+        scale = self._scale
+
+        def on_end(end: float) -> None:
+            scale.chosen = end
+            redraw()
+
+        def on_logarithmic(logarithmic: bool) -> None:
+            scale.logarithmic = logarithmic
+            redraw()
+
+        with self._gui.add_folder("Colour scale", expand_by_default=False, order=SCALE_ORDER):
+            NumberField(
+                self._gui,
+                "end of scale",
+                0.0,
+                lambda end: 0.0 <= end < MAX_SCALE,
+                f"from 0 to {MAX_SCALE:g}",
+                self.notify,
+                on_end,
+                hint="0: follows the largest reading and falls slowly.",
+            )
+            on_user(self._gui.add_checkbox("logarithmic", True), on_logarithmic)
 
     # -- requests --------------------------------------------------------------------------------------------
 
@@ -181,10 +220,10 @@ class Panel:
         self._paused = frame.paused
         self._fault.content = _line(escape(frame.fault), "#ff6b6b")
         self._fault.visible = bool(frame.fault)
-        scale = (frame.taxel_scale or self._scene.taxel_scale, frame.unit)
-        if scale != self._scale and len(self._scene.taxel_positions):
-            self._scale = scale
-            self._legend.content = legend(*scale)
+        values = (frame.taxel_scale, frame.unit, self._scale.logarithmic, frame.arrow_scale)
+        if values != self._legend_values and len(self._scene.taxel_positions):
+            self._legend_values = values
+            self._legend.content = legend(*values)
 
     def _draw_images(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
         """Update changed images in turn for some wall time [s] and return whether all are up to date."""
