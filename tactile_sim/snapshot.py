@@ -24,8 +24,11 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """Every contact that carries a force, as the engine names its sides."""
-        return self.simulation.engine.contacts()
+        """Every contact that carries a force, as the engine names its sides, and the press of a user."""
+        engine = self.simulation.engine
+        return self.simulation.hands.with_press(
+            engine.contacts(), engine.body_positions, engine.body_rotations
+        )
 
     @cached_property
     def contacts(self) -> Contacts:

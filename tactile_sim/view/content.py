@@ -126,6 +126,8 @@ class ViewFrame:
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
+    pull_force: float = 0.0
+    """Force of the spring by which a user drags a body [N]."""
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()

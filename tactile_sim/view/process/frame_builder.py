@@ -81,6 +81,7 @@ class FrameBuilder:
             arrows=arrows,
             arrow_kinds=kinds,
             arrow_scale=float(record["force_scale"]),
+            pull_force=float(np.linalg.norm(record["pull_force"])),
             free_lengths=feelers,
             images=self._renderer.render(readings, self._scale, feelers) if self._renderer else (),
             controls=record["controls"],
