@@ -95,6 +95,8 @@ class ViewScene:
     """Lower and upper control limits (a, 2), infinite if unlimited."""
     pushable_bodies: tuple[int, ...] = ()
     """Indices of the bodies that can be pushed."""
+    choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
+    """Name, options and initial value of live parameters that are texts."""
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Names of the actions that the panel has buttons for."""

@@ -80,9 +80,10 @@ class Viewer:
         self._set_theme()
         if scene.extent:
             self._set_initial_camera(Viewpoint.of(scene, []))
-        self.panel = Panel(self.server.gui, scene, controls, self.scale, self._redraw)
-        self._scene = BrowserScene(self.server, scene, self.panel.on_click if controls else None)
+        self.panel = Panel(self.server, scene, controls, self.scale, self._redraw)
+        self._scene = BrowserScene(self.server, scene, self.panel.pointer)
         self.server.on_client_connect(self._on_connect)
+        self.server.on_client_disconnect(lambda client: self.panel.pointer.leave(client.client_id))
 
     @property
     def clients(self) -> int:

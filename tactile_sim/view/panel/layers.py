@@ -5,6 +5,7 @@ from __future__ import annotations
 from viser import GuiApi
 
 from tactile_sim.view.content import ViewScene
+from tactile_sim.view.panel.keys import add_layer_keys
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.feeler_lines import CHOICES
@@ -30,10 +31,11 @@ class Layers:
             net = gui.add_checkbox("net forces", False, hint="Net force on each body, at its origin.")
             points = gui.add_checkbox("contact points", True, hint="White.")
             feelers = gui.add_dropdown("feelers", CHOICES, visible=len(scene.feeler_positions) > 0)
-        on_user(transparent, drawn.set_transparent)
+        transparent.on_update(lambda _: drawn.set_transparent(transparent.value))
         on_user(dark, drawn.set_dark)
         on_user(taxels, drawn.skin.set_visible)
         on_user(dots, drawn.skin.set_dots)
         on_user(feelers, drawn.feelers.select)
         for box in (arrows, net, points):
-            on_user(box, lambda _: markers.set_visible(arrows.value, net.value, points.value))
+            box.on_update(lambda _: markers.set_visible(arrows.value, net.value, points.value))
+        add_layer_keys(gui, transparent, points, arrows)

@@ -9,15 +9,18 @@ from html import escape
 from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiApi, GuiImageHandle
+from viser import GuiImageHandle, ViserServer
 
 from tactile_sim.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
+from tactile_sim.view.panel.keys import add_request_keys
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
+from tactile_sim.view.panel.pointer import Pointer
+from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
 
@@ -40,9 +43,8 @@ MAX_SCALE = 1e6
 STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
 """Order of the elements at the top of the panel."""
 INITIAL_STATE = "initial state"
-PUSH, THROW = "push", "throw a ball"
-MAX_PUSH = 50.0
-"""Largest push [ends of the taxel scale]; an end is about a tenth of the weight of the moving bodies."""
+SPEEDS = {"0.1 ×": 0.1, "1 ×": 1.0, "max": 0.0}
+"""Real-time factors by the labels of their buttons."""
 
 
 class Panel:
@@ -51,11 +53,12 @@ class Panel:
     Attributes:
         images: The tactile images.
         plot: The force plot as HTML; None without skin.
+        pointer: Handles clicks and drags.
     """
 
     def __init__(
         self,
-        gui: GuiApi,
+        server: ViserServer,
         scene: ViewScene,
         controls: Controls | None,
         scale: ColorScale,
@@ -64,13 +67,13 @@ class Panel:
         """Add the elements to viser's panel.
 
         Args:
-            gui: viser's panel.
+            server: viser's server.
             scene: The scene.
             controls: Receives the requests; None: the panel has no controls.
             scale: The colour scale, which users can change.
             redraw: Called after a user has changed the colour scale.
         """
-        self._gui = gui
+        self._gui = gui = server.gui
         self._scene = scene
         self._controls = controls
         self._due = 0.0
@@ -91,6 +94,8 @@ class Panel:
             self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
+        self._probe = Probe(server, scene) if len(scene.taxel_positions) else None
+        self.pointer = Pointer(gui, scene, controls, self._probe, self.notify)
         self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
         self.plot = self._plot and self._plot.html
         self._actuators = (
@@ -151,11 +156,15 @@ class Panel:
             partial(controls.ask, "set_parameter", "real_time_factor"),
             hint="1: real time; 0: as fast as possible.",
         )
-        end = self._scene.taxel_scale
-        with gui.add_folder("Click on a body", expand_by_default=False):
-            choices = (PUSH, THROW) if "throw" in self._scene.actions else (PUSH,)
-            self._action = gui.add_dropdown("action", choices)
-            self._push_force = gui.add_slider("force [N]", 0.0, MAX_PUSH * end, end / 2.0, 10.0 * end)
+        gui.add_button_group("", tuple(SPEEDS)).on_click(
+            lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
+        )
+        if self._scene.choices:
+            with gui.add_folder("Skin", expand_by_default=False):
+                for name, options, current in self._scene.choices:
+                    box = gui.add_dropdown(name.rpartition(".")[2].replace("_", " "), options, current)
+                    on_user(box, partial(controls.ask, "set_choice", name))
+        add_request_keys(gui, controls, lambda: self._paused)
 
     def _add_button(self, controls: Controls, name: str) -> None:
         """Add the button of an action without arguments."""
@@ -167,28 +176,13 @@ class Panel:
         if self._steps.settle():
             controls.ask("step", int(self._steps.value))
 
-    def on_click(self, body: int, direction: np.ndarray) -> None:
-        """Push the clicked body or throw a ball.
-
-        Args:
-            body: Index into ``ViewScene.bodies``.
-            direction: View direction (3,), world frame.
-        """
-        length = np.linalg.norm(direction)
-        if self._controls is None or length == 0.0:
-            return
-        if self._action.value == THROW:
-            self._controls.ask("throw")
-        elif body in self._scene.pushable_bodies:
-            force = np.clip(self._push_force.value, 0.0, MAX_PUSH * self._scene.taxel_scale)
-            self._controls.ask("push", body, force * direction / length)
-        else:
-            self.notify(f"{self._scene.bodies[body]}: is fixed to the world and cannot be pushed")
-
     # -- frames ----------------------------------------------------------------------------------------------
 
     def draw(self, frame: ViewFrame) -> None:
         """Show a frame, at most every `REFRESH` unless it is paused."""
+        self.pointer.draw(frame)
+        if self._probe:
+            self._probe.draw(frame)
         if self._plot:
             self._plot.add(frame)
         if self._actuators:
@@ -206,6 +200,8 @@ class Panel:
             return
         self._due = now + REFRESH
         self._draw_state(frame)
+        if self._probe:
+            self._probe.refresh()
         if self._plot:
             self._plot.draw()
         if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):
@@ -213,7 +209,8 @@ class Panel:
 
     def _draw_state(self, frame: ViewFrame) -> None:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
-        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}")
+        pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
+        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
         if self._controls is not None and frame.paused != self._paused:
             self._pause.label = "Run" if frame.paused else "Pause"
             self._pause.color = "green" if frame.paused else "yellow"

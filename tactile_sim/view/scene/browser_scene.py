@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal, Protocol
 
 import numpy as np
 import trimesh
-from viser import MeshHandle, ViserServer
+from viser import MeshHandle, SceneNodeDragEvent, ViserServer
 
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.scene.colors import dark_color
@@ -22,14 +22,39 @@ THIN = 0.01
 """Thickness relative to the longest side below which a shape is a sheet."""
 MIN_MOTION = 1e-6
 """Poses that change less are not sent."""
-ClickHandler = Callable[[int, np.ndarray], None]
-"""Called with the index of the clicked body and the view direction (3,), world frame."""
+DRAG_KEY: Literal["cmd/ctrl"] = "cmd/ctrl"
+"""Modifier key with which a drag acts on the body instead of the camera, as in MuJoCo's simulate."""
+
+
+class PointerHandler(Protocol):
+    """Receives clicks on bodies and drags of bodies."""
+
+    def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:
+        """Handle a click.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            client: Id of the browser.
+            origin: Of the view ray (3,), world frame [m].
+            direction: Of the view ray (3,), world frame.
+        """
+
+    def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:
+        """Handle a drag.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            client: Id of the browser.
+            phase: ``start``, ``update`` or ``end``.
+            start: The grabbed point (3,), world frame [m].
+            end: The point below the pointer (3,), world frame [m].
+        """
 
 
 class BrowserScene:
     """Draws the bodies of a scene; sends only what changed."""
 
-    def __init__(self, server: ViserServer, scene: ViewScene, on_click: ClickHandler | None):
+    def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
         self._api = server.scene
         self._scene = scene
         self._names = _node_names(scene.bodies)
@@ -37,13 +62,13 @@ class BrowserScene:
         used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
         self._frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
         self._poses = np.full((len(scene.bodies), 7), np.inf)
-        self._meshes = [self._add_mesh(k, on_click) for k in range(len(scene.shapes))]
+        self._meshes = [self._add_mesh(k, pointer) for k in range(len(scene.shapes))]
         self._opacities = [mesh.opacity for mesh in self._meshes]
         self.set_dark(True)
         self.skin = SkinLayer(self._api, scene, self._frames)
         self.feelers = FeelerLines(self._api, scene, self._frames)
 
-    def _add_mesh(self, k: int, on_click: ClickHandler | None) -> MeshHandle:
+    def _add_mesh(self, k: int, pointer: PointerHandler | None) -> MeshHandle:
         shape = self._scene.shapes[k]
         smooth = trimesh.graph.smooth_shade(trimesh.Trimesh(shape.vertices, shape.faces), angle=SHARP)
         red, green, blue, alpha = (float(part) for part in shape.color)
@@ -55,9 +80,23 @@ class BrowserScene:
             opacity=alpha if alpha < 1.0 else None,
             cast_shadow=not _is_ground(shape.vertices),  # a ground would cast its shadow on itself
         )
-        if on_click is not None:
-            mesh.on_click(lambda event: on_click(shape.body, np.array(event.ray_direction)))
+        if pointer is not None:
+            self._listen(mesh, shape.body, pointer)
         return mesh
+
+    @staticmethod
+    def _listen(mesh: MeshHandle, body: int, pointer: PointerHandler) -> None:
+        mesh.on_click(
+            lambda event: pointer.on_click(
+                body, event.client_id, np.array(event.ray_origin), np.array(event.ray_direction)
+            )
+        )
+
+        async def on_drag(event: SceneNodeDragEvent) -> None:  # async callbacks run in order
+            start, end = np.array(event.start_position), np.array(event.end_position)
+            pointer.on_drag(body, event.client_id, event.phase, start, end)
+
+        mesh.on_drag("left", modifier=DRAG_KEY)(on_drag)
 
     def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
         """Draw the poses and readings of a frame, readings on a logarithmic or a linear scale."""

@@ -10,6 +10,7 @@ from tactile_sim.drawing.arrows import FRICTION, NET, NORMAL
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.scene.colors import linear_rgb
 from tactile_sim.view.scene.padding import padded
+from tactile_sim.view.web.scene_script import ARROWS_NODE
 
 COLORS = {NORMAL: colors.NORMAL_FORCE, FRICTION: colors.FRICTION, NET: colors.NET_FORCE}
 POINT_RADIUS = 0.006
@@ -52,7 +53,7 @@ class ForceMarkers:
 
     def _add_arrows(self, server: ViserServer, k: int, length: float) -> ArrowsHandle:
         return server.scene.add_arrows(
-            f"/forces_{k}",
+            f"{ARROWS_NODE}{k}",
             np.zeros((1, 2, 3)),
             self._palette[:1],
             shaft_radius=SHAFT * length,

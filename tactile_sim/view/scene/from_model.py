@@ -15,7 +15,7 @@ from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
 from tactile_sim.simulation import Simulation
-from tactile_sim.skin import Skin
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 from tactile_sim.view.scene import primitives
 
@@ -45,6 +45,12 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
         feeler_normals=feelers.normals,
         feeler_lengths=feelers.lengths,
         images=images,
+        choices=(
+            ("skin.touch_function", tuple(TOUCH_FUNCTIONS), settings.skin.touch_function),
+            ("skin.response_function", tuple(RESPONSE_FUNCTIONS), settings.skin.response_function),
+        )
+        if simulation.skin.bodies
+        else (),
         actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
     )
 

@@ -9,7 +9,7 @@ from viser import FrameHandle, MeshHandle, PointCloudHandle, SceneApi
 
 from tactile_sim.drawing.colors import NO_CONTACT, level_colors, levels
 from tactile_sim.view.content import ViewScene
-from tactile_sim.view.web.scene_script import SURFACE_COLOR
+from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE
 
 LIFT = 0.06
 """Height of the surface above the body [spacings]; its triangles are chords of a curved body."""
@@ -45,17 +45,17 @@ class SkinLayer:
         surface = None
         if len(faces):
             surface = api.add_mesh_simple(
-                f"{parent}/skin",
+                f"{parent}/{SKIN_NODE}",
                 (positions + LIFT * spacing * normals).astype(np.float32),
                 faces.astype(np.uint32),
-                color=SURFACE_COLOR,
+                color=NO_CONTACT,
                 cast_shadow=False,
                 receive_shadow=False,
             )
         self._surfaces.append(surface)
         self._dots.append(
             api.add_point_cloud(
-                f"{parent}/skin/dots",
+                f"{parent}/{SKIN_NODE}/{DOTS_NODE}",
                 positions + DOT_RADIUS * spacing * normals,
                 self._colors[part],
                 point_size=DOT_RADIUS * spacing,

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import viser
 
-from tactile_sim.view.web.scene_script import SCENE_SCRIPT
+from tactile_sim.view.web.scene_script import scene_script
 
 PROTOCOL = f"viser-v{viser.__version__}"
 """Websocket subprotocol of viser's page."""
@@ -119,5 +119,5 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
-    changed = head + tag + (_SCRIPT + SCENE_SCRIPT).encode() + rest
+    changed = head + tag + (_SCRIPT + scene_script()).encode() + rest
     return gzip.compress(changed) if gzipped else changed
