@@ -20,8 +20,10 @@ def add_request_keys(gui: GuiApi, controls: Controls, is_paused: Callable[[], bo
     gui.add_command("Pause or run", hotkey="space").on_trigger(
         lambda _: controls.ask("pause", not is_paused())
     )
-    gui.add_command("Step", hotkey="arrowright").on_trigger(lambda _: controls.ask("step", 1))
-    gui.add_command("Reset", hotkey="backspace").on_trigger(lambda _: controls.ask("reset", ""))
+    gui.add_command("Take a step", hotkey="arrowright").on_trigger(lambda _: controls.ask("step", 1))
+    gui.add_command("Reset the simulation", hotkey="backspace").on_trigger(
+        lambda _: controls.ask("reset", "")
+    )
 
 
 def add_layer_keys(

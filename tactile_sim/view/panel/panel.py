@@ -162,7 +162,8 @@ class Panel:
         if self._scene.choices:
             with gui.add_folder("Skin", expand_by_default=False):
                 for name, options, current in self._scene.choices:
-                    box = gui.add_dropdown(name.rpartition(".")[2].replace("_", " "), options, current)
+                    label = name.rpartition(".")[2].replace("_", " ")
+                    box = gui.add_dropdown(label, options, initial_value=current)
                     on_user(box, partial(controls.ask, "set_choice", name))
         add_request_keys(gui, controls, lambda: self._paused)
 

@@ -61,7 +61,7 @@ class Pointer:
                 self._poke = gui.add_slider("poke [N]", 0.05, largest, 0.05, 1.0)
             if controls:
                 end = scene.taxel_scale
-                self._push = gui.add_slider("push [N]", 0.0, self._limit, end / 2.0, 10.0 * end)
+                self._push = gui.add_slider("force [N]", 0.0, self._limit, end / 2.0, 10.0 * end)
 
     def draw(self, frame: ViewFrame) -> None:
         """Store a frame."""

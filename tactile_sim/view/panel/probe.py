@@ -119,10 +119,10 @@ class Probe:
             return self._name(taxel)
         [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
         where = ", ".join(f"{part:.3f}" for part in place.tolist())
-        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit} at ({where}) m"
+        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit} ({where}) m"
 
     def _name(self, taxel: int) -> str:
-        return f"{self._scene.bodies[self._bodies[taxel]]} taxel {self._ids[taxel]}"
+        return f"{self._scene.bodies[self._bodies[taxel]]} #{self._ids[taxel]}"
 
     def _on_ray(self, event: GuiEvent) -> None:
         client = event.client
