@@ -118,7 +118,7 @@ class MarkerSettings:
         0.0,
         Number(least=0),
         "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
-        "0: chosen by what the bodies weigh",
+        "0: images: from the weights of the bodies, views: follows the readings",
         live=True,
     )
 

@@ -33,7 +33,7 @@ def add_layer_keys(
 
     def toggle(box: GuiCheckboxHandle) -> Callable[[object], None]:
         def on_trigger(_: object) -> None:
-            box.value = not box.value
+            box.value = not box.value  # type: ignore[misc]  # mypy does not see the property's setter
 
         return on_trigger
 

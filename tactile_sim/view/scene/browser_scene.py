@@ -124,7 +124,8 @@ class BrowserScene:
         for mesh, shape in zip(self._meshes, self._scene.shapes, strict=True):
             rgb = np.asarray(shape.color[:3], float)
             color = dark_color(rgb, shape.body in with_skin, _is_ground(shape.vertices)) if dark else rgb
-            mesh.color = tuple(round(255.0 * float(part)) for part in color)
+            red, green, blue = (round(255.0 * float(part)) for part in color)
+            mesh.color = red, green, blue
 
 
 def _is_ground(vertices: np.ndarray) -> bool:
