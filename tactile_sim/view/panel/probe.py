@@ -19,8 +19,8 @@ MAX_PINS = 6
 """Number of pinned taxels; a further one replaces the oldest."""
 REACH = 1.5
 """Largest distance of a taxel from the ray of the pointer [spacings]."""
-ORDER = -35.5
-"""Place of the plot in the panel."""
+MIN_AXIS = 0.05
+"""Least end of the plot's axis relative to the expected largest reading."""
 
 
 class Probe:
@@ -39,7 +39,7 @@ class Probe:
         self._labels: dict[int, LabelHandle] = {}
         self._pins: list[int] = []
         self._history = ForceHistory(MAX_PINS)
-        self._plot = server.gui.add_html("", visible=False, order=ORDER)
+        self._plot = server.gui.add_html("", visible=False)
         # The script of the page sends rays by this input; the name of the node tells it which one it is.
         self._rays = server.gui.add_text("pointer", "", visible=False)
         server.scene.add_frame(f"{POINTER_NODE}{self._rays._impl.uuid}", show_axes=False)
@@ -164,7 +164,8 @@ class Probe:
 
     def _show_plot(self) -> None:
         segments = [(times, values[:, : len(self._pins)]) for times, values in self._history.segments()]
-        largest = max((values.max(initial=0.0) for _, values in segments), default=0.0)
+        least = MIN_AXIS * self._scene.taxel_scale
+        largest = max((values.max(initial=least) for _, values in segments), default=least)
         current = [
             (self._name(taxel), value)
             for taxel, value in zip(self._pins, self._history.forces.tolist(), strict=False)
