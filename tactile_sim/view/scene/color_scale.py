@@ -30,11 +30,12 @@ class ColorScale:
         self.end = expected
         self.chosen = 0.0
         self.logarithmic = True
+        self._configured = 0.0
         self._least = LEAST * expected
         self._peak = 0.0
         self._time = 0.0
 
-    def update(self, readings: np.ndarray, time: float, configured: float = 0.0) -> float:
+    def update(self, readings: np.ndarray, time: float, configured: float | None = None) -> float:
         """Return the end of the scale at a time.
 
         The automatic end is 1, 2 or 5 times a power of ten, so it changes seldom.
@@ -42,11 +43,13 @@ class ColorScale:
         Args:
             readings: (n,)
             time: Simulation time [s].
-            configured: End that the settings define; 0: the last one. A user's choice takes precedence.
+            configured: End that the settings define, 0: none; None: as in the last call. A user's choice takes
+                precedence.
         """
+        self._configured = self._configured if configured is None else configured
         elapsed, self._time = time - self._time, time
         largest = float(np.nan_to_num(readings, posinf=0.0).max(initial=0.0))
         decayed = self._peak * np.exp(-elapsed / DECAY) if elapsed >= 0.0 else 0.0
         self._peak = max(largest, decayed, self._least)
-        self.end = self.chosen or configured or full_scale(self._peak / 1.2)
+        self.end = self.chosen or self._configured or full_scale(self._peak / 1.2)
         return self.end
