@@ -404,6 +404,26 @@ def test_drag_with_ctrl_pulls_the_body_and_keys_act(skin_view, visit):
     page.locator("#view-help").wait_for(state="detached")
 
 
+def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view, visit):
+    viewer, _ = skin_view
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    [client] = viewer.server.get_clients().values()
+    page.get_by_text("Camera", exact=True).click()
+    page.get_by_text("top", exact=True).click()
+    until(lambda: client.camera.position[2] > 0.3 and abs(client.camera.position[1]) < 0.01)
+    taxel, readings = taxel_at(0.03, -0.05), np.zeros(600)
+    readings[taxel] = 1.0
+    viewer.show(paused_frame(0.1, readings=readings))
+    page.get_by_text("contacts", exact=True).click()
+    until(lambda: np.allclose(client.camera.look_at, [0.03, -0.1, -0.05], atol=1e-3))
+    page.get_by_text("follow", exact=True).click()
+    page.wait_for_timeout(500)
+    moved = replace(paused_frame(0.2, readings=readings), body_positions=np.array([[0.0] * 3, [0.2, 0, 0]]))
+    viewer.show(moved)
+    until(lambda: np.allclose(client.camera.look_at, [0.23, -0.1, -0.05], atol=1e-3))
+
+
 def test_camera_is_farther_away_in_a_tall_window(box_view, visit):
     viewer, _ = box_view
     viewer.show(paused_frame(0.0))

@@ -94,7 +94,8 @@ class Pointer:
             self._notify(self._probe.pin(taxel))
         elif self._controls:
             body, point, inward = self._probe.load(taxel)
-            self._controls.ask("press", body, point, float(self._poke.value) * inward, POKE_TIME)
+            force = np.clip(self._poke.value, 0.0, max(MAX_POKE, self._limit))
+            self._controls.ask("press", body, point, force * inward, POKE_TIME)
 
     def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:
         """See `tactile_sim.view.scene.browser_scene.PointerHandler`."""

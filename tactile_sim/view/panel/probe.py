@@ -19,6 +19,8 @@ MAX_PINS = 6
 """Number of pinned taxels; a further one replaces the oldest."""
 REACH = 1.5
 """Largest distance of a taxel from the ray of the pointer [spacings]."""
+MAX_COORDINATE = 1e6
+"""Bound of the numbers of a ray."""
 MIN_AXIS = 0.05
 """Least end of the plot's axis relative to the expected largest reading."""
 
@@ -134,7 +136,11 @@ class Probe:
             except ValueError:
                 return
             found = None
-            if ray.shape == (6,) and np.isfinite(ray).all() and (length := np.linalg.norm(ray[3:])) > 0.0:
+            if (
+                ray.shape == (6,)
+                and (np.abs(ray) < MAX_COORDINATE).all()
+                and (length := np.linalg.norm(ray[3:])) > 0.0
+            ):
                 found = self.find(ray[:3], ray[3:] / length)
             if found is None:
                 self._forget(client.client_id)

@@ -43,8 +43,8 @@ class ColorScale:
         Args:
             readings: (n,)
             time: Simulation time [s].
-            configured: End that the settings define, 0: none; None: as in the last call. A user's choice takes
-                precedence.
+            configured: End that the settings define, 0: none; None: as in the last call. A user's choice
+                takes precedence.
         """
         self._configured = self._configured if configured is None else configured
         elapsed, self._time = time - self._time, time
