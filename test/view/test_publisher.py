@@ -254,6 +254,17 @@ def test_force_of_a_pull_is_shown_until_its_release(running):
     wait_until(lambda: view.latest().pull_force == 0.0)
 
 
+def test_touch_and_response_function_requests(running):
+    view = running(start_paused=True)
+    view.shared.clients = 1
+    view.request("set_choice", "skin.touch_function", "slip")
+    wait_until(lambda: view.latest().unit == "m/s")
+    view.request("set_choice", "skin.response_function", "nearest")
+    wait_until(lambda: view.runner.simulation.settings.skin.response_function == "nearest")
+    view.request("set_choice", "skin.touch_function", "smell")
+    wait_until(lambda: "smell" in "".join(view.notices))
+
+
 def test_real_time_factor_request(running):
     view = running()
     view.request("set_parameter", "real_time_factor", 0.5)
