@@ -105,11 +105,11 @@ def contact_points(found, index, quad, solids, layer, origin, axes, others, spac
             there = gap[beside[b]]
             touched |= there <= limit
             even &= abs(there - here) <= uneven
-        if even:
-            cosine = index.normals[t, 0] * nx + index.normals[t, 1] * ny + index.normals[t, 2] * nz
+        cosine = -(index.normals[t, 0] * nx + index.normals[t, 1] * ny + index.normals[t, 2] * nz)
+        if even and cosine > FACING:
             for i in range(4):
                 points[i, count] = centers[i, e]
-            points[4, count] = -cosine * quad.taxel_areas[t]
+            points[4, count] = cosine * quad.taxel_areas[t]
             owner[count] = t
             count += 1
         elif touched:

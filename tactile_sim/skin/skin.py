@@ -402,7 +402,7 @@ class Skin(Taxels):
             self.feel(contacts, *poses, touch="force_vector_taxel", dtype=dtype)
         if nbody and len(self.positions):
             loads = Loads.empty(1)
-            loads.point[:], loads.normal[:], loads.force[:] = self.positions[0], (0, 0, 1), (0, 0, 1)
+            loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
             self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
             self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])
