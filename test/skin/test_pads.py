@@ -362,13 +362,14 @@ def test_keys_of_a_pad_override_those_of_its_preset():
             "tip": {
                 "body": "tip",
                 "preset": "xela_uspa44",
-                "grid": {"rows": 2, "columns": 3, "pitch": [0.003, 0.003]},
+                "grid": {"rows": 2, "columns": 3},
                 "rate": 50,
                 "outside": "nearest",
             }
         },
         sensor={"tip": {"saturation": {"level": 2.0}}},
     )
+    assert made.skin.positions[1] - made.skin.positions[0] == pytest.approx([PITCH[0], 0, 0])
     assert len(made.skin.positions) == 6 and made.pad_rates == {"tactile/tip": 50.0}
     assert not made.skin.pads[0].ignores_outside
     for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the preset's quantisation stays
