@@ -278,3 +278,22 @@ def test_graphics_library_that_mujoco_cannot_load_gives_one_error_line():
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert "MUJOCO_GL=no_such_library" in line
+
+
+def test_info_plots_the_layout_of_pads(tmp_path, capsys):
+    file = tmp_path / "layout.svg"
+    assert main(["info", "gripper", "--plot", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == str(file)
+    assert "left_pad: 16 taxels" in file.read_text()
+    for wrong in (tmp_path / "layout.txt", tmp_path / "none" / "layout.svg"):
+        assert main(["info", "gripper", "--plot", str(wrong)]) == 2
+        assert wrong.name in capsys.readouterr().err
+
+
+def test_presets_are_listed_with_the_sources_of_their_figures(capsys):
+    assert main(["presets"]) == 0
+    assert "xela_uspa44" in capsys.readouterr().out
+    assert main(["presets", "xela_uspa44"]) == 0
+    assert "secondary" in capsys.readouterr().out
+    assert main(["presets", "xela"]) == 2
+    assert "xela_u" in capsys.readouterr().err

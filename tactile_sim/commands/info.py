@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -16,12 +17,14 @@ from rich.text import Text
 
 from tactile_sim import config
 from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.errors import CommandError
 from tactile_sim.names import topic_token
 from tactile_sim.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
 
+PLOT_FORMATS = (".png", ".svg", ".pdf")
 PLAIN_WIDTH = 160
 """Width of text that is written to a file or pipe [columns]."""
 
@@ -32,10 +35,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers, "info", "list bodies, geoms, taxels, joints, sensors of a scene", "Does not need ROS."
     )
     parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=Path,
+        help="also plot the layout of the pads: ids, and first tangents as arrows (.png, .svg, .pdf)",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the tables and return 0."""
+    if args.plot and args.plot.suffix.lower() not in PLOT_FORMATS:
+        raise CommandError(f"--plot: must end in {', '.join(PLOT_FORMATS)}, got {args.plot.name!r}")
     settings = config.load(args.config)
     from tactile_sim.simulation import Simulation  # imported late because it takes a second
 
@@ -44,7 +55,22 @@ def main(args: argparse.Namespace) -> int:
     console.print(_summary(simulation))
     for table in (_skin, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers):
         console.print(table(simulation))
+    if args.plot:
+        _plot(simulation, args.plot)
     return 0
+
+
+def _plot(simulation: Simulation, file: Path) -> None:
+    """Write the layout of the pads, in place of a file that exists."""
+    from tactile_sim.analysis import style
+    from tactile_sim.analysis.pad_layout import pad_layout
+
+    with style.figure_style():
+        try:
+            pad_layout(simulation.skin).savefig(file)
+        except OSError as error:
+            raise CommandError(f"--plot: {file}: {error.strerror}") from None
+    print(file)
 
 
 def _summary(simulation: Simulation) -> Text:

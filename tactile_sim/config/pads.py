@@ -143,19 +143,19 @@ def resolve_pads(
         SceneError: The address of a layout cannot be resolved.
     """
     plans, stages = [], {}
-    taken = {names.bodies[body]: "skin.scales" for body in scales}
+    whole = [names.bodies[body] for body in scales]
     # rcl sorts parameters, so the order in the file is not known everywhere.
     for name, given in sorted(settings.skin.pads.items()):
         where = f"{settings.source}: skin.pads.{name}"
-        if name in taken:
-            raise ConfigError(
-                f"{where}: the body {name!r} is a pad already, by {taken[name]}; rename the pad"
-            )
+        if name in whole:
+            raise ConfigError(f"{where}: the body {name!r} is a pad already, by skin.scales; rename the pad")
         preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
         base = settings.base
         if preset:
             own = {key: value for key, value in given.items() if key != "preset"}
             kept = {key: _checked(value, key) for key, value in preset.pad.items()}
+            if "grid" in own:
+                own["grid"] = {**kept.get("grid", {}), **own["grid"]}
             if any(source in own for source in _SOURCES):
                 kept = {key: value for key, value in kept.items() if key not in _SOURCES}
             elif "layout" in kept:
@@ -173,7 +173,7 @@ def resolve_pads(
     )
     sensor = settings.skin.sensor
     chosen = (
-        match(sensor, [*taken, *settings.skin.pads], f"{settings.source}: skin.sensor", "pad")
+        match(sensor, [*whole, *settings.skin.pads], f"{settings.source}: skin.sensor", "pad")
         if sensor
         else {}
     )

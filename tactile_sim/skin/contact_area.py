@@ -64,12 +64,12 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
             low, high = (there if there < low else low), (there if there > high else high)
         # Between two smooth surfaces, the gap beside a taxel is about the mean of its own and its neighbor's.
         beside_it = 0.5 * (here + low) if between else low
-        if smooth[t] and here <= limit and high - here <= uneven and here - low <= uneven:
+        cosine = -(normals[t, 0] * nx + normals[t, 1] * ny + normals[t, 2] * nz)
+        even = high - here <= uneven and here - low <= uneven
+        if smooth[t] and here <= limit and even and cosine > FACING:
             for i in range(4):
                 points[i, count] = centers[i, e]
-            points[4, count] = -quad.taxel_areas[t] * (
-                normals[t, 0] * nx + normals[t, 1] * ny + normals[t, 2] * nz
-            )
+            points[4, count] = cosine * quad.taxel_areas[t]
             owner[count] = t
             count += 1
         elif beside_it <= limit or least == np.inf:  # kept for the next loop

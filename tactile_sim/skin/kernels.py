@@ -103,7 +103,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, arrays, room, sums, out,
+    quantity, mean, law, stiffness, extents, arrays, room, sums, out,
 ):  # fmt: skip
     """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
 
@@ -117,18 +117,18 @@ def feel(
         limited |= patches[loads[m].patch].limited
     if limited:
         group, inside = np.full(len(loads), -1), np.empty(len(loads), np.bool_)
-        mark_inside(loads, group, 0, arrays, inside)
+        mark_inside(loads, group, 0, extents, arrays, inside)
         loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
-    if spread(loads, law, reach, stiffness, arrays, begin, taxel, weight) < 0:
+    if spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
 
 
 @kernel
-def mark_inside(loads, group, count, arrays, inside):
+def mark_inside(loads, group, count, extents, arrays, inside):
     """Write whether a taxel takes each load (m,) into inside (m,).
 
     Loads of a pair are judged together, by their center: a flat contact has its points at its corners.
@@ -137,13 +137,14 @@ def mark_inside(loads, group, count, arrays, inside):
         loads: (m,) of `loads.LOAD`.
         group: (m,) number of the pair of each load, or -1.
         count: number of pairs.
+        extents: (n, 3) see `patches`.
         arrays: those of `TaxelIndex`.
         inside: (m,) bool.
     """
     index = TaxelIndex(*arrays)
     for m in range(len(loads)):
         if group[m] < 0:
-            inside[m] = not is_outside(loads[m], index)
+            inside[m] = not is_outside(loads[m], extents, index)
     for number in range(count):
         total, point, normal, first = 0.0, np.zeros(3), np.zeros(3), -1
         for m in range(len(loads)):
@@ -159,7 +160,7 @@ def mark_inside(loads, group, count, arrays, inside):
         center = loads[first : first + 1].copy()
         center[0].point[:] = point / total
         center[0].normal[:] = normal / np.sqrt((normal**2).sum())
-        inside[group == number] = not is_outside(center[0], index)
+        inside[group == number] = not is_outside(center[0], extents, index)
 
 
 @kernel

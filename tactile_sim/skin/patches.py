@@ -30,7 +30,8 @@ whether any taxel has a limit."""
 
 
 AREA, SPACING, LIMIT = range(3)
-"""Columns of `TaxelIndex.extents`."""
+"""Columns of the extents (n, 3) of taxels: area [m2], spacing of the pad [m], and the distance beyond which a
+taxel takes no load [m], infinite by default. Beside `TaxelIndex`, which is faster the fewer arrays it has."""
 
 
 class TaxelIndex(NamedTuple):
@@ -59,9 +60,6 @@ class TaxelIndex(NamedTuple):
     """(e + 1, 2) for distances along the surface, otherwise empty."""
     scratch_vector: np.ndarray
     """(n, 3) likewise."""
-    extents: np.ndarray
-    """(n, 3) of each taxel: its area [m2], the spacing of its pad [m], and the distance beyond which it takes
-    no load [m], infinite by default."""
 
 
 def sort_patches(
@@ -127,12 +125,12 @@ def find_nearest(load, index):
 
 
 @kernel
-def is_outside(load, index):
+def is_outside(load, extents, index):
     """Return whether no taxel takes a load: the nearest is beyond its limit, or faces the other way."""
     if not index.patches[load.patch].limited:
         return False
     taxel = find_nearest(load, index)
-    limit, square = index.extents[taxel, LIMIT], 0.0
+    limit, square = extents[taxel, LIMIT], 0.0
     for i in range(3):
         square += (index.positions[taxel, i] - load.point[i]) ** 2
     return limit < np.inf and (square > limit * limit or not faces(index.normals, taxel, load.normal))

@@ -114,7 +114,7 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 
 
 @kernel
-def spread(loads, law, reach, stiffness, arrays, begin, taxel, weight):
+def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
     """Writes the taxels around each load and their weights, load after load; returns how many there are.
 
     loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES for these in place of weights, up
@@ -132,17 +132,17 @@ def spread(loads, law, reach, stiffness, arrays, begin, taxel, weight):
             spacings = 2.0
         elif law == HERTZ:
             limit = contact_radius(load, stiffness)
-        found = walk(load, limit, spacings, index, taxel[count:])
+        found = walk(load, limit, spacings, extents, index, taxel[count:])
         if found < 0:
             return -1
-        limit += spacings * index.extents[taxel[count], SPACING]
+        limit += spacings * extents[taxel[count], SPACING]
         for k in range(count, count + found):
             distance = index.scratch_distance[taxel[k]]
             index.scratch_distance[taxel[k]] = np.inf
             if law == LINEAR:
                 weight[k] = max(1.0 - distance / limit, 0.0)
             elif law == HERTZ:
-                weight[k] = index.extents[taxel[k], AREA] * pressure(distance, limit)
+                weight[k] = extents[taxel[k], AREA] * pressure(distance, limit)
             else:
                 weight[k] = distance
         if law == NEAREST:

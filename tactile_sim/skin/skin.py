@@ -86,19 +86,18 @@ class Skin(Taxels):
         offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
         spacings = np.repeat(each, np.diff(offsets))
         ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
-        extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
+        self._extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
         self._has_limits = bool(ignoring.any())
         self._far = np.full(number, np.inf)
         self._index = tuple(
             TaxelIndex(
                 self.surface_positions,
                 self.normals,
-                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, extents),
+                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents),
                 *self.neighbours,
                 self._far,
                 np.empty((steps + 1 if self._along else 0, 2)),
                 np.empty((number if self._along else 0, 3)),
-                extents,
             )
         )
         self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
@@ -145,7 +144,7 @@ class Skin(Taxels):
             return self._converted(out, touch)
         while not kernels.feel(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
-            quantity, touch.mean, law, self.stiffness, self._index, self._room,
+            quantity, touch.mean, law, self.stiffness, self._extents, self._index, self._room,
             self._sums_of(touch.channels), out,
         ):  # fmt: skip
             self._make_room()
@@ -178,7 +177,7 @@ class Skin(Taxels):
             group, count = np.full(len(loads), -1), 0
             if choose("skin.response_function", response, RESPONSE_FUNCTIONS) is elastic_foundation:
                 count = group_loads(loads.table, group)
-            kernels.mark_inside(loads.table, group, count, self._index, inside)
+            kernels.mark_inside(loads.table, group, count, self._extents, self._index, inside)
         return inside
 
     def outside(
@@ -275,7 +274,9 @@ class Skin(Taxels):
         while True:
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
-            count = spread(loads.table, law, reach, self.stiffness, self._index, begin, taxel, weight)
+            count = spread(
+                loads.table, law, reach, self.stiffness, self._extents, self._index, begin, taxel, weight
+            )
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
             self._make_room()
@@ -387,7 +388,7 @@ class Skin(Taxels):
             self.feel(contacts, *poses, touch="force_vector_taxel", dtype=dtype)
         if nbody and len(self.positions):
             loads = Loads.empty(1)
-            loads.point[:], loads.normal[:], loads.force[:] = self.positions[0], (0, 0, 1), (0, 0, 1)
+            loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
             self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
             self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])

@@ -18,7 +18,7 @@ from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 
 @kernel
-def walk(load, reach, spacings, index, out):
+def walk(load, reach, spacings, extents, index, out):
     """Write the taxels around a load into out, and their distances into the index; return how many.
 
     First comes the one that takes the load, however far it is; then those that face the load and that a path
@@ -26,7 +26,7 @@ def walk(load, reach, spacings, index, out):
     room for all it returns -1.
     """
     start = find_nearest(load, index)
-    reach += spacings * index.extents[start, SPACING]
+    reach += spacings * extents[start, SPACING]
     if len(index.scratch_heap):
         return _walk_along(load, start, reach, index, out)
     return _walk_straight(load, start, reach, index, out)

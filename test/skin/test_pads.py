@@ -362,13 +362,14 @@ def test_keys_of_a_pad_override_those_of_its_preset():
             "tip": {
                 "body": "tip",
                 "preset": "xela_uspa44",
-                "grid": {"rows": 2, "columns": 3, "pitch": [0.003, 0.003]},
+                "grid": {"rows": 2, "columns": 3},
                 "rate": 50,
                 "outside": "nearest",
             }
         },
         sensor={"tip": {"saturation": {"level": 2.0}}},
     )
+    assert made.skin.positions[1] - made.skin.positions[0] == pytest.approx([PITCH[0], 0, 0])
     assert len(made.skin.positions) == 6 and made.pad_rates == {"tactile/tip": 50.0}
     assert not made.skin.pads[0].ignores_outside
     for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the preset's quantisation stays
@@ -393,3 +394,24 @@ def test_a_skin_of_separate_geoms_cannot_have_pads():
             {"p": {"body": "tip", "preset": "xela_uspa44"}},
             kind="geom",
         )
+
+
+@pytest.mark.parametrize("turn", [[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]])
+def test_pad_of_one_taxel_takes_all_by_elastic_foundation(turn):
+    face = [0, 0, 0] if turn[0] == 1 else [0.02, 0, -0.02]
+    made = simulation(
+        '<geom type="plane" size="1 1 1" pos="0 0 -1"/>'
+        '<body name="b"><geom type="box" size=".02 .02 .02" pos="0 0 -.02"/></body>'
+        '<body name="ball" pos=".001 0 .0099"><freejoint/><geom size=".01" mass=".1"/></body>',
+        {
+            "p": {
+                "body": "b",
+                "grid": {"rows": 1, "columns": 1, "pitch": [0.004, 0.004]},
+                "position": face,
+                "orientation": turn,
+            }
+        },
+        response_function="elastic_foundation",
+    )
+    made.step(100)
+    np.testing.assert_allclose(made.observe().taxels, [[0, 0, -0.981]], atol=1e-3)

@@ -41,6 +41,13 @@ USUAL: dict[str, tuple[str, ...]] = {
     "skin.scales.cube": ("0.03",),
     "skin.scales.*": ("0.05",),
     "skin.scales.left.*": ("0.02", "0.5"),
+    "skin.pads.face.body": ("cube",),
+    "skin.pads.face.preset": ("xela_uspa44", "icub_triangle"),
+    "skin.pads.face.position": ("[0.0, 0.0, 0.05]",),
+    "skin.pads.face.rate": ("50.0",),
+    "skin.pads.left.hand.body": ("cube",),
+    "skin.pads.left.hand.spacing": ("0.02",),
+    "skin.pads.left.hand.region.normal": ("[0.0, 0.0, 1.0]",),
     "skin.sensor.cube.noise.std": ("0.1",),
     "skin.sensor.cube.delay.time": ("0.01",),
     "skin.sensor.*.tare.at": ("0.5",),
@@ -59,6 +66,7 @@ USUAL: dict[str, tuple[str, ...]] = {
 """Valid values by key; the other keys of the schema keep their defaults."""
 _NUMERIC = (
     *("skin.scales.cube", "skin.scales.left.hand", "feelers.cube.spacing", "feelers.left.hand.length"),
+    *("skin.pads.face.rate", "skin.pads.left.hand.spacing", "skin.pads.left.hand.region.within"),
     *("feelers.cube.tolerance", "gains.elbow.kp", "gains.*.kd", "contact_sensors.touch.num"),
     *(f"skin.sensor.cube.{leaf}" for leaf in RECORDS["skin.sensor"]),
     *(name for name, key in KEYS.items() if isinstance(key.default, int | float)),

@@ -131,7 +131,7 @@ class BagFrames:
             if readings is None or len(readings) != scene.taxel_counts[k]:
                 continue
             magnitudes[stop - len(readings) : stop] = np.linalg.norm(readings, axis=1)
-            if header.quantity.startswith("force_vector"):
+            if header.quantity in ("force_vector", "force_vector_global"):
                 is_global = header.quantity.endswith("global")
                 rotation = np.eye(3) if is_global else rotations[scene.skin_bodies[k]]
                 forces[k] = rotation @ readings.sum(axis=0, dtype=float)
