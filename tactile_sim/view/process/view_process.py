@@ -130,4 +130,6 @@ class ViewProcess:
         self.shared.clients = 0
         if not self._closing:
             self._process.end()
-            on_lost(" ".join(self._process.last_lines[-1:]) or f"exit code {self._process.returncode}")
+            code, lines = self._process.returncode, self._process.last_lines[-1:]
+            killed = code is not None and code < 0  # its last line then has nothing to do with the end
+            on_lost(f"exit code {code}" if killed or not lines else lines[0])
