@@ -19,6 +19,7 @@ from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+_INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")
 
 
 @dataclass
@@ -29,10 +30,12 @@ class BatchData:
     """(n, nq) positions [m, rad]."""
     qvel: np.ndarray
     """(n, nv) velocities [m/s, rad/s]."""
+    act: np.ndarray
+    """(n, na) activations of actuators with a state."""
     ctrl: np.ndarray
     """(n, nu) controls."""
     qfrc_applied: np.ndarray
-    """(n, nv) forces applied to hinges and slides [N m, N]."""
+    """(n, nv) forces applied to joints [N m, N]."""
     time: np.ndarray
     """(n, 1) time since the last reset [s]."""
 
@@ -85,12 +88,12 @@ class MotrixBatch(PartialSensors, Environments):
         ]  # fmt: skip
         """Features of the scene that the engine ignores or cannot report, one line for each."""
         start = mujoco.MjData(model)
-        rows = (start.qpos, start.qvel, start.ctrl, start.qfrc_applied, np.zeros(1))
+        rows = (start.qpos, start.qvel, start.act, start.ctrl, start.qfrc_applied, np.zeros(1))
         self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.zeros((num_envs, model.nsensordata))
-        self._known: dict[str, np.ndarray] = {}
-        """Values that motrixsim received last."""
+        self._ahead = np.zeros(num_envs, bool)
+        """Whether motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
         self.reset()
 
     @property
@@ -100,21 +103,24 @@ class MotrixBatch(PartialSensors, Environments):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps."""
-        self._send_inputs()
-        self._advance(n)
-        self.data.qpos[:], self.data.qvel[:] = self._state.read()
-        self.data.time += n * self.timestep
-        self._known = self._copied()
+        if n <= 0:
+            return
+        self._advance(~self._ahead | self._changed())
+        self._accept(1)
+        stateful = len(self._motrix.activations) > 0
+        for steps in [1] * (n - 1) if stateful else [n - 1] if n > 1 else []:
+            self._send_controls()
+            with engine_errors("failed"):
+                self._state.step(steps)
+            self._accept(steps)
 
     def forward(self) -> None:
         """Compute the sensors for the current positions, velocities and controls."""
-        self._send_inputs()
         # motrixsim computes the contacts of a state in the step that starts from it.
-        self._advance(1)
-        self._known = {}
+        self._advance(~self._ahead | self._changed())
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Reset environments to the initial state or to a keyframe.
+        """Reset environments to the initial state or to a keyframe; the others are not changed.
 
         Args:
             keyframe: Name of the keyframe.
@@ -123,18 +129,22 @@ class MotrixBatch(PartialSensors, Environments):
         Raises:
             EngineError: The keyframe or an environment does not exist.
         """
-        chosen = slice(None) if envs is None else environment_ids(envs, self.num_envs)
+        chosen = np.ones(self.num_envs, bool)
+        if envs is not None:
+            chosen[:] = False
+            chosen[environment_ids(envs, self.num_envs)] = True
         start = mujoco.MjData(self.model)
         if keyframe:
             mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         if envs is None:
-            # A new state has no forces of previous steps and no activations.
+            # A new state has no forces of previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
             self._state.place_mocaps(start.mocap_pos, start.mocap_quat)
-        self._known = {}
-        self.forward()
+            self._inputs = self._copied()
+        self._ahead[chosen] = True  # whatever their states are, they are replaced
+        self._advance(chosen)
 
     def fault(self) -> str | None:
         """Return what made the physics unstable since the last reset and where, or None."""
@@ -174,28 +184,51 @@ class MotrixBatch(PartialSensors, Environments):
             return "several environments do not support velocities of contacts" + remedy
         return unsupported_sensors(self.model).get(sensor)
 
-    def _send_inputs(self) -> None:
-        """Pass changed values to motrixsim."""
-        known, data = self._known, self.data
-        changed = {name for name in ("qpos", "qvel", "ctrl", "qfrc_applied")
-                   if name not in known or not np.array_equal(known[name], getattr(data, name))}  # fmt: skip
-        if changed & {"qpos", "qvel"}:
+    def _changed(self, names: Sequence[str] = _INPUTS) -> np.ndarray:
+        """Return in which environments (n,) inputs differ from those that motrixsim received last."""
+        changed = np.zeros(self.num_envs, bool)
+        for name in names:
+            changed |= (getattr(self._inputs, name) != getattr(self.data, name)).any(axis=1)
+        return changed
+
+    def _advance(self, envs: np.ndarray) -> None:
+        """Take one step from ``data`` in environments (n,), which motrixsim is then ahead."""
+        if not envs.any():
+            return
+        data = self.data
+        placed = envs & (self._ahead | self._changed(("qpos", "qvel")))
+        if placed.any():
+            qpos, qvel = data.qpos[placed], data.qvel[placed]
             # Unstable environments stay in the initial pose, because motrixsim panics on invalid quaternions.
-            sound = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
-            qpos = np.where(sound[:, None], data.qpos, self.model.qpos0)
-            for env in range(self.num_envs):
-                mujoco.mj_normalizeQuat(self.model, qpos[env])
-            self._state.place(qpos, data.qvel)
-        if changed & {"ctrl", "qfrc_applied"}:
-            self._state.control(data.ctrl, data.qfrc_applied)
-
-    def _copied(self) -> dict[str, np.ndarray]:
-        return {field.name: getattr(self.data, field.name).copy() for field in fields(self.data)}
-
-    def _advance(self, n: int) -> None:
+            unstable = ~(np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1))
+            qpos[unstable], qvel[unstable] = self.model.qpos0, 0.0
+            for row in qpos:
+                mujoco.mj_normalizeQuat(self.model, row)
+            self._state.place(qpos, qvel, placed)
+        self._send_controls()
         with engine_errors("failed"):
-            self._state.step(n)
+            self._state.step(1, None if envs.all() else envs)
+        self._inputs = self._copied()
+        self._ahead |= envs
         self._stale = True
+
+    def _send_controls(self) -> None:
+        self._state.control(self.data.ctrl, self.data.act, self.data.qfrc_applied)
+
+    def _accept(self, n: int) -> None:
+        """Accept the states after n steps, in environments that are not unstable."""
+        data = self.data
+        stable = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
+        qpos, qvel = self._state.read()
+        data.qpos[stable], data.qvel[stable] = qpos[stable], qvel[stable]
+        data.act[:] = self._motrix.activations.next(data.ctrl, data.act)
+        data.time += n * self.timestep
+        self._ahead[:] = False
+        self._inputs = self._copied()
+        self._stale = True
+
+    def _copied(self) -> BatchData:
+        return BatchData(*(getattr(self.data, field.name).copy() for field in fields(self.data)))
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
