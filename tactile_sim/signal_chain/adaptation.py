@@ -51,7 +51,7 @@ def _adapt(values: np.ndarray, group: Group, removed: np.ndarray, memory: tuple 
     return next_load, next_average, step
 
 
-@kernel
+@kernel(nogil=True)
 def _filter(values, ranges, removed, gain, load, average, next_load, next_average):
     k = 0
     for b in range(len(ranges)):

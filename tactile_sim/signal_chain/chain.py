@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,20 @@ class SignalChain:
         except ConfigError as error:
             raise ConfigError(f"{where}.{error}") from None
         self._taxels = len(skin.positions)
+        self.seed = seed
+        """Seed of noise and of dead taxels."""
         self.forget()
+
+    def copy(self, seed: int) -> SignalChain:
+        """Return a chain with the same stages and another seed, that has read nothing."""
+        chain = copy.copy(self)
+        chain.seed = seed
+        chain._groups = {stage: dataclasses.replace(group, seed=seed) for stage, group in self._groups.items()}
+        for stage, group in self._groups.items():
+            chain._groups[stage].__dict__.update(ranges=group.ranges, parameters=group.parameters)
+        chain._start = {stage: stage.start(group) for stage, group in chain._groups.items()}
+        chain.forget()
+        return chain
 
     @property
     def has_memory(self) -> bool:

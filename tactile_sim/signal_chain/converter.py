@@ -46,7 +46,7 @@ class Quantisation(Stage):
         _round(values, group.ranges, group.parameters["step"])
 
 
-@kernel
+@kernel(nogil=True)
 def _limit(values, ranges, least, most):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -62,7 +62,7 @@ def _limit(values, ranges, least, most):
                     values[t, c] *= most[b] / magnitude
 
 
-@kernel
+@kernel(nogil=True)
 def _round(values, ranges, width):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):

@@ -43,7 +43,7 @@ class Hysteresis(Stage):
         return after
 
 
-@kernel
+@kernel(nogil=True)
 def _pass_on(values, loads, ranges, share, begin, beside):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -58,7 +58,7 @@ def _pass_on(values, loads, ranges, share, begin, beside):
                         values[beside[e], c] += passed / number
 
 
-@kernel
+@kernel(nogil=True)
 def _hold_back(values, ranges, fraction, before, after):
     k = 0
     for b in range(len(ranges)):

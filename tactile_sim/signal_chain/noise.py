@@ -48,7 +48,7 @@ class Noise(Stage):
         _add_noise(values, group.ranges, group.parameters["std"], np.uint64(group.seed), np.uint64(step))
 
 
-@kernel
+@kernel(nogil=True)
 def _add_noise(values, ranges, std, seed, step):
     key = _mix(_mix(seed + _GOLDEN) + step * _GOLDEN)
     for b in range(len(ranges)):

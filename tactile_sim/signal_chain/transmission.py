@@ -67,7 +67,7 @@ class Delay(Stage):
         return readings[max(first, 0) :]
 
 
-@kernel
+@kernel(nogil=True)
 def _pack(values, ranges, out):
     k = 0
     for b in range(len(ranges)):
@@ -77,7 +77,7 @@ def _pack(values, ranges, out):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _unpack(values, ranges, chosen, new):
     """Write the rows of the chosen bodies (b,) back into the skin."""
     k = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 
 import mujoco
@@ -134,6 +135,23 @@ class Skin(Taxels):
         ):  # fmt: skip
             self._make_room()
         return out
+
+    def twin(self) -> Skin:
+        """Return this skin with working memory of its own, for another thread."""
+        twin = copy.copy(self)
+        index, layer = TaxelIndex(*self._index), Layer(*self.elastic_arrays[-1])
+        twin._far = self._far.copy()
+        twin._index = tuple(
+            index._replace(
+                scratch_distance=twin._far,
+                scratch_heap=index.scratch_heap.copy(),
+                scratch_vector=index.scratch_vector.copy(),
+            )
+        )
+        memory = {name: getattr(layer, name).copy() for name in ("gap", "sums", "taxel", "touched")}
+        twin.elastic_arrays = (twin._index, *self.elastic_arrays[1:3], tuple(layer._replace(**memory)))
+        twin._sums = {}
+        return twin
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
         """What contacts put on the bodies with skin.
