@@ -65,14 +65,16 @@ def callback(signature: str, function: Callable) -> Any:
     return cfunc(signature)(function)
 
 
-@intrinsic
-def _pointer(typing_context: Any, address: Any) -> Any:
+def _make_pointer(typing_context: Any, address: Any) -> Any:
     """Convert an address to a pointer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
 
     return types.voidptr(types.intp), generate
+
+
+_pointer: Any = intrinsic(_make_pointer)
 
 
 @register_jitable

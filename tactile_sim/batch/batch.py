@@ -231,8 +231,9 @@ class Batch:
         self.steps_since_reset += steps
         if faults := self.worlds.faults():
             self.faults |= faults
-            for env, fault in faults.items():
-                _LOG.warning("environment %d is reset: physics became unstable: %s", env, fault)
+            env, fault = next(iter(faults.items()))
+            more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+            _LOG.warning("environment %d%s: physics became unstable: %s; reset", env, more, fault)
             self.reset(list(faults))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim.batch.readings import Readings
 from tactile_sim.batch.reductions import REDUCTIONS, reduce_readings
-from tactile_sim.engines import ContactSensor, Contacts
+from tactile_sim.engines import Contacts, ContactSensor
 from tactile_sim.errors import CommandError, suggest
 
 if TYPE_CHECKING:

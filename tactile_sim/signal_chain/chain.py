@@ -112,9 +112,10 @@ class SignalChain:
         """Return a chain with the same stages and another seed, that has read nothing."""
         chain = copy.copy(self)
         chain.seed = seed
-        chain._groups = {stage: dataclasses.replace(group, seed=seed) for stage, group in self._groups.items()}
+        chain._groups = {}
         for stage, group in self._groups.items():
-            chain._groups[stage].__dict__.update(ranges=group.ranges, parameters=group.parameters)
+            chain._groups[stage] = own = dataclasses.replace(group, seed=seed)
+            own.__dict__.update(ranges=group.ranges, parameters=group.parameters)  # they are cached
         chain._start = {stage: stage.start(group) for stage, group in chain._groups.items()}
         chain.forget()
         return chain

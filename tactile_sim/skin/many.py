@@ -106,8 +106,8 @@ def feel_many(
 @kernel(nogil=True)
 def _feel(
     first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
-    stiffness, areas, index, quad, solids, layer, room, sums, mark, needs_python, out, touched, touched_counts,
-    wrenches,
+    stiffness, areas, index, quad, solids, layer, room, sums, mark, needs_python, out, touched,
+    touched_counts, wrenches,
 ):  # fmt: skip
     """Write environments until there is no room around a load; return the first that was not written."""
     none = np.empty(0)

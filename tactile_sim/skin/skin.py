@@ -73,7 +73,7 @@ class Skin(Taxels):
             )
         )
         triangles = [body.triangles.astype(np.int64) + body.start for body in self.bodies]
-        self.elastic_arrays = (
+        self.elastic_arrays: tuple[tuple, tuple, tuple, tuple] = (
             self._index,
             tuple(
                 quadrature(
@@ -149,7 +149,8 @@ class Skin(Taxels):
             )
         )
         memory = {name: getattr(layer, name).copy() for name in ("gap", "sums", "taxel", "touched")}
-        twin.elastic_arrays = (twin._index, *self.elastic_arrays[1:3], tuple(layer._replace(**memory)))
+        _, quad, solid, _ = self.elastic_arrays
+        twin.elastic_arrays = (twin._index, quad, solid, tuple(layer._replace(**memory)))
         twin._sums = {}
         return twin
 

@@ -2,71 +2,38 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
+from batchtest import MEMORY, SKIN, assert_equal, batch_of, singles_of
 
 from tactile_sim.batch import Batch
 from tactile_sim.simulation import Simulation
 
-SENSOR = {
-    "noise": {"std": 0.01},
-    "hysteresis": {"fraction": 0.1},
-    "slow_adaptation": {"fraction": 0.5, "time_constant": 0.1},
-    "dead_taxels": {"fraction": 0.1},
-    "delay": {"time": 0.02},
-}
-CONFIG = {
-    "scene": "hand.xml",
-    "skin": {
-        "scales": {"palm": 0.015, "*_tip": 0.01},
-        "sensor": {"palm": SENSOR, "*_tip": {"noise": {"std": 0.1}}},
-    },
-    "contact_sensors": {"net": {"body1": "palm", "data": ["force"], "reduce": "netforce"}},
-}
-ENVIRONMENTS, SEED = 16, 3
-
-
-def simulations(config: dict, count: int = ENVIRONMENTS) -> list[Simulation]:
-    return [Simulation({**config, "seed": SEED + k}) for k in range(count)]
-
-
-def assert_equal(batch: Batch, singles: list[Simulation]) -> None:
-    seen = batch.observe()
-    for k, single in enumerate(singles):
-        snapshot = single.observe()
-        np.testing.assert_array_equal(batch.qpos[k], single.engine.data.qpos)
-        np.testing.assert_array_equal(batch.qvel[k], single.engine.data.qvel)
-        assert batch.time[k] == single.engine.time
-        np.testing.assert_array_equal(seen.readings[k], snapshot.taxels)
-        np.testing.assert_array_equal(seen.truth[k], snapshot.truth)
-        np.testing.assert_array_equal(seen.wrenches[k], snapshot.wrenches)
-        np.testing.assert_array_equal(seen.sensor_data[k], snapshot.sensor_data)
-        for many, one in zip(seen.joint_states, snapshot.joint_states, strict=True):
-            np.testing.assert_array_equal(many[k], one)
+STAGES = {"skin": {**SKIN, "sensor": {"box": MEMORY, "arm": {"noise": {"std": 0.1}}}}}
 
 
 def test_random_steps_and_partial_resets_equal_single_simulations():
-    batch = Batch({**CONFIG, "seed": SEED}, ENVIRONMENTS)
-    singles, random = simulations(CONFIG), np.random.default_rng(0)
-    low, high = singles[0].engine.model.actuator_ctrlrange.T
-    felt = 0
-    for block in range(100):
-        controls = random.uniform(low, high, (ENVIRONMENTS, len(low)))
+    count = 16
+    batch, singles = batch_of(count, STAGES), singles_of(count, STAGES)
+    random, touched = np.random.default_rng(0), np.zeros(count, bool)
+    while batch.step_count < 1000:
+        controls, steps = random.uniform(-1, 1, (count, 2)), int(random.integers(1, 20))
         batch.ctrl[:] = controls
-        steps = int(random.integers(1, 20))
         batch.step(steps)
         for k, single in enumerate(singles):
             single.command_controls(controls[k])
             single.step(steps)
-        if block % 7 == 3:
-            envs = random.choice(ENVIRONMENTS, 3, replace=False)
-            batch.reset(envs, "grasp" if block % 2 else None)
+        if random.random() < 0.2:
+            envs, keyframe = random.choice(count, 3, replace=False), random.choice(["", "up"])
+            batch.reset(envs, keyframe)
             for k in envs.tolist():
-                singles[k].reset("grasp" if block % 2 else None)
-        if block % 5 == 0 or block == 99:
+                singles[k].reset(keyframe)
+        if random.random() < 0.2 or batch.step_count >= 1000:
             assert_equal(batch, singles)
-            felt += (batch.observe().truth != 0).any(axis=(1, 2)).sum()
-    assert batch.step_count >= 800 and felt > 100
+            touched |= batch.observe().truth.any(axis=(1, 2))
+    assert touched.all() and not batch.faults
+    assert len({reading.tobytes() for reading in batch.observe().readings}) == count
 
 
 @pytest.mark.parametrize(
@@ -78,19 +45,75 @@ def test_random_steps_and_partial_resets_equal_single_simulations():
         {"distance": "surface", "touch_function": "force_vector_global"},
     ],
 )
-def test_functions_and_sampling_equal_single_simulations_with_built_in_motion(skin):
-    config = {
-        **CONFIG,
-        "skin": {"scales": {"palm": 0.01, "*_tip": 0.006}, **skin},
-        "motion": {"keyframes": ["home", "grasp"], "period": 1.0},
-    }
-    batch, singles = Batch({**config, "seed": SEED}, 3, threads=2), simulations(config, 3)
-    for steps in (1, 7, 130, 60):
+def test_functions_sampling_and_motion_equal_single_simulations(skin):
+    settings = {"skin": {**SKIN, **skin}, "motion": {"keyframes": ["up", "left"], "period": 0.2}}
+    batch, singles = batch_of(3, settings, threads=2), singles_of(3, settings)
+    for steps in (1, 7, 130, 30):
         batch.step(steps)
         for single in singles:
             single.step(steps)
         assert_equal(batch, singles)
         if steps == 7:
-            batch.reset([1])
-            singles[1].reset()
+            batch.reset([1], "left")
+            singles[1].reset("left")
+        if steps == 130:  # ends built-in motion there
+            batch.ctrl[2] = 0.5
+            singles[2].command_controls(np.full(2, 0.5))
     assert batch.observe().truth.any()
+
+
+def test_joint_commands_and_tare_equal_single_simulations():
+    settings = {"gains": {"turn": {"kp": 5.0, "kd": 1.0}}}
+    batch, singles = batch_of(3, settings), singles_of(3, settings)
+    batch.step(40)
+    batch.command_joints({"turn": [0.3, -0.2]}, velocity={"turn": 0.1}, effort={"lift": 0.1}, envs=[0, 2])
+    batch.take_tare([0])
+    for k, single in enumerate(singles):
+        single.step(40)
+        if k != 1:
+            position = {"turn": 0.3 if k == 0 else -0.2}
+            single.command_joints(position, velocity={"turn": 0.1}, effort={"lift": 0.1})
+        if k == 0:
+            single.take_tare()
+    for steps in (3, 20):
+        batch.step(steps)
+        for single in singles:
+            single.step(steps)
+        assert_equal(batch, singles)
+
+
+def test_results_do_not_depend_on_threads_and_other_environments():
+    random = np.random.default_rng(1)
+    batches = [batch_of(5, STAGES, threads=1), batch_of(5, STAGES, threads=3), batch_of(2, STAGES)]
+    for _ in range(10):
+        controls = random.uniform(-1, 1, (5, 2))
+        for batch in batches:
+            batch.ctrl[:] = controls[: batch.num_envs]
+            batch.step(20)
+    one, other, fewer = (batch.observe().readings.copy() for batch in batches)
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(one[:2], fewer)
+
+
+def test_feelers_equal_simulation():
+    batch, single = Batch("touch_cube", 2), Simulation("touch_cube")
+    for engine in (batch, single):
+        engine.step(300)
+    assert_equal(batch, [single])
+    np.testing.assert_array_equal(batch.observe().feelers[0], single.observe().feelers)
+
+
+def test_many_contacts_equal_simulation():
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><geom type="plane" size="9 9 1"/></worldbody></mujoco>'
+    )
+    for k in range(10):
+        body = spec.worldbody.add_body(name=f"box{k}", pos=[k, 0, 0.0999])
+        body.add_freejoint()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.1])
+    settings = {"skin": {"scales": {"box*": 0.1}}, "contacts": "all"}
+    batch, single = Batch(spec, 2, settings=settings), Simulation(spec, settings)
+    for engine in (batch, single):
+        engine.step(20)
+    assert_equal(batch, [single])
+    assert batch.worlds.contact_counts.tolist() == [40, 40]

@@ -74,6 +74,10 @@ class Worlds(MujocoSensors):
     """(num_envs, nv) forces of actuators [N, N m]."""
     sensordata: np.ndarray
     """(num_envs, nsensordata) values of all sensors."""
+    contact_values: np.ndarray
+    """(num_envs, k, Contacts.WIDTH) contacts that carry a force."""
+    contact_ids: np.ndarray
+    """(num_envs, k, Contacts.IDS) their ids."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
         """Make the environments in the initial state.
@@ -109,6 +113,7 @@ class Worlds(MujocoSensors):
         self._warnings = _view(
             self._lib.mjb_warning(self._batch), (num_envs, int(mujoco.mjtWarning.mjNWARNING), 2), ctypes.c_int
         )
+        self._errors: dict[int, str] = {}
         self._record_into(data)
         self.reset()
 
@@ -118,8 +123,8 @@ class Worlds(MujocoSensors):
             self._batch = None
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps."""
-        self._check(self._lib.mjb_step(self._batch, None, 0, n, 0))
+        """Advance every environment by n time steps; see `faults`."""
+        self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
 
     def record(self, steps: int = 0) -> None:
         """Compute and record contacts, poses, forces and sensors of the present states, then advance.
@@ -130,12 +135,10 @@ class Worlds(MujocoSensors):
         self._job[_STEPS] = steps
         ids: np.ndarray | None = None
         while True:
-            count = 0 if ids is None else len(ids)
-            pointer_to_ids = None if ids is None else ids.ctypes.data
-            self._check(
+            self._note(
                 self._lib.mjb_apply(
-                    self._batch, pointer_to_ids, count, self._callback.address, self._job.ctypes.data,
-                    int(steps > 0),
+                    self._batch, None if ids is None else ids.ctypes.data, 0 if ids is None else len(ids),
+                    self._callback.address, self._job.ctypes.data, int(steps > 0),
                 )
             )  # fmt: skip
             ids = np.flatnonzero(self.contact_counts < 0).astype(np.int32)
@@ -157,16 +160,19 @@ class Worlds(MujocoSensors):
         keys = np.full(count, keyframe_id(self.model, keyframe) if keyframe else -1, np.int32)
         if count:
             ids = None if envs is None else envs.ctypes.data
-            self._check(
-                self._lib.mjb_reset(self._batch, ids, 0 if envs is None else count, keys.ctypes.data, 0)
-            )
+            self._lib.mjb_reset(self._batch, ids, 0 if envs is None else count, keys.ctypes.data, 0)
+        for env in range(self.num_envs) if envs is None else envs.tolist():
+            self._errors.pop(env, None)
 
     def faults(self) -> dict[int, str]:
-        """Return what made the physics of environments unstable since their last reset, by environment."""
+        """Return what made the physics of environments fail since their last reset, by environment.
+
+        Environments in which MuJoCo raised an error keep the state and the readings from before.
+        """
         counts = self._warnings[:, list(_WARNINGS), 1]
         names = list(_WARNINGS.values())
         rows = np.flatnonzero(counts.any(axis=1))
-        return {env: f"bad {names[int(np.argmax(counts[env]))]}" for env in rows.tolist()}
+        return {env: f"bad {names[int(np.argmax(counts[env]))]}" for env in rows.tolist()} | self._errors
 
     def contacts(self, env: int) -> Contacts:
         """Return the recorded contacts of an environment, as views."""
@@ -211,13 +217,14 @@ class Worlds(MujocoSensors):
         self._job[_VALUES], self._job[_IDS] = values.ctypes.data, ids.ctypes.data
         self._job[_ROOM] = contacts
 
-    def _check(self, failed: int) -> None:
-        """Raise the error of the first failed environment, if any."""
+    def _note(self, failed: int) -> None:
+        """Note the errors of environments in which MuJoCo raised some."""
         if failed:
             status = _view(self._lib.mjb_status(self._batch), (self.num_envs,), ctypes.c_int)
-            env = int(np.flatnonzero(status)[0])
-            text = self._lib.mjb_error(self._batch, env).decode(errors="replace")
-            raise EngineError(f"engine 'mujoco' failed in environment {env}: {' '.join(text.split())}")
+            for env in np.flatnonzero(status).tolist():
+                text = self._lib.mjb_error(self._batch, env).decode(errors="replace")
+                self._errors[env] = " ".join(text.split())
+            self.contact_counts[list(self._errors)] = 0
 
 
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
