@@ -14,6 +14,7 @@ from tactile_sim.engines import load  # noqa: E402
 PUSHED = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
   <body name="sledge" pos="0 0 .049"><freejoint/><geom name="left" size=".05" pos="0 .1 0"/>
     <geom name="right" size=".05" pos="0 -.1 0"/>
+    <site name="left" type="box" size=".1 .05 .1" pos=".05 .1 0"/>
     <body name="top" pos="0 0 .3"><joint name="swing" axis="0 1 0"/>
       <geom name="top" size=".02" pos="0 0 .1"/></body></body>
   </worldbody><actuator><motor name="motor" joint="swing"/></actuator>
@@ -25,6 +26,8 @@ SENSORS = {
     "deep": {"body1": "sledge", "data": ["dist", "pos"], "num": 1, "reduce": "mindist"},
     "strong": {"geom1": "floor", "data": ["force", "normal"], "num": 2, "reduce": "maxforce"},
     "sum": {"body2": "sledge", "data": ["force", "torque"], "reduce": "netforce"},
+    "near_left": {"site": "left", "data": ["found", "pos"], "num": 2},
+    "floor_near_left": {"site": "left", "geom2": "floor", "data": ["force", "normal"]},
 }
 
 
@@ -48,7 +51,11 @@ def test_batch_equals_single_environments(pushed):
         alone.step(6)
         for name in SENSORS:
             one, many = alone.get_contact_sensor(name), batch.get_contact_sensor(name)
-            assert many.found[env] == one.found[0] == (0 if env == 2 else 1 if name == "net" else 2)
+            assert (
+                many.found[env]
+                == one.found[0]
+                == (0 if env == 2 else 1 if "net" in name or "left" in name else 2)
+            )
             np.testing.assert_allclose(many.values[env], one.values[0], atol=1e-6)
             np.testing.assert_allclose(
                 batch.get_contact_force_magnitude(name)[env], alone.get_contact_force_magnitude(name)[0],

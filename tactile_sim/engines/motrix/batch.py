@@ -14,11 +14,11 @@ from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
 from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix.reduce import find, lengths, matches, slot_columns
+from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
+from tactile_sim.engines.motrix.sites import Sites
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
-_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")
 
 
@@ -43,8 +43,8 @@ class BatchData:
 class MotrixBatch(PartialSensors, Environments):
     """``num_envs`` environments of one model, with their states in the arrays of ``data``.
 
-    Only ``<contact>`` sensors are supported, without those in a site's volume. As in MuJoCo, after ``step``
-    they belong to the state before its last time step.
+    Only ``<contact>`` sensors are supported. As in MuJoCo, after ``step`` they belong to the state before its
+    last time step. A sensor is computed when it is read.
     """
 
     name = "motrix"
@@ -92,6 +92,10 @@ class MotrixBatch(PartialSensors, Environments):
         self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.zeros((num_envs, model.nsensordata))
+        self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
+        self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
+        self._start = self.data.qpos.copy()
+        """Positions at which the contacts are."""
         self._ahead = np.zeros(num_envs, bool)
         """Whether motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
         self.reset()
@@ -107,12 +111,18 @@ class MotrixBatch(PartialSensors, Environments):
             return
         self._advance(~self._ahead | self._changed())
         self._accept(1)
-        stateful = len(self._motrix.activations) > 0
-        for steps in [1] * (n - 1) if stateful else [n - 1] if n > 1 else []:
+        for steps in self._strides(n - 1):
+            self._start = self.data.qpos.copy()
             self._send_controls()
             with engine_errors("failed"):
                 self._state.step(steps)
             self._accept(steps)
+
+    def _strides(self, n: int) -> list[int]:
+        """Return how n steps are divided: activations change at each, sites are placed at the last one."""
+        if len(self._motrix.activations):
+            return [1] * n
+        return [n - 1, 1] if self._sites and n > 1 else [n] * (n > 0)
 
     def forward(self) -> None:
         """Compute the sensors for the current positions, velocities and controls."""
@@ -178,8 +188,6 @@ class MotrixBatch(PartialSensors, Environments):
         remedy = "; load the scene with num_envs=1"
         if not is_contact(self.model, sensor):
             return "several environments support contact sensors only" + remedy
-        if self.model.sensor_objtype[sensor] == _SITE:
-            return "several environments do not support contacts in sites" + remedy
         if contact_layout(self.model, sensor, "").bits & ~ALL_BITS:
             return "several environments do not support velocities of contacts" + remedy
         return unsupported_sensors(self.model).get(sensor)
@@ -205,6 +213,7 @@ class MotrixBatch(PartialSensors, Environments):
             for row in qpos:
                 mujoco.mj_normalizeQuat(self.model, row)
             self._state.place(qpos, qvel, placed)
+        self._start[envs] = data.qpos[envs]
         self._send_controls()
         with engine_errors("failed"):
             self._state.step(1, None if envs.all() else envs)
@@ -233,20 +242,31 @@ class MotrixBatch(PartialSensors, Environments):
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
         """(num_envs, nsensordata) values of the contact sensors; all others are 0."""
-        if self._stale:
-            self._stale = False
-            self._evaluate()
+        for address in self._at_address:
+            self._values_at(address)
         return self._values
 
-    def _evaluate(self) -> None:
-        raw = self._state.contacts().reshape(-1, WIDTH)
-        contacts = read_raw(raw, self._flipped)
+    def _values_at(self, address: int) -> np.ndarray:
+        if self._stale:
+            self._stale = False
+            self._computed: set[int] = set()
+            self._contacts_found = read_raw(self._state.contacts().reshape(-1, WIDTH), self._flipped)
+            if self._sites:
+                self._sites.place(self._start)
+        if address not in self._computed:
+            self._computed.add(address)
+            self._compute(self._at_address[address])
+        return self._values
+
+    def _compute(self, sensor: int) -> None:
+        """Write the values of a sensor in all environments."""
+        contacts, layout = self._contacts_found, self._layouts[sensor]
         pairs = max(1, len(self._motrix.pairs))
         envs, pair = contacts.pair // pairs, contacts.pair % pairs
-        self._values[:] = 0.0
-        for sensor, layout in self._layouts.items():
-            slots = find(
-                contacts, envs, self._signs[sensor][pair], layout.reduce, self.num_envs, layout.slots
-            )
-            requested = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
-            self._values[:, layout.address : layout.address + requested.shape[1]] = requested
+        signs = self._signs[sensor][pair]
+        if self._sites and self.model.sensor_objtype[sensor] == SITE:
+            site = int(self.model.sensor_objid[sensor])
+            signs = signs * self._sites.contain(site, contacts.position, envs)
+        slots = find(contacts, envs, signs, layout.reduce, self.num_envs, layout.slots)
+        requested = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
+        self._values[:, layout.address : layout.address + requested.shape[1]] = requested
