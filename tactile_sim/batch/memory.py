@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import mujoco
 
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import EngineError
+from tactile_sim.signal_chain import STAGES
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _CONTACTS = 32
-_CHAIN = 4
-"""Arrays of readings that a signal chain or sampling keeps, about."""
 
 
 def bytes_per_environment(simulation: Simulation) -> int:
@@ -23,8 +23,20 @@ def bytes_per_environment(simulation: Simulation) -> int:
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.bodies)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
-    arrays = 1 + _CHAIN * (not simulation.signal_chain.idle or simulation.sampling is not None)
+    arrays = 1 + _kept_arrays(simulation)
     return 8 * (state + recorded) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
+
+
+def _kept_arrays(simulation: Simulation) -> int:
+    """Return about how many arrays of readings sampling and signal chain keep."""
+    settings = simulation.settings
+    stages = list(settings.skin.sensor.values())
+    kept = 1 if stages or simulation.sampling else 0  # the output
+    kept += simulation.sampling is not None
+    for name in {name for entry in stages for name in entry if STAGES[name].has_memory}:
+        longest = max(entry.get(name, {}).get("time", 0.0) for entry in stages)
+        kept += 2 + math.ceil(longest * settings.rates.tactile) if name == "delay" else 2
+    return kept
 
 
 def check_memory(simulation: Simulation, num_envs: int) -> None:
