@@ -25,7 +25,7 @@ from tactile_sim import EngineError, config
 from tactile_sim.batch import Batch
 
 ENVIRONMENTS = (1, 64, 1024, 4096)
-SUBSTEPS, WARM_UP = 5, 30
+SUBSTEPS, WARM_UP = 5, 8
 WORK = 20_000
 """Environment steps that are measured for each row, at least."""
 CHAIN = {

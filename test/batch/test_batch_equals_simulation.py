@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from batchtest import MEMORY, SKIN, assert_equal, batch_of, singles_of
+from batchtest import MEMORY, SCENE, SKIN, assert_equal, batch_of, singles_of
 
 from tactile_sim.batch import Batch
 from tactile_sim.simulation import Simulation
@@ -93,6 +93,21 @@ def test_results_do_not_depend_on_threads_and_other_environments():
     one, other, fewer = (batch.observe().readings.copy() for batch in batches)
     np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(one[:2], fewer)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ['integrator="RK4"', 'integrator="implicitfast" cone="elliptic"', 'integrator="implicit"', "sleep"],
+)
+def test_integrators_cones_and_sleep_equal_simulation(option):
+    wanted = '<option><flag sleep="enable"/></option><option' if option == "sleep" else f"<option {option}"
+    spec = mujoco.MjSpec.from_string(SCENE.replace("<option", wanted))
+    settings = {"skin": STAGES["skin"]}
+    batch, single = Batch(spec, 2, settings=settings), Simulation(spec, settings)
+    for steps in (50, 300):
+        batch.step(steps)
+        single.step(steps)
+        assert_equal(batch, [single])
 
 
 def test_feelers_equal_simulation():

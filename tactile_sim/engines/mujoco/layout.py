@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import NamedTuple
 
 import mujoco
@@ -23,6 +24,8 @@ _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .
 class DataLayout(NamedTuple):
     """Offsets in bytes."""
 
+    pointers: int
+    """Of the first pointer to an array in mjData."""
     ncon: int
     """Of the number of contacts in mjData."""
     contact: int
@@ -41,6 +44,7 @@ class DataLayout(NamedTuple):
     """Of the fields of mjContact."""
 
 
+@cache
 def data_layout() -> DataLayout:
     """Return the offsets of the fields that contacts are read from.
 
@@ -70,13 +74,15 @@ def data_layout() -> DataLayout:
         ) from None
     fields = ("dist", "pos", "frame", "friction", "dim", "geom", "efc_address")
     offsets = [getattr(data.contact, name).ctypes.data - start for name in fields]
-    return DataLayout(4 * int(found[0]), 8 * contact, 8 * force, data.contact.dist.strides[0], *offsets)
+    return DataLayout(
+        8 * pointers, 4 * int(found[0]), 8 * contact, 8 * force, data.contact.dist.strides[0], *offsets
+    )
 
 
 def field_offset(data: mujoco.MjData, name: str) -> int:
     """Return the offset in bytes of the pointer to an array that is not empty in all data of a model."""
     words = (ctypes.c_int64 * _FARTHEST).from_address(data._address)
-    start = _first(words, 0, _FARTHEST, data.qpos.ctypes.data)
+    start = data_layout().pointers // 8
     return 8 * _first(words, start, start + _POINTERS, getattr(data, name).ctypes.data)
 
 

@@ -47,6 +47,22 @@ class _Config(ctypes.Structure):
     _fields_ = [("nthread", ctypes.c_int), ("persistent", ctypes.c_ubyte)]
 
 
+class _Owner:
+    """Deletes a batch when no array of it is left."""
+
+    def __init__(self, batch: int):
+        self._batch, self._delete = batch, _library().mjb_deleteBatch
+
+    def __del__(self) -> None:
+        self._delete(self._batch)
+
+    def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
+        """Return the array at an address of the batch."""
+        memory = (kind * int(np.prod(shape))).from_address(address)
+        memory.owner = self
+        return np.frombuffer(memory, np.dtype(kind)).reshape(shape)
+
+
 class Worlds(MujocoSensors):
     """Environments of one model, stepped by MuJoCo's thread pool with results of single environments.
 
@@ -93,16 +109,20 @@ class Worlds(MujocoSensors):
         self.model, self.num_envs = model, num_envs
         self._lib = _library()
         error = ctypes.create_string_buffer(1000)
-        config = _Config(threads, 0)
-        self._batch = self._lib.mjb_makeBatch(
-            model._address, num_envs, ctypes.byref(config), error, len(error)
-        )
-        if not self._batch:
+        for persistent in (0, 1):  # models with sleep need one mjData for each environment
+            config = _Config(threads, persistent)
+            self._batch = self._lib.mjb_makeBatch(
+                model._address, num_envs, ctypes.byref(config), error, len(error)
+            )
+            if self._batch:
+                break
+        else:
             reason = " ".join(error.value.decode(errors="replace").split())
             raise EngineError(f"engine 'mujoco' cannot make {num_envs} environments: {reason}")
+        self._owner = _Owner(self._batch)
         self.threads = int(self._lib.mjb_nthread(self._batch))
         width = self._lib.mjb_nstate(self._batch)
-        self.state = _view(self._lib.mjb_state(self._batch), (num_envs, width), ctypes.c_double)
+        self.state = self._owner.view(self._lib.mjb_state(self._batch), (num_envs, width), ctypes.c_double)
         """(num_envs, nstate) whole state of each environment."""
         first, size, data = self.state.ctypes.data, ctypes.c_int(), mujoco.MjData(model)
         for name, part in _STATE.items():
@@ -110,17 +130,12 @@ class Worlds(MujocoSensors):
             start = (address - first) // 8 if size.value else 0
             columns = self.state[:, start : start + size.value]
             setattr(self, name, columns.reshape(num_envs, *np.shape(getattr(data, name))))
-        self._warnings = _view(
+        self._warnings = self._owner.view(
             self._lib.mjb_warning(self._batch), (num_envs, int(mujoco.mjtWarning.mjNWARNING), 2), ctypes.c_int
         )
         self._errors: dict[int, str] = {}
         self._record_into(data)
         self.reset()
-
-    def __del__(self) -> None:
-        if getattr(self, "_batch", None):
-            self._lib.mjb_deleteBatch(self._batch)
-            self._batch = None
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps; see `faults`."""
@@ -220,7 +235,7 @@ class Worlds(MujocoSensors):
     def _note(self, failed: int) -> None:
         """Note the errors of environments in which MuJoCo raised some."""
         if failed:
-            status = _view(self._lib.mjb_status(self._batch), (self.num_envs,), ctypes.c_int)
+            status = self._owner.view(self._lib.mjb_status(self._batch), (self.num_envs,), ctypes.c_int)
             for env in np.flatnonzero(status).tolist():
                 text = self._lib.mjb_error(self._batch, env).decode(errors="replace")
                 self._errors[env] = " ".join(text.split())
@@ -331,8 +346,3 @@ def _library() -> ctypes.CDLL:
             )
         function.restype, function.argtypes = result, arguments
     return lib
-
-
-def _view(address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-    """Return the array at an address of the batch."""
-    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), shape)
