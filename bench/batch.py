@@ -1,8 +1,8 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
 Run as ``python bench/batch.py [environments ...]``. An environment takes SUBSTEPS time steps with random
-controls between two observations. Values are per environment and observation, on one machine; compare the
-ratios.
+controls between two observations. Values are medians per environment and observation, on one machine; compare
+the ratios.
 """
 
 from __future__ import annotations
@@ -88,16 +88,14 @@ def _row(scene: str, count: int) -> list[str]:
         "observe": lambda: batch.observe().readings,
         "all": lambda: (chained.step(SUBSTEPS), chained.observe().readings),
     }
-    spent = dict.fromkeys(parts, 0.0)
-    for number in range(WARM_UP + rounds):
-        if number == WARM_UP:
-            spent = dict.fromkeys(parts, 0.0)
+    spent: dict[str, list[float]] = {name: [] for name in parts}
+    for _ in range(WARM_UP + rounds):
         batch.ctrl[:] = chained.ctrl[:] = random.uniform(low, high, (count, len(low)))
         for name, part in parts.items():
             began = time.perf_counter()
             part()
-            spent[name] += time.perf_counter() - began
-    each = {part: seconds / rounds / count * 1e6 for part, seconds in spent.items()}
+            spent[name].append(time.perf_counter() - began)
+    each = {part: float(np.median(times[WARM_UP:])) / count * 1e6 for part, times in spent.items()}
     skin = each["observe"] - each["contacts"]
     return [
         str(len(batch.simulation.skin.positions)), str(count), f"{each['physics']:.1f}",

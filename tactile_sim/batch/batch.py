@@ -166,7 +166,7 @@ class Batch:
         Args:
             pads: Names of the bodies with skin to read; None: all.
             reduce: None, or one value for each pad: ``sum``, ``peak``, ``contact`` or
-                ``center_of_pressure``, see `Observation.readings`.
+                ``center_of_pressure``, see `Observation.reduced`.
 
         Raises:
             CommandError: A name is unknown.

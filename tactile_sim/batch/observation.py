@@ -38,8 +38,8 @@ class Observation:
                 raise CommandError(f"pads: no body with skin {name!r}{suggest(name, known)}")
         if len(set(pads or ())) < len(pads or ()):
             raise CommandError(f"pads: must be different names, got {list(pads or ())}")
-        if reduce is not None and reduce not in REDUCTIONS:
-            raise CommandError(f"reduce: unknown reduction {reduce!r}{suggest(str(reduce), REDUCTIONS)}")
+        if reduce is not None:
+            _check_reduction(reduce)
         self.pads = list(known if pads is None else pads)
         """Names of the bodies with skin that ``readings``, ``truth`` and ``wrenches`` have."""
         self._reduce = reduce
@@ -52,19 +52,28 @@ class Observation:
 
     @cached_property
     def readings(self) -> np.ndarray:
-        """(n, taxels, channels) readings after the signal chain, pad after pad; or reduced for each pad:
+        """(n, taxels, channels) readings after the signal chain, pad after pad, or reduced; see `reduced`."""
+        return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)
 
-        - ``sum``: (n, pads, channels) sum of the taxels.
-        - ``peak``: (n, pads) largest magnitude of a taxel.
-        - ``contact``: (n, pads) bool, whether any taxel reads something. Noise counts; see the stage
-          ``threshold``.
-        - ``center_of_pressure``: (n, pads, 3) mean position of the taxels weighted by magnitude, in the
-          body's frame [m]; NaN without a reading.
+    def reduced(self, how: str) -> np.ndarray:
+        """Return the readings reduced to one value for each pad.
+
+        Args:
+            how: ``sum`` of the taxels, (n, pads, channels). ``peak``: largest magnitude, (n, pads).
+                ``contact``: whether any taxel reads something, (n, pads) bool; noise counts, see the stage
+                ``threshold``. ``center_of_pressure``: mean position of the taxels weighted by magnitude, in
+                the body's frame [m], (n, pads, 3); NaN without a reading.
+
+        Raises:
+            CommandError: There is no such reduction.
         """
-        values = self._source.output(self._steps)
-        if self._reduce is None:
-            return self._selected(values)
-        return reduce_readings(self._batch.simulation.skin, self._source, values, self._reduce, self._chosen)
+        _check_reduction(how)
+        skin = self._batch.simulation.skin
+        return reduce_readings(skin, self._source, self._output, how, self._chosen)
+
+    @cached_property
+    def _output(self) -> np.ndarray:
+        return self._source.output(self._steps)
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -122,3 +131,8 @@ class Observation:
         bodies = self._batch.simulation.skin.bodies
         parts = [values[:, bodies[pad].start : bodies[pad].stop] for pad in self._chosen.tolist()]
         return parts[0] if len(parts) == 1 else np.concatenate([values[:, :0], *parts], axis=1)
+
+
+def _check_reduction(how: str) -> None:
+    if how not in REDUCTIONS:
+        raise CommandError(f"reduce: unknown reduction {how!r}{suggest(str(how), REDUCTIONS)}")
