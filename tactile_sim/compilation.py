@@ -57,7 +57,7 @@ def callback(signature: str, function: Callable) -> Any:
 
     Args:
         signature: in Numba's notation; pointers are of type int64.
-        function: it may call kernels, C functions from ctypes and `floats_at` to `longs_at`.
+        function: it may call kernels, C functions from ctypes and `floats_from_zero` to `longs_from_zero`.
 
     Returns:
         An object whose ``address`` is the pointer to the function.
@@ -75,24 +75,26 @@ def _make_pointer(typing_context: Any, address: Any) -> Any:
 
 
 _pointer: Any = intrinsic(_make_pointer)
+_MOST = 1 << 59
+"""More numbers than any memory holds."""
 
 
 @register_jitable
-def floats_at(address: int, shape: tuple[int, ...]) -> Any:
-    """Return the float64 array at an address, in functions of `callback` only."""
-    return carray(_pointer(address), shape, np.float64)
+def floats_from_zero() -> Any:
+    """Return all memory from address 0 as float64, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.float64)
 
 
 @register_jitable
-def ints_at(address: int, shape: tuple[int, ...]) -> Any:
-    """Return the int32 array at an address, in functions of `callback` only."""
-    return carray(_pointer(address), shape, np.int32)
+def ints_from_zero() -> Any:
+    """Return all memory from address 0 as int32, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.int32)
 
 
 @register_jitable
-def longs_at(address: int, shape: tuple[int, ...]) -> Any:
-    """Return the int64 array at an address, in functions of `callback` only."""
-    return carray(_pointer(address), shape, np.int64)
+def longs_from_zero() -> Any:
+    """Return all memory from address 0 as int64, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.int64)
 
 
 def _warn(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import callback, floats_at, ints_at, longs_at
+from tactile_sim.compilation import callback, floats_from_zero, ints_from_zero, kernel, longs_from_zero
 from tactile_sim.engines.contacts import ELLIPTIC, Contacts, read_arrays
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS
@@ -259,54 +259,80 @@ def _callback(integrator: int) -> Any:
     runge_kutta = integrator == mujoco.mjtIntegrator.mjINT_RK4
 
     def run(model, data, env, job_address):
-        job = longs_at(job_address, (_COPIES,))
         check_pos(model, data)
         check_vel(model, data)
         forward(model, data)
         check_acc(model, data)
-        count = ints_at(data + where.ncon, (1,))[0]
-        counts = ints_at(job[_COUNTS], (env + 1,))
-        if count > job[_ROOM]:
-            counts[env] = -count
+        memory = floats_from_zero(), ints_from_zero(), longs_from_zero()
+        if not _record(memory, data, env, job_address, where):
             return
-        pos, frame, dist = np.empty((count, 3)), np.empty((count, 9)), np.empty(count)
-        friction, geom = np.empty((count, 5)), np.empty((count, 2), np.int32)
-        dim, address = np.empty(count, np.int32), np.empty(count, np.int32)
-        first, rows = longs_at(data + where.contact, (1,))[0], 0
-        for c in range(count):
-            contact = first + c * where.stride
-            pos[c] = floats_at(contact + where.pos, (3,))
-            frame[c] = floats_at(contact + where.frame, (9,))
-            dist[c] = floats_at(contact + where.dist, (1,))[0]
-            friction[c] = floats_at(contact + where.friction, (5,))
-            geom[c] = ints_at(contact + where.geom, (2,))
-            dim[c] = ints_at(contact + where.dim, (1,))[0]
-            address[c] = ints_at(contact + where.efc_address, (1,))[0]
-            rows = max(rows, address[c] + 2 * dim[c])
-        ngeom, nbody, room = job[_NGEOM], job[_NBODY], job[_ROOM]
-        counts[env] = read_arrays(
-            pos, frame, dist, geom, dim, address, friction,
-            floats_at(longs_at(data + where.efc_force, (1,))[0], (rows,)), job[_IS_ELLIPTIC] != 0,
-            ints_at(job[_GEOM_BODY], (ngeom,)), ints_at(job[_BODY_ROOT], (nbody,)),
-            floats_at(longs_at(data + job[_CVEL], (1,))[0], (nbody, 6)),
-            floats_at(longs_at(data + job[_COM], (1,))[0], (nbody, 3)),
-            floats_at(job[_VALUES] + 8 * env * room * _WIDTH, (room, _WIDTH)),
-            ints_at(job[_IDS] + 4 * env * room * _NIDS, (room, _NIDS)),
-        )  # fmt: skip
-        copies = longs_at(job_address + 8 * _COPIES, (job[_NCOPIES], 3))
-        for k in range(job[_NCOPIES]):
-            size = copies[k, 2]
-            source = floats_at(longs_at(data + copies[k, 0], (1,))[0], (size,))
-            floats_at(copies[k, 1] + 8 * env * size, (size,))[:] = source
-        if job[_STEPS] > 0:
+        steps = memory[2][(job_address >> 3) + _STEPS]
+        if steps > 0:
             if runge_kutta:
                 integrate_in_stages(model, data, 4)
             else:
                 integrate(model, data)
-            for _ in range(job[_STEPS] - 1):
+            for _ in range(steps - 1):
                 step(model, data)
 
     return callback("void(int64, int64, int32, int64)", run)
+
+
+@kernel
+def _record(memory, data, env, job_address, where):
+    """Record contacts and other arrays of an environment; return False if there is no room for its contacts.
+
+    memory: all memory from address 0 as float64, int32 and int64; data, job_address: addresses of mjData and
+    of the table; where: `DataLayout`.
+    """
+    floats, ints, longs = memory
+    job = longs[job_address >> 3 :]
+    counts = job[_COUNTS] >> 2
+    count = ints[(data + where.ncon) >> 2]
+    room = job[_ROOM]
+    if count > room:
+        ints[counts + env] = -count
+        return False
+    pos, frame, dist = np.empty((count, 3)), np.empty((count, 9)), np.empty(count)
+    friction, geom = np.empty((count, 5)), np.empty((count, 2), np.int32)
+    dim, address = np.empty(count, np.int32), np.empty(count, np.int32)
+    first, rows = longs[(data + where.contact) >> 3], 0
+    for c in range(count):
+        contact = first + c * where.stride
+        for i in range(3):
+            pos[c, i] = floats[((contact + where.pos) >> 3) + i]
+        for i in range(9):
+            frame[c, i] = floats[((contact + where.frame) >> 3) + i]
+        for i in range(5):
+            friction[c, i] = floats[((contact + where.friction) >> 3) + i]
+        for i in range(2):
+            geom[c, i] = ints[((contact + where.geom) >> 2) + i]
+        dist[c] = floats[(contact + where.dist) >> 3]
+        dim[c] = ints[(contact + where.dim) >> 2]
+        address[c] = ints[(contact + where.efc_address) >> 2]
+        rows = max(rows, address[c] + 2 * dim[c])
+    nbody = job[_NBODY]
+    force, cvel, com = (
+        longs[(data + where.efc_force) >> 3] >> 3,
+        longs[(data + job[_CVEL]) >> 3] >> 3,
+        longs[(data + job[_COM]) >> 3] >> 3,
+    )
+    values, ids = (job[_VALUES] >> 3) + env * room * _WIDTH, (job[_IDS] >> 2) + env * room * _NIDS
+    bodies, roots = job[_GEOM_BODY] >> 2, job[_BODY_ROOT] >> 2
+    ints[counts + env] = read_arrays(
+        pos, frame, dist, geom, dim, address, friction, floats[force : force + rows], job[_IS_ELLIPTIC] != 0,
+        ints[bodies : bodies + job[_NGEOM]], ints[roots : roots + nbody],
+        floats[cvel : cvel + 6 * nbody].reshape((nbody, 6)),
+        floats[com : com + 3 * nbody].reshape((nbody, 3)),
+        floats[values : values + room * _WIDTH].reshape((room, _WIDTH)),
+        ints[ids : ids + room * _NIDS].reshape((room, _NIDS)),
+    )  # fmt: skip
+    for k in range(job[_NCOPIES]):
+        offset, out, size = job[_COPIES + 3 * k], job[_COPIES + 3 * k + 1], job[_COPIES + 3 * k + 2]
+        source, target = longs[(data + offset) >> 3] >> 3, (out >> 3) + env * size
+        for i in range(size):
+            floats[target + i] = floats[source + i]
+    return True
 
 
 def _function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
