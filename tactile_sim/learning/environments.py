@@ -23,7 +23,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
     episode whose physics becomes unstable is terminated with reward 0 and marked in ``info["fault"]``.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 class TaskEnv(gymnasium.Env):
     """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
 
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(self, task: Task, **options: Any):
         """Make the environment; options as of `TaskVectorEnv`."""

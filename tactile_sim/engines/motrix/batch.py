@@ -84,7 +84,8 @@ class MotrixBatch(PartialSensors, Environments):
         ]
         self._motrix = MotrixModel(spec, model, pairs[wanted], nets)
         self.unsupported = [
-            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
+            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines(),
+            "an environment that is reset alone keeps the solver's starting values of its earlier steps",
         ]  # fmt: skip
         """Features of the scene that the engine ignores or cannot report, one line for each."""
         start = mujoco.MjData(model)
