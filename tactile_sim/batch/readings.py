@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
+
+_LEAST = 8
+"""Environments for which a thread of their own is worth it."""
 
 
 class Readings:
@@ -31,8 +34,9 @@ class Readings:
         self._chains_have_memory = chain.has_memory
         self._samplings = [Sampling(settings.sampling) for _ in range(count)] if simulation.sampling else []
         self._output = np.zeros_like(self._felt.taxels) if self._chains or self._samplings else None
-        self._skins = [simulation.skin.twin() for _ in range(min(worlds.threads, count))]
-        self._pool = ThreadPoolExecutor(len(self._skins), "tactile_sim.batch")
+        threads = min(worlds.threads, -(-count // _LEAST))
+        self._skins = [simulation.skin.twin() for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(max(threads - 1, 1), "tactile_sim.batch")
 
     @property
     def sampled(self) -> bool:
@@ -124,13 +128,15 @@ class Readings:
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
         """Call ``work(thread, first, last)`` with ranges of environments, one in each thread."""
         edges = np.linspace(0, self._worlds.num_envs, len(self._skins) + 1).astype(int).tolist()
-        if len(self._skins) == 1:
-            work(0, *edges)
-            return
-        for done in [
+        others = [
             self._pool.submit(work, k, first, last)
-            for k, (first, last) in enumerate(zip(edges, edges[1:], strict=False))
-        ]:
+            for k, (first, last) in enumerate(zip(edges[1:], edges[2:], strict=False), 1)
+        ]
+        try:
+            work(0, edges[0], edges[1])
+        finally:
+            wait(others)
+        for done in others:
             done.result()
 
     def _truth(self, env: int) -> np.ndarray:

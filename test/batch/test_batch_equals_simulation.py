@@ -84,9 +84,9 @@ def test_joint_commands_and_tare_equal_single_simulations():
 
 def test_results_do_not_depend_on_threads_and_other_environments():
     random = np.random.default_rng(1)
-    batches = [batch_of(5, STAGES, threads=1), batch_of(5, STAGES, threads=3), batch_of(2, STAGES)]
+    batches = [batch_of(20, STAGES, threads=1), batch_of(20, STAGES, threads=3), batch_of(2, STAGES)]
     for _ in range(10):
-        controls = random.uniform(-1, 1, (5, 2))
+        controls = random.uniform(-1, 1, (20, 2))
         for batch in batches:
             batch.ctrl[:] = controls[: batch.num_envs]
             batch.step(20)
