@@ -105,3 +105,14 @@ def test_partial_reset_leaves_other_environments_unchanged_bit_for_bit(tmp_path)
         np.testing.assert_array_equal(batch.data.qpos[[0, 2]], other.data.qpos[[0, 2]])
         touched += before[0].any()
     assert touched > 10
+
+
+def test_states_set_before_a_partial_reset_are_kept():
+    batch = made(HOPPING, "motrix", 3)
+    batch.step(5)
+    batch.data.qpos[0, 2] = 1.0
+    batch.data.qvel[2, 0] = 0.5
+    batch.reset(envs=[1])
+    batch.step()
+    assert batch.data.qpos[0, 2] == pytest.approx(1.0, abs=1e-3)
+    assert batch.data.qvel[2, 0] == pytest.approx(0.5, abs=1e-3)

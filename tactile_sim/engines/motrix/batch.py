@@ -218,7 +218,8 @@ class MotrixBatch(PartialSensors, Environments):
         self._send_controls()
         with engine_errors("failed"):
             self._state.step(1, None if envs.all() else envs)
-        self._inputs = self._copied()
+        for field in fields(data):
+            getattr(self._inputs, field.name)[envs] = getattr(data, field.name)[envs]
         self._ahead |= envs
         self._stale = True
 
