@@ -157,6 +157,8 @@ class Batch:
             if self._readings.has_memory and (due := schedule.next(self.step_count, ["tactile"])):
                 steps = min(steps, due - self.step_count)
             self._advance(steps)
+        if self.faults:  # what they did since then is dropped
+            self.reset(list(self.faults))
 
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
         """Return the present state and readings of all environments.
@@ -221,15 +223,18 @@ class Batch:
 
     def _advance(self, steps: int) -> None:
         due = self._readings.has_memory and bool(self.simulation.schedule.due(self.step_count, ["tactile"]))
-        if due or self._readings.sampled:
+        reads = due or self._readings.sampled
+        if reads:
             self.worlds.record(steps)
-            self._readings.feel()
-            self._readings.keep(self.steps_since_reset, due)
         else:
             self.worlds.step(steps)
+        faults = self.worlds.faults()
+        if reads:
+            self._readings.feel()
+            self._readings.keep(self.steps_since_reset, due, faults)
         self.step_count += steps
         self.steps_since_reset += steps
-        if faults := self.worlds.faults():
+        if faults:
             self.faults |= faults
             env, fault = next(iter(faults.items()))
             more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
@@ -75,11 +75,19 @@ class Readings:
             )
         )
 
-    def keep(self, steps: np.ndarray, due: bool) -> None:
-        """Update sampling and signal chains after `feel`; due: whether a tactile message is due."""
+    def keep(self, steps: np.ndarray, due: bool, faulty: Collection[int]) -> None:
+        """Update sampling and signal chains after `feel`.
+
+        Args:
+            steps: (n,) steps since the last reset.
+            due: Whether a tactile message is due.
+            faulty: Environments to leave out, because they are reset next.
+        """
 
         def update(thread: int, first: int, last: int) -> None:
             for env in range(first, last):
+                if env in faulty:
+                    continue
                 if due and self._chains:
                     self._chains[env].read(int(steps[env]), self._truth(env))
                 if self._samplings and due:

@@ -17,10 +17,11 @@ from tactile_sim.batch.memory import bytes_per_environment
 
 @pytest.mark.parametrize("fault", ["ctrl", "qvel"])
 def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
-    broken, sound = batch_of(4), batch_of(4)
+    settings = {"skin": {**SKIN, "sensor": {"*": MEMORY}}}
+    broken, sound = batch_of(4, settings), batch_of(4, settings)
     for batch in (broken, sound):
         batch.ctrl[:] = 0.3
-        batch.step(20)
+        batch.step(23)
     getattr(broken, fault)[2, 0] = np.nan
     for batch in (broken, sound):
         batch.step(5)
@@ -28,9 +29,9 @@ def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
     others = [0, 1, 3]
     np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
     np.testing.assert_array_equal(broken.qpos[2], broken.simulation.engine.model.qpos0)
-    np.testing.assert_array_equal(broken.steps_since_reset, [25, 25, 0, 25])
-    broken.step(5)
-    sound.step(5)
+    np.testing.assert_array_equal(broken.steps_since_reset, [28, 28, 0, 28])
+    broken.step(40)
+    sound.step(40)
     assert not broken.faults and np.isfinite(broken.observe().readings).all()
     np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
 
