@@ -31,6 +31,7 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint
+from tactile_sim.view.web.scene_script import DOTS_NODE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-gpu-blocklist")
@@ -152,7 +153,7 @@ def updates(console: Console) -> None:
     browser = Browser(view.url)
     first = simulation.time
     browser.begin(SECONDS)
-    rates = [came / SECONDS for cloud, came in browser.counts().items() if cloud.endswith("/skin")]
+    rates = [came / SECONDS for cloud, came in browser.counts().items() if cloud.endswith(DOTS_NODE)]
     factor = (simulation.time - first) / SECONDS
     browser.close()
     runner.stop()

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tactile_sim import config
+from tactile_sim.drawing import colors
 from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]
@@ -57,6 +58,8 @@ def test_scene_taxels_contacts_and_frames_are_displayed(manager, displays):
     assert all(each["Enabled"] for each in displays.values())
     assert displays["Taxels"]["Channel Name"] == "intensity"
     assert not displays["Taxels"]["Autocompute Intensity Bounds"]  # a fixed scale does not flicker
+    ends = [displays["Taxels"][key] for key in ("Min Color", "Max Color")]
+    assert ends == ["; ".join(map(str, color)) for color in colors.table()[[0, -1]].tolist()]
     assert "TF" in displays
     assert manager["Global Options"]["Fixed Frame"] == config.load("touch_cube").world_frame
 

@@ -39,10 +39,6 @@ STYLE: dict[Any, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
-FAINTEST = 88
-"""First colour of the map that is visible on the background and on unloaded taxels."""
-DECADES = 1e3
-"""Ratio between the last and the first value of the colour scale."""
 TIME = "simulation time [s]"
 _WORDS = {
     "force_vector": "force",
@@ -65,14 +61,14 @@ def words(quantity: str) -> str:
 
 
 def color_map() -> ListedColormap:
-    """Return the tactile colour map without its darkest colours, so that light touch is visible."""
-    return ListedColormap(colors.table()[FAINTEST:] / 255, "touch")
+    """Return the tactile colour map."""
+    return ListedColormap(colors.table() / 255, "touch")
 
 
 def scale(readings: np.ndarray) -> LogNorm:
     """Return a logarithmic colour scale up to a round value: impacts exceed light touch a thousandfold."""
     end = force_scale.full_scale(float(readings.max(initial=0.0)) / 1.2) if readings.any() else 1.0
-    return LogNorm(end / DECADES, end)
+    return LogNorm(end / 10**colors.DECADES, end)
 
 
 def share() -> Normalize:

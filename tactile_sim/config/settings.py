@@ -133,7 +133,7 @@ class MarkerSettings:
         0.0,
         Number(least=0),
         "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
-        "0: derived from the weights of the bodies",
+        "0: in images derived from the weights of the bodies, in views following the readings",
         live=True,
     )
 

@@ -1,4 +1,4 @@
-"""Force arrows: three components for each contact, and the net contact force on each body."""
+"""Force arrows: normal and tangential forces of each contact, and the net contact force on each body."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 
 MIN_LENGTH = 1e-4
 """Length below which arrows are not drawn [m]."""
-NORMAL, TANGENT1, TANGENT2, NET = range(4)
-"""Kinds of arrows."""
+NORMAL, TANGENT1, TANGENT2, NET, FRICTION = range(5)
+"""Kinds of arrows. The friction is the sum of both tangential forces."""
 
 
 @kernel
@@ -21,6 +21,7 @@ def force_arrows(
     bodies: np.ndarray,
     wrenches: np.ndarray,
     scale: float,
+    tangents: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the force arrows of contacts and bodies.
 
@@ -31,6 +32,7 @@ def force_arrows(
         bodies: Ids of the bodies with net arrows (b,).
         wrenches: Net wrenches on these bodies (b, 6), body frames [N, N m].
         scale: Length of an arrow per force [m/N].
+        tangents: Whether the friction of a contact is split into its components along both tangents.
 
     Returns:
         Start and end points (n, 2, 3), world frame [m], and kinds (n,).
@@ -40,11 +42,15 @@ def force_arrows(
     vector = np.empty(3)
     count = 0
     for contact in contacts:
+        vector[:] = 0.0
         for part in range(3):
             for i in range(3):
-                vector[i] = contact[WRENCH + part] * contact[FRAME + 3 * part + i]
-            kinds[count] = part
+                vector[i] += contact[WRENCH + part] * contact[FRAME + 3 * part + i]
+            if part == TANGENT1 and not tangents:
+                continue  # the second tangential force is added
+            kinds[count] = part if tangents or part == NORMAL else FRICTION
             count += _arrow(points[count], contact[POSITION:], vector, scale)
+            vector[:] = 0.0
     for b in range(len(bodies)):
         body = bodies[b]
         for i in range(3):

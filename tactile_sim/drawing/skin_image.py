@@ -79,18 +79,19 @@ class SkinImage:
         self.pixels = (np.concatenate(rows) * self.width + np.concatenate(columns)).astype(np.uint32)
         self.taxels = np.concatenate(taxels)
 
-    def image(self, values: np.ndarray, scale: float) -> np.ndarray:
+    def image(self, values: np.ndarray, scale: float, logarithmic: bool = True) -> np.ndarray:
         """Return the image of readings.
 
         Args:
             values: (n,) readings of the body's taxels, >= 0.
             scale: Reading with the brightest colour.
+            logarithmic: Whether the colour scale is logarithmic.
 
         Returns:
             (height, width, 3) uint8 red, green and blue.
         """
         out = np.full((self.height * self.width, 3), BACKGROUND, np.uint8)
-        out[self.pixels] = colors.colors(values, scale)[self.taxels]
+        out[self.pixels] = colors.colors(values, scale, logarithmic)[self.taxels]
         return out.reshape(self.height, self.width, 3)
 
 

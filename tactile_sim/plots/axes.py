@@ -14,9 +14,10 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d import Axes3D, proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
+from tactile_sim.drawing.colors import MAP
 from tactile_sim.plots.readings import Readings, Sensors
 
-COLOURS = ListedColormap(plt.get_cmap("inferno")(np.linspace(0.86, 0.1, 256)), "felt")
+COLOURS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
 """Amber to near black: inferno without the ends that are hard to see on white or next to black lines."""
 DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
 """Colours of an unloaded sensor in the shade and in the light."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
+from tactile_sim.drawing.colors import unit_rgba
 from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation, Snapshot
 
 _LEVELS = 9
 """Number of colours of feelers; all feelers of one colour are one marker."""
-_FREE, _COVERED = np.array([0.45, 0.5, 0.55, 1.0]), np.array([1.0, 0.75, 0.1, 1.0])
+_FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
 _LOOKS = (
-    ("forces", Marker.ARROW, Marker.ADD, (0.1, 0.8, 0.2, 1.0)),
-    ("forces", Marker.ARROW, Marker.ADD, (0.9, 0.15, 0.1, 1.0)),
-    ("forces", Marker.ARROW, Marker.ADD, (0.15, 0.35, 1.0, 1.0)),
-    ("forces", Marker.ARROW, Marker.ADD, (1.0, 0.8, 0.1, 1.0)),
-    ("contact_points", Marker.SPHERE_LIST, Marker.ADD, (1.0, 1.0, 1.0, 1.0)),
+    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
+    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT1)),
+    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT2)),
+    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NET)),
+    ("contact_points", Marker.SPHERE_LIST, Marker.ADD, unit_rgba(colors.CONTACT_POINT)),
     ("", Marker.ARROW, Marker.DELETEALL, (1.0, 1.0, 1.0, 1.0)),
     *(
         ("feelers", Marker.LINE_LIST, Marker.ADD, tuple(_FREE + share * (_COVERED - _FREE)))
@@ -64,6 +66,7 @@ class Markers:
             self._simulation.skin_bodies,
             snapshot.wrenches[self._first_pads],
             settings.force_scale,
+            True,
         )
         # Delete all earlier markers in the same message, so that no marker outlives its contact.
         first = 2 if len(positions) else 1
@@ -82,7 +85,7 @@ class Markers:
         return self._template.fill(snapshot.stamp, keys, points=points)
 
     def _make_template(self) -> cdr.MessageTemplate:
-        spaces, types, actions, colors = zip(*_LOOKS, strict=True)
+        spaces, types, actions, rgba = zip(*_LOOKS, strict=True)
         sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
         scales = self._radius * np.array([sizes[kind] for kind in types])
         marker = {
@@ -93,7 +96,7 @@ class Markers:
             "action": cdr.Lookup(0, actions),
             "pose": {"orientation": {"w": 1.0}},
             "scale": cdr.Lookup(0, scales.tolist()),
-            "color": cdr.Lookup(0, colors),
+            "color": cdr.Lookup(0, rgba),
             "points": cdr.RowRange(2, 3),
         }
         return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})

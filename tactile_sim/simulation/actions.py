@@ -166,6 +166,45 @@ def push(loop: Loop, body: int, force: np.ndarray) -> str:
     return f"pushed {loop.simulation.names.bodies[body]!r}"
 
 
+def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
+    """Pull a body with a spring: see `Simulation.pull`.
+
+    Args:
+        loop: The loop.
+        body: Id of the body.
+        point: (3,) In the body's frame [m].
+        target: (3,) In the world [m].
+        limit: Largest force [N].
+    """
+    _check_points("pull", point, target)
+    loop.simulation.pull(body, point, target, limit)
+
+
+def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration: float = 1.0) -> str:
+    """Press on the skin of a body: see `Simulation.press`.
+
+    Args:
+        loop: The loop.
+        body: Id of the body.
+        point: (3,) In the body's frame [m].
+        force: (3,) In the body's frame [N].
+        duration: [s]
+    """
+    _check_points("press", point, force)
+    loop.interfere(lambda: loop.simulation.press(body, point, force, duration))
+    return f"pressing {loop.simulation.names.bodies[body]!r} with {np.linalg.norm(force):.3g} N"
+
+
+def release(loop: Loop) -> None:
+    """End what `pull` and `press` do."""
+    loop.simulation.release()
+
+
+def _check_points(action: str, *points: np.ndarray) -> None:
+    if any(point.shape != (3,) for point in points):
+        raise CommandError(f"{action}: points and forces must have three numbers")
+
+
 def set_control(loop: Loop, index: int, value: float) -> None:
     """Set the control of one actuator and leave the others unchanged."""
     simulation = loop.simulation
@@ -176,6 +215,11 @@ def set_control(loop: Loop, index: int, value: float) -> None:
     controls[index] = value
     checked = simulation.commander.check_controls(controls.tolist())
     loop.command(lambda: simulation.command_controls(checked))
+
+
+def set_choice(loop: Loop, name: str, value: str) -> Future[None] | None:
+    """Set a live parameter that is a text."""
+    return loop.set_parameter(name, value)
 
 
 def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
@@ -201,8 +245,12 @@ ACTIONS = {
         Action(tare, "std_srvs/srv/Trigger", "t", "tare", True, _has_skin),
         Action(set_body_state, "tactile_sim/srv/SetBodyState"),
         Action(push),
+        Action(pull, answered=False),
+        Action(press),
+        Action(release, answered=False),
         Action(set_control),
         Action(set_parameter),
+        Action(set_choice),
     )
 }
 """All actions by name."""

@@ -13,6 +13,7 @@ import numpy as np
 from tactile_sim import config, engines
 from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
 from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines.mjdata_engine import LARGEST
@@ -122,6 +123,8 @@ class Simulation:
             model.opt.gravity,
             checked.seed,
         )
+        self.hands = Hands(model)
+        """Forces of a user."""
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
         self.signal_chain = SignalChain(
             self.skin,
@@ -198,7 +201,7 @@ class Simulation:
 
     def free_steps(self) -> int:
         """Return how many steps the engine may take in one call before commands or sampling act."""
-        if self.sampling or self.commander.every_step:
+        if self.sampling or self.commander.every_step or self.hands.active:
             return 1
         if self.moving:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
@@ -213,6 +216,7 @@ class Simulation:
         if self._rest_at and self.steps_since_reset >= self._rest_at:
             self._rest()
         self.commander.apply(self.engine.data)
+        self.hands.apply(self.engine.data, self.steps_since_reset)
 
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         """Advance after `apply_commands`, in one call of the engine where possible.
@@ -364,6 +368,7 @@ class Simulation:
             EngineError: the keyframe does not exist; nothing is changed.
         """
         self.engine.reset(keyframe)
+        self.hands.release(self.engine.data)
         self.commander.release()
         self.thrower.restart()
         self.signal_chain.restart()
@@ -428,6 +433,63 @@ class Simulation:
         if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
             raise CommandError(f"a push needs three finite numbers below {LARGEST:g} [N]")
         self.engine.strike(body, PUSH_DURATION * force)
+
+    def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
+        """Pull a point of a body to a target with a spring, until `release`.
+
+        Args:
+            body: its id.
+            point: (3,) body frame [m].
+            target: (3,) world frame [m].
+            limit: largest force [N].
+
+        Raises:
+            CommandError: the body cannot move, a value is invalid, or the engine takes no forces on bodies.
+        """
+        self._check_hand("pull", body, np.concatenate([point, target, [limit]]))
+        hands, engine = self.hands, self.engine
+        last = hands.pull
+        if last and last.body == body and np.array_equal(last.point, point):
+            mass = last.mass
+        else:
+            world = engine.body_positions[body] + engine.body_rotations[body] @ point
+            mass = hands.effective_mass(engine.data, body, world)
+        hands.pull = Pull(body, point.copy(), target.copy(), abs(limit), mass)
+
+    def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
+        """Press on the skin of a body with a force that moves with it.
+
+        Args:
+            body: its id.
+            point: (3,) body frame [m].
+            force: (3,) on the body, body frame [N].
+            duration: simulation time [s].
+
+        Raises:
+            CommandError: the body has no skin, a value is invalid, or the engine takes no forces on bodies.
+        """
+        self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
+        skin = self.skin
+        taxels = np.flatnonzero(skin.pad_bodies[skin.pad_index] == body)
+        if not len(taxels) or not force.any():
+            raise CommandError("press: the body has no skin, or the force is 0 N; press a body with skin")
+        nearest = taxels[np.linalg.norm(skin.surface_positions[taxels] - point, axis=1).argmin()]
+        geom = int(skin.pads[skin.pad_index[nearest]].geom_ids[skin.geom_index[nearest]])
+        end = self.steps_since_reset + max(1, round(duration / self.engine.timestep))
+        self.hands.press = Press(body, geom, point.copy(), force.copy(), end)
+
+    def release(self) -> None:
+        """End `pull` and `press`."""
+        self.hands.release(self.engine.data)
+
+    def _check_hand(self, action: str, body: int, values: np.ndarray, moves: bool = True) -> None:
+        model = self.engine.model
+        if not hasattr(self.engine.data, "xfrc_applied"):
+            raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
+        if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
+            raise CommandError(f"{action}: body {body} is fixed to the world, or there is none")
+        if not (np.abs(values) < LARGEST).all():
+            raise CommandError(f"{action}: needs finite numbers below {LARGEST:g}")
 
     def take_tare(self) -> str:
         """Subtract the present readings from all later ones.

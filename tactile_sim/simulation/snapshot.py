@@ -23,8 +23,10 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """Every contact with a nonzero force, with its bodies in the engine's order."""
-        return self.simulation.engine.contacts()
+        """Every contact with a nonzero force, its bodies in the engine's order, and the press of a user."""
+        engine = self.simulation.engine
+        contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
+        return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
     def contacts(self) -> Contacts:

@@ -45,7 +45,7 @@ PIPELINE = (
 
 
 def _touch_types() -> dict[str, int]:
-    """Return the channels of the touch functions that have a value for a single contact in the body's frame."""
+    """Return the channels of the touch functions with a value for one contact, in the body's frame."""
     functions = TOUCH_FUNCTIONS.items()
     return {name: f.channels for name, f in functions if not f.factor and f.frame != "taxel"}
 

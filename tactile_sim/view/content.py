@@ -61,6 +61,8 @@ class ViewScene:
     """Diameter of that region [m]; 0: computed from the skin and the shapes."""
     camera: np.ndarray | None = None
     """Initial camera position (3,), world frame [m]; None: in front, on the right, slightly above."""
+    cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
+    """Name, position (3,) and the point looked at (3,) of fixed cameras, world frame [m]."""
 
     skin_bodies: np.ndarray = _empty(0)
     """Index of the body of each pad (s,)."""
@@ -72,10 +74,12 @@ class ViewScene:
     """(n, 3) [m]"""
     taxel_normals: np.ndarray = _empty(0, 3)
     """Outward unit normals (n, 3)."""
+    taxel_triangles: np.ndarray = _empty(0, 3)
+    """Taxel indices of the triangles between taxels (t, 3), wound outward."""
     taxel_spacings: np.ndarray = _empty(0)
     """Taxel spacing of each pad (s,) [m]."""
     taxel_scale: float = 1.0
-    """Reading at the end of the colour scale, in the unit of the readings."""
+    """Expected largest reading, in the unit of the readings."""
 
     feeler_bodies: np.ndarray = _empty(0)
     """Body index of each feeler (f,)."""
@@ -93,6 +97,8 @@ class ViewScene:
     """Lower and upper control limits (a, 2), infinite if unlimited."""
     pushable_bodies: tuple[int, ...] = ()
     """Indices of the bodies that can be pushed."""
+    choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
+    """Name, options and initial value of live parameters that are texts."""
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Names of the actions that the panel has buttons for."""
@@ -113,7 +119,7 @@ class ViewFrame:
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0
-    """Reading at the end of the colour scale if one was set; 0: that of the scene."""
+    """Reading at the end of the colour scale if one was set; 0: it follows the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each body with skin (s, 3) [N]."""
     contact_points: np.ndarray = _empty(0, 3)
@@ -122,6 +128,10 @@ class ViewFrame:
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    arrow_scale: float = 0.0
+    """Length of an arrow per force [m/N]."""
+    pull_force: float = 0.0
+    """Force of the spring by which a user drags a body [N]."""
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()

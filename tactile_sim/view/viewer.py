@@ -6,6 +6,7 @@ import errno
 import io
 import warnings
 from contextlib import redirect_stdout
+from dataclasses import replace
 from threading import RLock
 
 import numpy as np
@@ -13,9 +14,11 @@ from viser import ClientHandle, ViserServer
 
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
+from tactile_sim.view.panel.cameras import Cameras
 from tactile_sim.view.panel.layers import Layers
 from tactile_sim.view.panel.panel import Panel
 from tactile_sim.view.scene.browser_scene import BrowserScene
+from tactile_sim.view.scene.color_scale import ColorScale
 from tactile_sim.view.scene.force_markers import ForceMarkers
 from tactile_sim.view.scene.viewpoint import Viewpoint
 from tactile_sim.view.web.access import Access
@@ -26,8 +29,8 @@ from tactile_sim.view.web.guard import Guard
 warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
 
 FIELD_OF_VIEW = np.radians(45.0)
-TOP_COLOR, BOTTOM_COLOR = (58, 66, 80), (22, 25, 31)
-"""Background, dark for contrast with white points and bright taxels."""
+TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
+"""Background, dark for contrast with bright taxels."""
 PANEL_WIDTH = 324
 """Width of the panel beside the scene [px]."""
 MAX_PHONE_WIDTH = 576
@@ -43,6 +46,7 @@ class Viewer:
         url: To open in a browser on this machine.
         server: viser's server.
         panel: The panel.
+        scale: The colour scale of the taxels.
     """
 
     def __init__(self, scene: ViewScene, endpoint: Endpoint, controls: Controls | None):
@@ -69,15 +73,17 @@ class Viewer:
             raise endpoint.bind_error(OSError(errno.EADDRINUSE, ""))
         self.url = endpoint.url(bound)
         self._content = scene
+        self.scale = ColorScale(scene.taxel_scale)
         self._latest: ViewFrame | None = None
         self._markers: ForceMarkers | None = None
         self._lock = RLock()
         self._set_theme()
         if scene.extent:
             self._set_initial_camera(Viewpoint.of(scene, []))
-        self.panel = Panel(self.server.gui, scene, controls)
-        self._scene = BrowserScene(self.server, scene, self.panel.on_click if controls else None)
+        self.panel = Panel(self.server, scene, controls, self.scale, self._redraw)
+        self._scene = BrowserScene(self.server, scene, self.panel.pointer)
         self.server.on_client_connect(self._on_connect)
+        self.server.on_client_disconnect(lambda client: self.panel.pointer.leave(client.client_id))
 
     @property
     def clients(self) -> int:
@@ -87,6 +93,8 @@ class Viewer:
     def show(self, frame: ViewFrame) -> None:
         """Draw a frame. Without browsers it is only stored for the next one that connects."""
         with self._lock:
+            if not frame.taxel_scale:
+                frame = replace(frame, taxel_scale=self.scale.update(frame.readings, frame.time))
             first = self._latest is None
             self._latest = frame
             if first or self.clients:
@@ -135,8 +143,9 @@ class Viewer:
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
-            self._scene.draw(frame)
+            self._scene.draw(frame, self.scale.logarithmic)
             self._markers.draw(frame)
+            self._cameras.draw(frame)
         self.panel.draw(frame)
 
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
@@ -146,7 +155,15 @@ class Viewer:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius)
         Layers(self.server.gui, self._content, self._scene, markers)
+        self._cameras = Cameras(self.server, self._content, viewpoint)
         return markers
+
+    def _redraw(self) -> None:
+        """Draw the last frame with a colour scale that a user has changed."""
+        with self._lock:
+            if self._latest:
+                end = self.scale.update(self._latest.readings, self._latest.time)
+                self.show(replace(self._latest, taxel_scale=end))
 
     def _set_theme(self) -> None:
         """Set colours, light and background, without links to other sites."""

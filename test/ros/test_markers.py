@@ -18,9 +18,13 @@ from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from tactile_sim.drawing import colors  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
-GREEN, RED, BLUE = (0.1, 0.8, 0.2), (0.9, 0.15, 0.1), (0.15, 0.35, 1.0)
+GREEN, RED, BLUE = (
+    colors.unit_rgba(color)[:3]
+    for color in (colors.MARKER_NORMAL, colors.MARKER_TANGENT1, colors.MARKER_TANGENT2)
+)
 SHORT = 1e-4
 """Arrows shorter than this are left out [m]."""
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -20,9 +21,12 @@ import pytest
 from falling import Cube, Making
 from PIL import Image
 
+from tactile_sim import config
+from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import Shape, ViewFrame, ViewScene
+from tactile_sim.view.scene.from_model import scene_of_simulation
 from tactile_sim.view.scene.primitives import box
-from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.viewer import FIELD_OF_VIEW, Viewer
 from tactile_sim.view.web.address import Endpoint
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -39,6 +43,10 @@ OUTAGE = 20_000
 
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
 """
+MIN_CONTRAST = 3.0
+"""Contrast ratio of taxels in contact, which were darker than others (0.3) before they glowed."""
+FIRST_SCREEN = 3.0
+"""Simulation time at which a user has opened the view [s]."""
 FALL = 500
 """Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
 
@@ -104,17 +112,27 @@ def screenshot(page, name):
 
 
 def active_pixels(pixels):
-    """Return the number of purple and pink pixels: hundreds with active taxels, zero without.
-
-    These colours are the lower half of the scale. Inactive taxels are bluish grey; wood and skin have less
-    blue than green.
-    """
-    red, green, blue = np.moveaxis(pixels.astype(int), 2, 0)
-    return int(((red > green + 25) & (blue > green + 8)).sum())
+    """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
+    red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)
+    return int(((red > 170) & (red > blue + 60)).sum())
 
 
-def until(condition):
-    end = time.monotonic() + PATIENCE / 1000
+def luminance(pixels):
+    """Relative luminance of sRGB pixels, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
+    share = pixels / 255.0
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(lit, unlit):
+    """Number of pixels that readings change, and the upper quartile of their contrast ratio (WCAG)."""
+    changed = np.abs(lit.astype(int) - unlit).max(axis=2) > 12
+    ratio = (luminance(lit[changed]) + 0.05) / (luminance(unlit[changed]) + 0.05)
+    return int(changed.sum()), float(np.percentile(ratio, 75)) if changed.any() else 1.0
+
+
+def until(condition, patience=PATIENCE / 1000):
+    end = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.1)
@@ -174,17 +192,35 @@ def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
     wait_for_text(page, re.compile("'ball_1'"))
 
 
-def test_infant_has_active_taxels_on_the_mat(serve, visit):
-    page = visit(serve("infant"))
-    page.get_by_text("Actuators (55)").wait_for()
-    wait_for_text(page, "× real time")
-    press(page, "Pause")
-    wait_for_text(page, "paused")
-    screenshot(page, "infant")
-    only_taxels(page)
-    until(lambda: active_pixels(screenshot(page, "infant_taxels")) > 50)
-    page.get_by_role("checkbox", name="taxels").uncheck()
-    until(lambda: active_pixels(screenshot(page, "infant_without_taxels")) < 10)
+@pytest.mark.parametrize("name", ["touch_cube", "infant", "hand", "worm", "trifinger"])
+def test_first_screen_shows_touch(visit, name):
+    simulation = Simulation(config.load(name))
+    simulation.step(round(FIRST_SCREEN / simulation.engine.timestep))
+    scene = scene_of_simulation(simulation)
+    snapshot, engine = simulation.observe(), simulation.engine
+    frame = ViewFrame(
+        simulation.time,
+        engine.body_positions.copy(),
+        engine.body_quaternions.copy(),
+        readings=np.linalg.norm(snapshot.taxels, axis=1),
+        paused=True,
+    )
+    viewer = Viewer(scene, Endpoint(port=0), None)
+    try:
+        viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
+        page = visit(viewer.url)
+        until(lambda: viewer.clients == 1)
+        page.wait_for_timeout(2500)  # until the scene is drawn
+        unlit = screenshot(page, f"{name}_without_touch")
+        viewer.show(frame)
+
+        def visible():
+            pixels, ratio = contrast(screenshot(page, f"{name}_touch"), unlit)
+            return pixels > 200 and ratio > MIN_CONTRAST
+
+        until(visible, 20.0)
+    finally:
+        viewer.close()
 
 
 def test_bag_plays_and_seeks(serve, visit, tmp_path):
@@ -262,6 +298,133 @@ def test_click_pushes_a_body_along_the_view_direction(box_view, visit):
     assert (name, body) == ("push", 1)
     assert force / np.linalg.norm(force) == pytest.approx(forward, abs=0.1)
     assert np.linalg.norm(force) == pytest.approx(10.0 * 2.0)
+
+
+@pytest.fixture
+def skin_view():
+    """A view of a box with a fine skin on its sides, and the recorded requests."""
+    vertices, faces = box([0.2] * 3)
+    grid = np.stack(np.meshgrid(*[np.linspace(-0.09, 0.09, 10)] * 2), -1).reshape(-1, 2)
+    positions, normals = [], []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            positions.append(np.insert(grid, axis, sign * 0.1, axis=1))
+            normals.append(np.tile(sign * np.eye(3)[axis], (len(grid), 1)))
+    count = 6 * len(grid)
+    scene = ViewScene(
+        "a box with skin",
+        ("world", "box"),
+        (Shape("box", 1, vertices, faces, np.ones(4)),),
+        pushable_bodies=(1,),
+        skin_bodies=np.array([1]),
+        taxel_counts=np.array([count]),
+        taxel_positions=np.concatenate(positions),
+        taxel_normals=np.concatenate(normals),
+        taxel_spacings=np.array([0.02]),
+        center=np.zeros(3),
+        extent=0.4,
+        camera=np.array([0.0, -0.6, 0.0]),
+    )
+    recorder = Recorder()
+    viewer = Viewer(scene, Endpoint(port=0), recorder)
+    viewer.show(paused_frame(0.0, readings=0.001 * np.arange(count)))
+    yield viewer, recorder.requests
+    viewer.close()
+
+
+def screen_point(x, z):
+    """Pixel at which the camera of `skin_view` sees a point (x, -0.1, z) [m]."""
+    focal = HEIGHT / 2 / np.tan(FIELD_OF_VIEW / 2)
+    distance = 0.6 * HEIGHT / (WIDTH - PANEL) - 0.1  # farther away in a tall window
+    return (WIDTH - PANEL) / 2 + focal * x / distance, HEIGHT / 2 - focal * z / distance
+
+
+def taxel_at(x, z):
+    """Index of the taxel at (x, -0.1, z) [m]."""
+    return 2 * 100 + 10 * round((z + 0.09) / 0.02) + round((x + 0.09) / 0.02)
+
+
+def test_hover_shows_the_reading_and_a_click_pins_or_pokes(skin_view, visit):
+    viewer, requests = skin_view
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    page.wait_for_timeout(1500)
+    [client] = viewer.server.get_clients().values()
+
+    def label():
+        page.mouse.move(*screen_point(0.03 + 1e-3 * len(tried), -0.05))  # until the page has loaded
+        tried.append(1)
+        return client.scene.get_handle_by_name("/hovered_taxel")
+
+    tried = []
+    until(label)
+    page.mouse.move(*screen_point(0.03, -0.05))
+    taxel = taxel_at(0.03, -0.05)
+    text = f"box #{taxel}: {0.001 * taxel:.3g} N (0.030, -0.100, -0.050) m"
+    until(lambda: label() is not None and client.scene.get_handle_by_name("/hovered_taxel").text == text)
+    screenshot(page, "hover")
+    page.mouse.click(*screen_point(0.03, -0.05))
+    wait_for_text(page, "pinned taxels [N]")
+    wait_for_text(page, f"box #{taxel}")
+    page.get_by_text("Click on a body").click()
+    page.get_by_label("action").click()
+    page.get_by_role("option", name="poke the skin").click()
+    page.mouse.click(*screen_point(-0.05, 0.07))
+    until(lambda: requests)
+    [(name, (body, point, force, _))] = requests
+    assert (name, body) == ("press", 1)
+    assert point == pytest.approx([-0.05, -0.1, 0.07])
+    assert force == pytest.approx([0.0, 1.0, 0.0])  # 1 N into the body
+
+
+def test_drag_with_ctrl_pulls_the_body_and_keys_act(skin_view, visit):
+    viewer, requests = skin_view
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    page.wait_for_timeout(2500)
+    page.mouse.move(*screen_point(0.0, 0.05))
+    page.keyboard.down("Control")
+    page.mouse.down()
+    for x in (0.02, 0.05, 0.08):
+        page.mouse.move(*screen_point(x, 0.05))
+        page.wait_for_timeout(100)
+    page.mouse.up()
+    page.keyboard.up("Control")
+    until(lambda: ("release", ()) in requests)
+    name, (body, point, target, limit) = requests[-2]
+    assert (name, body) == ("pull", 1)
+    assert point == pytest.approx([0.0, -0.1, 0.05], abs=0.01)
+    assert target == pytest.approx([0.08, -0.1, 0.05], abs=0.01)
+    assert limit == 50.0
+    requests.clear()
+    for key in ("Space", "ArrowRight", "Backspace"):
+        page.keyboard.press(key)
+    until(lambda: len(requests) == 3)
+    assert sorted(requests) == [("pause", (False,)), ("reset", ("",)), ("step", (1,))]
+    page.keyboard.press("?")
+    page.locator("#view-help").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#view-help").wait_for(state="detached")
+
+
+def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view, visit):
+    viewer, _ = skin_view
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    [client] = viewer.server.get_clients().values()
+    page.get_by_text("Camera", exact=True).click()
+    page.get_by_text("top", exact=True).click()
+    until(lambda: client.camera.position[2] > 0.3 and abs(client.camera.position[1]) < 0.01)
+    taxel, readings = taxel_at(0.03, -0.05), np.zeros(600)
+    readings[taxel] = 1.0
+    viewer.show(paused_frame(0.1, readings=readings))
+    page.get_by_text("contacts", exact=True).click()
+    until(lambda: np.allclose(client.camera.look_at, [0.03, -0.1, -0.05], atol=1e-3))
+    page.get_by_text("follow", exact=True).click()
+    page.wait_for_timeout(500)
+    moved = replace(paused_frame(0.2, readings=readings), body_positions=np.array([[0.0] * 3, [0.2, 0, 0]]))
+    viewer.show(moved)
+    until(lambda: np.allclose(client.camera.look_at, [0.23, -0.1, -0.05], atol=1e-3))
 
 
 def test_camera_is_farther_away_in_a_tall_window(box_view, visit):

@@ -18,7 +18,7 @@ def frame(time, force, **fields):
 def history(*frames):
     stored = ForceHistory(1)
     for each in frames:
-        stored.add(each)
+        stored.add(each, each.forces)
     return stored
 
 

@@ -47,6 +47,19 @@ CLICK = {
     "modifier": None,
     "owner": "",
 }
+DRAG = {
+    "type": "SceneNodeDragMessage",
+    "phase": "update",
+    "name": "/box/shape_0",
+    "instance_index": None,
+    "start_position": [0.1, 0.0, 0.0],
+    "start_screen_pos": [0.5, 0.5],
+    "end_position": [0.2, 0.0, 0.0],
+    "end_screen_pos": [0.5, 0.6],
+    "button": "left",
+    "modifier": "cmd/ctrl",
+    "owner": "",
+}
 SCENE = ViewScene(
     "a box",
     ("world", "box"),
@@ -289,6 +302,11 @@ OTHER_MESSAGES = [
     {**CLICK, "ray_direction": [0.0, 0.0, 0.0]},
     {**CLICK, "name": "/nosuch"},
     {**CLICK, "name": "x" * 10_000},
+    {**DRAG, "end_position": [float("nan")] * 3},
+    {**DRAG, "phase": "jump"},
+    {**DRAG, "name": "/nosuch"},
+    DRAG,  # without a start
+    {"type": "CommandTriggerMessage", "uuid": "nosuch"},
     {"type": ["GuiUpdateMessage"]},
     {"no": "type"},
     [1, 2],
@@ -359,7 +377,7 @@ def test_unknown_and_invalid_messages_are_ignored(attacked):
 def test_randomly_changed_messages_do_no_harm(attacked):
     viewer, attacker, recorder = attacked
     attacker.receive_until(lambda: "turn" in attacker.labels)
-    valid = [CAMERA, CLICK] + [
+    valid = [CAMERA, CLICK, DRAG] + [
         {"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": 1}}
         for uuid in attacker.labels.values()
     ]

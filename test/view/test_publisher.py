@@ -235,6 +235,36 @@ def test_push_request_applies_the_impulse_of_its_force(running):
     assert view.runner.simulation.engine.data.qvel[:3] == pytest.approx([0.15, 0.0, 0.2])
 
 
+def test_press_request_reads_its_force_on_the_taxels(running):
+    view = running(start_paused=True)
+    view.shared.clients = 1
+    view.request("press", 1, [0.02, 0.01, 0.1], [0.0, 0.0, -1.0], 1.0)
+    wait_until(lambda: "1 N" in "".join(view.notices))
+    wait_until(lambda: view.latest().readings.sum() == pytest.approx(1.0))
+    view.request("release")
+    wait_until(lambda: not view.latest().readings.any())
+
+
+def test_force_of_a_pull_is_shown_until_its_release(running):
+    view = running(real_time_factor=0.0)
+    view.shared.clients = 1
+    view.request("pull", 1, [0.0, 0.0, 0.0], [0.0, 0.0, 100.0], 5.0)
+    wait_until(lambda: view.latest().pull_force == pytest.approx(5.0))  # its limit
+    view.request("release")
+    wait_until(lambda: view.latest().pull_force == 0.0)
+
+
+def test_touch_and_response_function_requests(running):
+    view = running(start_paused=True)
+    view.shared.clients = 1
+    view.request("set_choice", "skin.touch_function", "slip")
+    wait_until(lambda: view.latest().unit == "m/s")
+    view.request("set_choice", "skin.response_function", "nearest")
+    wait_until(lambda: view.runner.simulation.settings.skin.response_function == "nearest")
+    view.request("set_choice", "skin.touch_function", "smell")
+    wait_until(lambda: "smell" in "".join(view.notices))
+
+
 def test_real_time_factor_request(running):
     view = running()
     view.request("set_parameter", "real_time_factor", 0.5)

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError
+from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
+from tactile_sim.drawing.colors import NO_CONTACT
+from tactile_sim.engines import Contacts
 from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
 from tactile_sim.view.panel.legend import legend
-from tactile_sim.view.scene.active_taxels import MAX_RADIUS, MIN_RADIUS, SIZES
+from tactile_sim.view.scene.color_scale import DECAY, LEAST, ColorScale
+from tactile_sim.view.scene.force_markers import LENGTHS
 from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.scene.viewpoint import DISTANCE, MARGIN, Viewpoint
 from tactile_sim.view.viewer import Viewer
@@ -195,11 +199,54 @@ def test_only_covered_feelers_are_drawn_by_default(view):
     assert lines.points == pytest.approx(np.array([[CORNERS[1], CORNERS[1] + 0.1 * SCENE.taxel_normals[1]]]))
 
 
-def test_larger_readings_are_drawn_larger_and_at_the_body(view):
+def test_surface_and_dots_share_their_vertices_and_bodies_without_triangles_have_dots(view):
+    triangles = np.array([[0, 1, 2], [1, 3, 2]])
+    server = view(replace(SCENE, taxel_triangles=triangles)).server
+    surface, dots = map(server.scene.get_handle_by_name, ("/box/skin", "/box/skin/dots"))
+    assert len(surface.vertices) == len(dots.points) == len(CORNERS)
+    assert surface.faces.tolist() == triangles.tolist()
+    assert (surface.visible, dots.visible) == (True, False)
+    assert view().server.scene.get_handle_by_name("/box/skin/dots").visible
+
+
+def test_readings_without_contact_are_dark_and_larger_ones_brighter(view):
+    viewer = view(replace(SCENE, taxel_triangles=np.array([[0, 1, 2]])))
+    readings = np.array([0.0, 0.01, 0.1, 1.0, np.nan, -1.0, 1e-6, 5.0])
+    viewer.show(frame(0.0, readings=readings, taxel_scale=1.0))
+    drawn = viewer.server.scene.get_handle_by_name("/box/skin/dots").colors.astype(int)
+    assert (drawn[[0, 4, 5, 6]] == NO_CONTACT).all()
+    assert (np.diff(drawn[:4] @ [0.21, 0.72, 0.07]) > 50.0).all()
+    assert drawn[7].tolist() == drawn[3].tolist()
+
+
+def test_scale_follows_the_largest_reading_and_falls_slowly():
+    scale = ColorScale(1.0)
+    assert scale.update(np.array([0.0, 3.0]), 0.0) == 5.0
+    assert scale.update(np.zeros(2), DECAY * np.log(3.0 / 1.9)) == 2.0
+    assert scale.update(np.zeros(2), 1e3) == pytest.approx(LEAST)
+    assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 7.0
+    scale.chosen = 0.3
+    assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 0.3
+
+
+def test_arrows_have_visible_shafts_whatever_their_length(view):
     viewer = view()
-    viewer.show(frame(2.0, readings=np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001001])))
-    clouds = [viewer.server.scene.get_handle_by_name(f"/active_taxels_{k}") for k in range(SIZES)]
-    weak, strong = (cloud for cloud in clouds if cloud.visible)
-    assert strong.point_size / weak.point_size == pytest.approx(MAX_RADIUS / MIN_RADIUS)
-    for cloud, k in ((strong, 1), (weak, 7)):
-        assert np.linalg.norm(cloud.points - (CORNERS[k] + [0.0, 0.0, 2.0])) < SCENE.taxel_spacings[0]
+    lengths = np.geomspace(0.005, 0.5, 5)
+    ends = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, length]] for length in lengths])
+    viewer.show(frame(0.0, arrows=ends, arrow_kinds=np.full(5, NORMAL)))
+    nodes = [viewer.server.scene.get_handle_by_name(f"/forces_{k}") for k in range(len(LENGTHS))]
+    shown = [(node, points) for node in nodes if node.visible for points in node.points]
+    assert {round(float(points[1, 2]), 4) for _, points in shown} == {round(x, 4) for x in lengths}
+    for node, points in shown:
+        assert node.head_length < 0.5 * points[1, 2] or points[1, 2] < 0.01
+
+
+def test_friction_is_one_arrow_unless_split_into_tangents():
+    contact = np.zeros((1, Contacts.WIDTH))
+    contact[0, Contacts.FRAME : Contacts.FRAME + 9] = np.eye(3).ravel()
+    contact[0, Contacts.WRENCH : Contacts.WRENCH + 3] = 5.0, 3.0, 4.0
+    still = np.zeros((1, 3)), np.eye(3)[None], np.array([0]), np.zeros((1, 6))
+    ends, kinds = force_arrows(contact, *still, 0.1)
+    assert kinds.tolist() == [NORMAL, FRICTION]
+    assert ends[:, 1] == pytest.approx(np.array([[0.5, 0.0, 0.0], [0.0, 0.3, 0.4]]))
+    assert force_arrows(contact, *still, 0.1, True)[1].tolist() == [NORMAL, TANGENT1, TANGENT2]

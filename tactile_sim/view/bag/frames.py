@@ -107,6 +107,7 @@ class BagFrames:
             contact_points=values[:, Contacts.POSITION : Contacts.POSITION + 3],
             arrows=ends,
             arrow_kinds=kinds,
+            arrow_scale=ARROW_SCALE,
             free_lengths=self._free_lengths(),
             images=tuple(self._images()),
         )

@@ -136,6 +136,11 @@ def _shapes(
 
 def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int]) -> None:
     counts = [len(layout.positions) // 3 for layout in layouts.values()]
+    starts = np.cumsum([0, *counts[:-1]])
+    triangles = [
+        np.asarray(layout.triangles, int) + start
+        for layout, start in zip(layouts.values(), starts, strict=True)
+    ]
     result.pads = tuple(layouts)
     result.pad_bodies = tuple(layout.body for layout in layouts.values())
     result.scene = replace(
@@ -145,6 +150,7 @@ def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int])
         taxel_counts=np.array(counts),
         taxel_positions=_rows(layout.positions for layout in layouts.values()),
         taxel_normals=_rows(layout.normals for layout in layouts.values()),
+        taxel_triangles=np.concatenate(triangles).reshape(-1, 3),
         taxel_spacings=np.array([layout.spacing for layout in layouts.values()], float),
     )
 

@@ -35,15 +35,15 @@ class ForceHistory:
         self._time = 0.0
         self._bins: deque[_Bin] = deque()
 
-    def add(self, frame: ViewFrame) -> None:
-        """Add the forces of a frame and discard samples later than it."""
-        if len(frame.forces) != len(self.forces) or not np.isfinite(frame.forces).all():
+    def add(self, frame: ViewFrame, forces: np.ndarray) -> None:
+        """Add forces (bodies, 3) at the time of a frame and discard samples later than it."""
+        if len(forces) != len(self.forces) or not np.isfinite(forces).all():
             return
         starts = frame.discontinuous or frame.time > self._time + MAX_GAP
         while self._bins and self._bins[-1].time > frame.time:
             self._bins.pop()
             starts = True
-        self._time, self.forces = frame.time, np.linalg.norm(frame.forces, axis=1)
+        self._time, self.forces = frame.time, np.linalg.norm(forces, axis=1)
         if starts or not self._bins or self._time >= self._bins[-1].time + SPAN / BINS:
             self._bins.append(_Bin(self._time, self.forces, starts))
         else:

@@ -48,7 +48,7 @@ class ForcePlot:
 
     def add(self, frame: ViewFrame) -> None:
         """Store the forces of a frame."""
-        self._history.add(frame)
+        self._history.add(frame, frame.forces)
 
     def draw(self) -> None:
         """Plot the stored forces."""
@@ -60,10 +60,7 @@ class ForcePlot:
         self._scale_axis(float(largest.max(initial=0.0)))
         current = [(self._names[body], self._history.forces[body]) for body in self._lines]
         plotted = [(times, forces[:, self._lines]) for times, forces in segments]
-        self.html.content = (
-            '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">net force on a body [N]'
-            f"{plot_svg(plotted, self._axis)}{_key(current)}</div>"
-        )
+        self.html.content = line_plot("net force on a body [N]", plotted, self._axis, current)
 
     def _select_lines(self, largest: np.ndarray) -> None:
         """Replace the plotted body with the smallest force by a body with more than twice that force."""
@@ -77,6 +74,26 @@ class ForcePlot:
         needed = full_scale(max(largest, self._min_axis))
         if needed > self._axis or needed < self._axis / 4.0:
             self._axis = needed
+
+
+def line_plot(
+    title: str,
+    segments: list[tuple[np.ndarray, np.ndarray]],
+    axis: float,
+    current: list[tuple[str, float]],
+) -> str:
+    """Return a plot with title and key as HTML.
+
+    Args:
+        title: Title as HTML.
+        segments: As for `plot_svg`.
+        axis: As for `plot_svg`.
+        current: Name and current value of each line.
+    """
+    return (
+        f'<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">{title}'
+        f"{plot_svg(segments, axis)}{_key(current)}</div>"
+    )
 
 
 def plot_svg(segments: list[tuple[np.ndarray, np.ndarray]], axis: float) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from viser import GuiApi
 
 from tactile_sim.view.content import ViewScene
+from tactile_sim.view.panel.keys import add_layer_keys
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.feeler_lines import CHOICES
 from tactile_sim.view.scene.force_markers import ForceMarkers
 
-ARROWS_HINT = "Contacts: normal green, first tangent red, second tangent blue. Bodies: net force yellow."
 TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
 """Order in the panel, below the legend."""
 
@@ -23,12 +23,19 @@ class Layers:
             "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
         )
         with gui.add_folder("Layers", expand_by_default=False, order=FOLDER_ORDER):
-            taxels = gui.add_checkbox("taxels", True, visible=len(scene.taxel_positions) > 0)
-            arrows = gui.add_checkbox("force arrows", True, hint=ARROWS_HINT)
+            has_taxels = len(scene.taxel_positions) > 0
+            dark = gui.add_checkbox("dark bodies", True, hint="Lets taxels in contact stand out.")
+            taxels = gui.add_checkbox("taxels", True, visible=has_taxels)
+            dots = gui.add_checkbox("taxels as dots", False, visible=has_taxels)
+            arrows = gui.add_checkbox("force arrows", True, hint="Normal force and friction of each contact.")
+            net = gui.add_checkbox("net forces", False, hint="Net force on each body, at its origin.")
             points = gui.add_checkbox("contact points", True, hint="White.")
             feelers = gui.add_dropdown("feelers", CHOICES, visible=len(scene.feeler_positions) > 0)
-        on_user(transparent, drawn.set_transparent)
-        on_user(taxels, drawn.set_taxels_visible)
+        transparent.on_update(lambda _: drawn.set_transparent(transparent.value))
+        on_user(dark, drawn.set_dark)
+        on_user(taxels, drawn.skin.set_visible)
+        on_user(dots, drawn.skin.set_dots)
         on_user(feelers, drawn.feelers.select)
-        for box in (arrows, points):
-            on_user(box, lambda _: markers.set_visible(arrows.value, points.value))
+        for box in (arrows, net, points):
+            box.on_update(lambda _: markers.set_visible(arrows.value, net.value, points.value))
+        add_layer_keys(gui, transparent, points, arrows)

@@ -6,29 +6,52 @@ from html import escape
 
 import numpy as np
 
-from tactile_sim.view.scene.colors import taxel_colors
+from tactile_sim.drawing.colors import (
+    DECADES,
+    FRICTION,
+    NET_FORCE,
+    NORMAL_FORCE,
+    level_colors,
+)
+from tactile_sim.drawing.force_scale import full_scale
 
 STOPS = 24
 """Number of colours in the strip."""
 
 
-def legend(scale: float, unit: str) -> str:
-    """Return the colour scale as HTML.
+def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float = 0.0) -> str:
+    """Return the colour scale and the scale of the arrows as HTML.
 
     Args:
-        scale: Reading at the end of the scale, above which the colour is constant.
+        end: Reading at the end of the scale, above which the colour is constant.
         unit: Unit of the readings.
+        logarithmic: Whether the scale is logarithmic.
+        arrow_scale: Length of an arrow per force [m/N]; 0: there are no arrows.
     """
-    chosen = taxel_colors(np.linspace(0.0, 1.0, STOPS))
+    chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
     stops = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist())
-    numbers = [f"{share * scale:.3g}" for share in (0.0, 0.25, 0.5, 0.75)] + [f"≥ {scale:.3g}"]
+    if logarithmic:
+        marks = [end * 10.0 ** (k - DECADES) for k in range(round(DECADES))]
+        numbers = [f"{mark:.3g}" for mark in marks]
+    else:
+        numbers = [f"{share * end:.3g}" for share in (0.0, 0.25, 0.5, 0.75)]
     quantity = "force" if unit == "N" else "reading"
     return (
         '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{quantity} of a taxel [{escape(unit)}]; grey: zero</div>"
+        f"<div>{quantity} of a taxel [{escape(unit)}]; dark: no contact</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {stops})"></div>'
         '<div style="display: flex; justify-content: space-between">'
-        + "".join(f"<span>{number}</span>" for number in numbers)
-        + "</div></div>"
+        + "".join(f"<span>{number}</span>" for number in (*numbers, f"≥ {end:.3g}"))
+        + "</div>"
+        + (_arrows(arrow_scale) if arrow_scale else "")
+        + "</div>"
     )
+
+
+def _arrows(scale: float) -> str:
+    """Return the colours of the arrows and the force of an arrow of about 5 cm."""
+    force = full_scale(0.05 / scale / 2.4)
+    keys = (("normal", NORMAL_FORCE), ("friction", FRICTION), ("net", NET_FORCE))
+    colored = " ".join(f'<span style="color: rgb{color}">&#x279c;</span>&nbsp;{name}' for name, color in keys)
+    return f'<div style="margin-top: 0.3em">{colored}; {100.0 * scale * force:.3g} cm: {force:g} N</div>'

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiApi, GuiImageHandle
+from viser import GuiImageHandle, ViserServer
 
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
+from tactile_sim.view.panel.keys import add_request_keys
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
+from tactile_sim.view.panel.pointer import Pointer
+from tactile_sim.view.panel.probe import Probe
+from tactile_sim.view.panel.user_input import on_user
+from tactile_sim.view.scene.color_scale import ColorScale
 
 REFRESH = 0.1
 """Wall time between two updates of the panel [s]."""
@@ -33,12 +38,13 @@ MAX_STEPS = 100_000
 """Number of steps per click."""
 MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
 """Range of the real-time factor, besides 0."""
-STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER = -40.0, -39.0, -38.0, -37.0
+MAX_SCALE = 1e6
+"""Largest end of the colour scale."""
+STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
 """Order of the elements at the top of the panel."""
 INITIAL_STATE = "initial state"
-PUSH, THROW = "push", "throw a ball"
-MAX_PUSH = 50.0
-"""Largest push [ends of the taxel scale]; an end is about a tenth of the weight of the moving bodies."""
+SPEEDS = {"0.1 ×": 0.1, "1 ×": 1.0, "max": 0.0}
+"""Real-time factors by the labels of their buttons."""
 
 
 class Panel:
@@ -47,17 +53,27 @@ class Panel:
     Attributes:
         images: The tactile images.
         plot: The force plot as HTML; None without skin.
+        pointer: Handles clicks and drags.
     """
 
-    def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls | None):
+    def __init__(
+        self,
+        server: ViserServer,
+        scene: ViewScene,
+        controls: Controls | None,
+        scale: ColorScale,
+        redraw: Callable[[], None],
+    ):
         """Add the elements to viser's panel.
 
         Args:
-            gui: viser's panel.
+            server: viser's server.
             scene: The scene.
             controls: Receives the requests; None: the panel has no controls.
+            scale: The colour scale, which users can change.
+            redraw: Called after a user has changed the colour scale.
         """
-        self._gui = gui
+        self._gui = gui = server.gui
         self._scene = scene
         self._controls = controls
         self._due = 0.0
@@ -66,16 +82,20 @@ class Panel:
         self._paused = False
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
-        self._scale = (scene.taxel_scale, "N")
-        """End of the taxels' colour scale, and its unit."""
+        self._scale = scale
+        self._legend_values = (scene.taxel_scale, "N", True, 0.0)
+        """Arguments of the last legend."""
         self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
         self._show_notice("")
         if len(scene.taxel_positions):
-            self._legend = gui.add_html(legend(*self._scale), order=LEGEND_ORDER)
+            self._legend = gui.add_html(legend(*self._legend_values), order=LEGEND_ORDER)
+            self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
+        self._probe = Probe(server, scene) if len(scene.taxel_positions) else None
+        self.pointer = Pointer(gui, scene, controls, self._probe, self.notify)
         self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
         self.plot = self._plot and self._plot.html
         self._actuators = (
@@ -85,6 +105,30 @@ class Panel:
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
         """Pixels that the images show."""
         self._turn = 0
+
+    def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
+        scale = self._scale
+
+        def on_end(end: float) -> None:
+            scale.chosen = end
+            redraw()
+
+        def on_logarithmic(logarithmic: bool) -> None:
+            scale.logarithmic = logarithmic
+            redraw()
+
+        with self._gui.add_folder("Colour scale", expand_by_default=False, order=SCALE_ORDER):
+            NumberField(
+                self._gui,
+                "end of scale",
+                0.0,
+                lambda end: 0.0 <= end < MAX_SCALE,
+                f"from 0 to {MAX_SCALE:g}",
+                self.notify,
+                on_end,
+                hint="0: follows the largest reading and falls slowly.",
+            )
+            on_user(self._gui.add_checkbox("logarithmic", True), on_logarithmic)
 
     # -- requests --------------------------------------------------------------------------------------------
 
@@ -112,11 +156,16 @@ class Panel:
             partial(controls.ask, "set_parameter", "real_time_factor"),
             hint="1: real time; 0: as fast as possible.",
         )
-        end = self._scene.taxel_scale
-        with gui.add_folder("Click on a body", expand_by_default=False):
-            choices = (PUSH, THROW) if "throw" in self._scene.actions else (PUSH,)
-            self._action = gui.add_dropdown("action", choices)
-            self._push_force = gui.add_slider("force [N]", 0.0, MAX_PUSH * end, end / 2.0, 10.0 * end)
+        gui.add_button_group("", tuple(SPEEDS)).on_click(
+            lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
+        )
+        if self._scene.choices:
+            with gui.add_folder("Skin", expand_by_default=False):
+                for name, options, current in self._scene.choices:
+                    label = name.rpartition(".")[2].replace("_", " ")
+                    box = gui.add_dropdown(label, options, initial_value=current)
+                    on_user(box, partial(controls.ask, "set_choice", name))
+        add_request_keys(gui, controls, lambda: self._paused)
 
     def _add_button(self, controls: Controls, name: str) -> None:
         """Add the button of an action without arguments."""
@@ -128,28 +177,13 @@ class Panel:
         if self._steps.settle():
             controls.ask("step", int(self._steps.value))
 
-    def on_click(self, body: int, direction: np.ndarray) -> None:
-        """Push the clicked body or throw a ball.
-
-        Args:
-            body: Index into ``ViewScene.bodies``.
-            direction: View direction (3,), world frame.
-        """
-        length = np.linalg.norm(direction)
-        if self._controls is None or length == 0.0:
-            return
-        if self._action.value == THROW:
-            self._controls.ask("throw")
-        elif body in self._scene.pushable_bodies:
-            force = np.clip(self._push_force.value, 0.0, MAX_PUSH * self._scene.taxel_scale)
-            self._controls.ask("push", body, force * direction / length)
-        else:
-            self.notify(f"{self._scene.bodies[body]}: is fixed to the world and cannot be pushed")
-
     # -- frames ----------------------------------------------------------------------------------------------
 
     def draw(self, frame: ViewFrame) -> None:
         """Show a frame, at most every `REFRESH` unless it is paused."""
+        self.pointer.draw(frame)
+        if self._probe:
+            self._probe.draw(frame)
         if self._plot:
             self._plot.add(frame)
         if self._actuators:
@@ -167,6 +201,8 @@ class Panel:
             return
         self._due = now + REFRESH
         self._draw_state(frame)
+        if self._probe:
+            self._probe.refresh()
         if self._plot:
             self._plot.draw()
         if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):
@@ -174,17 +210,18 @@ class Panel:
 
     def _draw_state(self, frame: ViewFrame) -> None:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
-        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}")
+        pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
+        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
         if self._controls is not None and frame.paused != self._paused:
             self._pause.label = "Run" if frame.paused else "Pause"
             self._pause.color = "green" if frame.paused else "yellow"
         self._paused = frame.paused
         self._fault.content = _line(escape(frame.fault), "#ff6b6b")
         self._fault.visible = bool(frame.fault)
-        scale = (frame.taxel_scale or self._scene.taxel_scale, frame.unit)
-        if scale != self._scale and len(self._scene.taxel_positions):
-            self._scale = scale
-            self._legend.content = legend(*scale)
+        values = (frame.taxel_scale, frame.unit, self._scale.logarithmic, frame.arrow_scale)
+        if values != self._legend_values and len(self._scene.taxel_positions):
+            self._legend_values = values
+            self._legend.content = legend(*values)
 
     def _draw_images(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
         """Update changed images in turn for some wall time [s] and return whether all are up to date."""

@@ -14,6 +14,7 @@ from tactile_sim.frames import to_xyzw
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.replica import Replica
+from tactile_sim.view.scene.color_scale import ColorScale
 
 WINDOW = 1.0
 """Wall time over which the real-time factor is measured [s]."""
@@ -22,14 +23,22 @@ WINDOW = 1.0
 class FrameBuilder:
     """Builds frames from records of `tactile_sim.view.process.shared_frame`."""
 
-    def __init__(self, scene: ViewScene, renderer: ImageRenderer | None, replica: Replica | None):
+    def __init__(
+        self,
+        scene: ViewScene,
+        renderer: ImageRenderer | None,
+        replica: Replica | None,
+        scale: ColorScale | None = None,
+    ):
         """Create a builder.
 
         Args:
             scene: The scene.
             renderer: Renders the tactile images; None: there are none.
             replica: Computes missing fields of records; None: records are complete.
+            scale: Colour scale of the view; None: an automatic one.
         """
+        self._scale = scale or ColorScale(scene.taxel_scale)
         self._scene = scene
         self._replica = replica
         self._renderer = renderer
@@ -58,20 +67,23 @@ class FrameBuilder:
         values = record["readings"][: channels * len(self._scene.taxel_positions)]
         readings = np.linalg.norm(values.reshape(-1, channels), axis=1)
         discontinuous = self._is_discontinuous(record)
-        feelers, scale = record["feelers"], float(record["taxel_scale"]) or self._scene.taxel_scale
+        feelers = record["feelers"]
+        self._scale.update(readings, float(record["time"]), float(record["taxel_scale"]))
         return ViewFrame(
             time=float(record["time"]),
             body_positions=record["positions"],
             body_quaternions=quaternions,
             readings=readings,
             unit=bytes(record["unit"]).rstrip(b"\0").decode(),
-            taxel_scale=scale,
+            taxel_scale=self._scale.end,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
             contact_points=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             arrows=arrows,
             arrow_kinds=kinds,
+            arrow_scale=float(record["force_scale"]),
+            pull_force=float(np.linalg.norm(record["pull_force"])),
             free_lengths=feelers,
-            images=self._renderer.render(readings, scale, feelers) if self._renderer else (),
+            images=self._renderer.render(readings, self._scale, feelers) if self._renderer else (),
             controls=record["controls"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),

@@ -11,6 +11,7 @@ from tactile_sim.feelers.image import image
 from tactile_sim.feelers.placed import Placed
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ImageInfo
+from tactile_sim.view.scene.color_scale import ColorScale
 
 
 class _FeelerBody(NamedTuple):
@@ -55,12 +56,14 @@ class ImageRenderer:
             *(ImageInfo(body.body_id, body.map.width, body.map.height) for body in self._skin_bodies),
         )
 
-    def render(self, readings: np.ndarray, scale: float, free_lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+    def render(
+        self, readings: np.ndarray, scale: ColorScale, free_lengths: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """Render all images.
 
         Args:
             readings: Magnitudes of all taxels (n,).
-            scale: Reading at the end of the colour scale.
+            scale: Colour scale.
             free_lengths: Free lengths of all feelers (f,) [m].
 
         Returns:
@@ -68,5 +71,8 @@ class ImageRenderer:
         """
         return (
             *(image(body.placed, free_lengths[body.start : body.stop]) for body in self._feeler_bodies),
-            *(body.map.image(readings[body.start : body.stop], scale) for body in self._skin_bodies),
+            *(
+                body.map.image(readings[body.start : body.stop], scale.end, scale.logarithmic)
+                for body in self._skin_bodies
+            ),
         )

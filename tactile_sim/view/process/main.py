@@ -73,7 +73,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the end of the connection ends the process
     connection.send(url=viewer.url)
     try:
-        serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica))
+        serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica, viewer.scale))
     finally:
         viewer.close()
     return 0

@@ -108,6 +108,8 @@ class ViewPublisher:
             changed["readings"] = self._readings
         elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
+        if press := simulation.hands.press:
+            changed |= {"press_body": press.body, "press_geom": press.geom, "press_point": press.point}
         if (settings := simulation.settings) is not self._settings:
             self._settings = settings
             changed |= {
@@ -124,6 +126,8 @@ class ViewPublisher:
             paused=paused,
             fault=(fault or "").encode(),
             state=self._state,
+            press_force=press.force if press else 0.0,
+            pull_force=simulation.hands.pull_force,
             step=step,
             taken=simulation.steps_since_reset,
         )

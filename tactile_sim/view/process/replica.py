@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config import Settings
+from tactile_sim.control.hands import Press
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.view.process.shared_frame import update_record
@@ -37,6 +38,14 @@ def set_state(simulation: Simulation, state: np.ndarray) -> None:
     engine.desired[:] = state[len(physics) :].reshape(engine.desired.shape)
 
 
+def _press(record: np.ndarray) -> Press | None:
+    """Return the press of a user that a record contains."""
+    force = record["press_force"]
+    if not force.any():
+        return None
+    return Press(int(record["press_body"]), int(record["press_geom"]), record["press_point"], force, 0)
+
+
 class Replica:
     """Computes poses, contacts, readings and feelers from a state, so that the real simulation need not.
 
@@ -53,6 +62,7 @@ class Replica:
         engine = simulation.engine
         set_state(simulation, record["state"])
         simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
+        simulation.hands.press = _press(record)
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
         skin = simulation.settings.skin
         if (touch, response) != (skin.touch_function, skin.response_function):

@@ -28,7 +28,8 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             from ``positions`` on, but the readings only unless ``has_readings``.
 
     Returns:
-        A structure; its field ``zero`` holds the tared readings taxel by taxel.
+        A structure. Its field ``zero`` holds the tared readings taxel by taxel; without a press the force of
+        the press is zero.
     """
     bodies, skins = len(scene.bodies), len(scene.skin_bodies)
     return np.dtype(
@@ -41,6 +42,11 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("state", "f8", (state_size,)),
             ("step", "i8"),
             ("taken", "i8"),
+            ("press_body", "i4"),
+            ("press_geom", "i4"),
+            ("press_point", "f8", (3,)),
+            ("press_force", "f8", (3,)),
+            ("pull_force", "f8", (3,)),
             ("touch_function", "S32"),
             ("response_function", "S32"),
             ("tared", "?"),

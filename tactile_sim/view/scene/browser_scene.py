@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal, Protocol
 
 import numpy as np
 import trimesh
-from viser import MeshHandle, PointCloudHandle, ViserServer
+from viser import MeshHandle, SceneNodeDragEvent, ViserServer
 
 from tactile_sim.view.content import ViewFrame, ViewScene
-from tactile_sim.view.scene.active_taxels import ActiveTaxels
-from tactile_sim.view.scene.colors import taxel_colors
+from tactile_sim.view.scene.colors import dark_color
 from tactile_sim.view.scene.feeler_lines import FeelerLines
+from tactile_sim.view.scene.skin_layer import SkinLayer
 from tactile_sim.view.scene.viewpoint import MAX_OBJECT_SIZE
 
 TRANSPARENT = 0.15
 """Opacity of transparent shapes."""
-POINT_RADIUS = 0.2
-"""Radius of a taxel's point [spacings], small enough to show the body between the points. Points face the
-camera, so they are raised by their radius; otherwise they would intersect the body in a side view."""
 SHARP = np.radians(35.0)
 """Angle between two faces above which their edge is drawn sharp."""
 THIN = 0.01
 """Thickness relative to the longest side below which a shape is a sheet."""
 MIN_MOTION = 1e-6
 """Poses that change less are not sent."""
-INACTIVE_COLOR = np.array([128, 138, 152], np.uint8)
-INACTIVE_LEVEL = 1e-3
-"""Reading divided by the end of the scale up to which a taxel counts as inactive."""
-ClickHandler = Callable[[int, np.ndarray], None]
-"""Called with the index of the clicked body and the view direction (3,), world frame."""
+DRAG_KEY: Literal["cmd/ctrl"] = "cmd/ctrl"
+"""Modifier key with which a drag acts on the body instead of the camera, as in MuJoCo's simulate."""
+
+
+class PointerHandler(Protocol):
+    """Receives clicks on bodies and drags of bodies."""
+
+    def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:
+        """Handle a click.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            client: Id of the browser.
+            origin: Of the view ray (3,), world frame [m].
+            direction: Of the view ray (3,), world frame.
+        """
+
+    def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:
+        """Handle a drag.
+
+        Args:
+            body: Index into ``ViewScene.bodies``.
+            client: Id of the browser.
+            phase: ``start``, ``update`` or ``end``.
+            start: The grabbed point (3,), world frame [m].
+            end: The point below the pointer (3,), world frame [m].
+        """
 
 
 class BrowserScene:
     """Draws the bodies of a scene; sends only what changed."""
 
-    def __init__(self, server: ViserServer, scene: ViewScene, on_click: ClickHandler | None):
+    def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
         self._api = server.scene
         self._scene = scene
         self._names = _node_names(scene.bodies)
@@ -43,16 +62,13 @@ class BrowserScene:
         used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
         self._frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
         self._poses = np.full((len(scene.bodies), 7), np.inf)
-        self._meshes = [self._add_mesh(k, on_click) for k in range(len(scene.shapes))]
+        self._meshes = [self._add_mesh(k, pointer) for k in range(len(scene.shapes))]
         self._opacities = [mesh.opacity for mesh in self._meshes]
-        self._stops = np.cumsum(scene.taxel_counts).astype(int)
-        self._starts = self._stops - np.asarray(scene.taxel_counts, int)
-        self._colors = np.tile(INACTIVE_COLOR, (len(scene.taxel_positions), 1))
-        self._clouds = [self._add_cloud(k) for k in range(len(scene.skin_bodies))]
-        self._active = ActiveTaxels(self._api, scene)
+        self.set_dark(True)
+        self.skin = SkinLayer(self._api, scene, self._frames)
         self.feelers = FeelerLines(self._api, scene, self._frames)
 
-    def _add_mesh(self, k: int, on_click: ClickHandler | None) -> MeshHandle:
+    def _add_mesh(self, k: int, pointer: PointerHandler | None) -> MeshHandle:
         shape = self._scene.shapes[k]
         smooth = trimesh.graph.smooth_shade(trimesh.Trimesh(shape.vertices, shape.faces), angle=SHARP)
         red, green, blue, alpha = (float(part) for part in shape.color)
@@ -64,28 +80,28 @@ class BrowserScene:
             opacity=alpha if alpha < 1.0 else None,
             cast_shadow=not _is_ground(shape.vertices),  # a ground would cast its shadow on itself
         )
-        if on_click is not None:
-            mesh.on_click(lambda event: on_click(shape.body, np.array(event.ray_direction)))
+        if pointer is not None:
+            self._listen(mesh, shape.body, pointer)
         return mesh
 
-    def _add_cloud(self, k: int) -> PointCloudHandle:
-        scene, part = self._scene, slice(self._starts[k], self._stops[k])
-        spacing = float(scene.taxel_spacings[k])
-        before = int((scene.skin_bodies[:k] == scene.skin_bodies[k]).sum())
-        return self._api.add_point_cloud(
-            f"{self._names[int(scene.skin_bodies[k])]}/skin{before or ''}",
-            scene.taxel_positions[part] + POINT_RADIUS * spacing * scene.taxel_normals[part],
-            self._colors[part],
-            point_size=POINT_RADIUS * spacing,
-            point_shape="circle",
-            point_shading="flat",
-            precision="float32",
+    @staticmethod
+    def _listen(mesh: MeshHandle, body: int, pointer: PointerHandler) -> None:
+        mesh.on_click(
+            lambda event: pointer.on_click(
+                body, event.client_id, np.array(event.ray_origin), np.array(event.ray_direction)
+            )
         )
 
-    def draw(self, frame: ViewFrame) -> None:
-        """Draw the poses and readings of a frame."""
+        async def on_drag(event: SceneNodeDragEvent) -> None:  # async callbacks run in order
+            start, end = np.array(event.start_position), np.array(event.end_position)
+            pointer.on_drag(body, event.client_id, event.phase, start, end)
+
+        mesh.on_drag("left", modifier=DRAG_KEY)(on_drag)
+
+    def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
+        """Draw the poses and readings of a frame, readings on a logarithmic or a linear scale."""
         self._draw_poses(frame)
-        self._draw_taxels(frame)
+        self.skin.draw(frame.readings, frame.taxel_scale, logarithmic)
         self.feelers.draw(frame.free_lengths)
 
     def _draw_poses(self, frame: ViewFrame) -> None:
@@ -97,29 +113,19 @@ class BrowserScene:
                 handle.position = poses[body, :3]
                 handle.wxyz = poses[body, 3:]
 
-    def _draw_taxels(self, frame: ViewFrame) -> None:
-        scale = frame.taxel_scale or self._scene.taxel_scale
-        readings = frame.readings
-        if len(readings) != len(self._colors):
-            readings = np.zeros(len(self._colors))
-        levels = np.where(readings > INACTIVE_LEVEL * scale, readings / scale, 0.0)
-        colors = np.where(levels[:, None] > 0.0, taxel_colors(levels), INACTIVE_COLOR)
-        changes = np.concatenate([[0], np.cumsum((colors != self._colors).any(axis=1))])
-        for k in np.flatnonzero(changes[self._stops] > changes[self._starts]).tolist():
-            self._clouds[k].colors = colors[self._starts[k] : self._stops[k]]
-        self._colors = colors
-        self._active.draw(frame, levels, colors)
-
     def set_transparent(self, transparent: bool) -> None:
         """Make all shapes transparent, which shows hidden taxels, or restore their opacity."""
         for mesh, opacity in zip(self._meshes, self._opacities, strict=True):
             mesh.opacity = TRANSPARENT * (opacity or 1.0) if transparent else opacity
 
-    def set_taxels_visible(self, visible: bool) -> None:
-        """Show or hide the taxels."""
-        for cloud in self._clouds:
-            cloud.visible = visible
-        self._active.set_visible(visible)
+    def set_dark(self, dark: bool) -> None:
+        """Draw shapes darker than their colours, so that taxels in contact stand out, or in their colours."""
+        with_skin = set(_ints(self._scene.skin_bodies))
+        for mesh, shape in zip(self._meshes, self._scene.shapes, strict=True):
+            rgb = np.asarray(shape.color[:3], float)
+            color = dark_color(rgb, shape.body in with_skin, _is_ground(shape.vertices)) if dark else rgb
+            red, green, blue = (round(255.0 * float(part)) for part in color)
+            mesh.color = red, green, blue
 
 
 def _is_ground(vertices: np.ndarray) -> bool:

@@ -1,20 +1,26 @@
-"""Contact points and force arrows in the browser, in the colours of the RViz markers."""
+"""Contact points and force arrows in the browser."""
 
 from __future__ import annotations
 
 import numpy as np
-from viser import ViserServer
+from viser import ArrowsHandle, ViserServer
 
-from tactile_sim.drawing.arrows import NET, NORMAL, TANGENT1, TANGENT2
+from tactile_sim.drawing import colors
+from tactile_sim.drawing.arrows import FRICTION, NET, NORMAL
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.scene.colors import linear_rgb
 from tactile_sim.view.scene.padding import padded
+from tactile_sim.view.web.scene_script import ARROWS_NODE
 
-COLORS = {NORMAL: (26, 204, 51), TANGENT1: (230, 38, 26), TANGENT2: (38, 89, 255), NET: (255, 204, 26)}
-"""Green, red, blue and yellow, as in ``markers``."""
-POINT_COLOR = (255, 255, 255)
-SHAFT_RADIUS = 0.005
-"""Radius of an arrow's shaft relative to the radius of the viewpoint."""
+COLORS = {NORMAL: colors.NORMAL_FORCE, FRICTION: colors.FRICTION, NET: colors.NET_FORCE}
+POINT_RADIUS = 0.006
+"""Radius of a contact point relative to the radius of the viewpoint."""
+LENGTHS = (0.03, 0.08, 0.2)
+"""Upper bounds of the lengths of arrows that are drawn with the same heads [radii of the viewpoint]; longer
+arrows have the heads of the last."""
+SHAFT, HEAD, HEAD_LENGTH = 0.035, 0.09, 0.2
+"""Radii of shaft and head and length of the head relative to these bounds. viser draws all arrows of a node
+with the same head, which would hide the shafts of short ones."""
 
 
 class ForceMarkers:
@@ -25,48 +31,57 @@ class ForceMarkers:
 
         Args:
             server: viser's server.
-            radius: Radius of the viewpoint [m], to which the shafts are scaled.
+            radius: Radius of the viewpoint [m], to which the markers are scaled.
         """
-        shaft = SHAFT_RADIUS * radius
-        self._palette = linear_rgb(np.array([COLORS[kind] for kind in sorted(COLORS)]) / 255.0)
-        self._arrows = server.scene.add_arrows(
-            "/forces",
-            np.zeros((1, 2, 3)),
-            self._palette[:1],
-            shaft_radius=shaft,
-            head_radius=2.2 * shaft,
-            head_length=4.5 * shaft,
-            visible=False,
-        )
+        palette = np.zeros((max(COLORS) + 1, 3))
+        palette[list(COLORS)] = np.array(list(COLORS.values())) / 255.0
+        self._palette = linear_rgb(palette)
+        self._bounds = np.array(LENGTHS[:-1]) * radius
+        self._arrows = [self._add_arrows(server, k, length * radius) for k, length in enumerate(LENGTHS)]
         self._points = server.scene.add_point_cloud(
             "/contact_points",
             np.zeros((1, 3)),
-            POINT_COLOR,
-            point_size=1.6 * shaft,
+            colors.CONTACT_POINT,
+            point_size=POINT_RADIUS * radius,
             point_shape="circle",
             point_shading="flat",
             precision="float32",
             visible=False,
         )
-        self._enabled = [True, True]
-        self._present = [False, False]
+        self._enabled = (True, False, True)
+        self._frame: ViewFrame | None = None
+
+    def _add_arrows(self, server: ViserServer, k: int, length: float) -> ArrowsHandle:
+        return server.scene.add_arrows(
+            f"{ARROWS_NODE}{k}",
+            np.zeros((1, 2, 3)),
+            self._palette[:1],
+            shaft_radius=SHAFT * length,
+            head_radius=HEAD * length,
+            head_length=HEAD_LENGTH * length,
+            visible=False,
+        )
 
     def draw(self, frame: ViewFrame) -> None:
         """Draw the forces of a frame."""
-        if len(frame.arrows):
-            self._arrows.points = padded(frame.arrows)
-            self._arrows.colors = self._palette[padded(frame.arrow_kinds.astype(int))]
-        if len(frame.contact_points):
+        self._frame = frame
+        contacts, net, points = self._enabled
+        kinds = frame.arrow_kinds.astype(int)
+        shown = np.where(kinds == NET, net, contacts).astype(bool)
+        ends, kinds = frame.arrows[shown], kinds[shown]
+        size = np.searchsorted(self._bounds, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))
+        for k, arrows in enumerate(self._arrows):
+            own = size == k
+            arrows.visible = bool(own.any())
+            if arrows.visible:
+                arrows.points = padded(ends[own])
+                arrows.colors = self._palette[padded(kinds[own])]
+        self._points.visible = points and len(frame.contact_points) > 0
+        if self._points.visible:
             self._points.points = frame.contact_points
-        self._present = [len(frame.arrows) > 0, len(frame.contact_points) > 0]
-        self._apply()
 
-    def set_visible(self, arrows: bool, points: bool) -> None:
-        """Show or hide the arrows and the contact points."""
-        self._enabled = [arrows, points]
-        self._apply()
-
-    def _apply(self) -> None:
-        self._arrows.visible, self._points.visible = (
-            enabled and present for enabled, present in zip(self._enabled, self._present, strict=True)
-        )
+    def set_visible(self, contacts: bool, net: bool, points: bool) -> None:
+        """Show or hide the arrows of contacts, those of bodies, and the contact points."""
+        self._enabled = (contacts, net, points)
+        if self._frame:
+            self.draw(self._frame)

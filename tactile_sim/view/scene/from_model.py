@@ -15,7 +15,7 @@ from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
-from tactile_sim.skin import Skin
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 from tactile_sim.view.scene import primitives
 
@@ -45,6 +45,12 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
         feeler_normals=feelers.normals,
         feeler_lengths=feelers.lengths,
         images=images,
+        choices=(
+            ("skin.touch_function", tuple(TOUCH_FUNCTIONS), settings.skin.touch_function),
+            ("skin.response_function", tuple(RESPONSE_FUNCTIONS), settings.skin.response_function),
+        )
+        if simulation.skin.pads
+        else (),
         actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
     )
 
@@ -72,22 +78,33 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         taxel_counts=np.diff(skin.offsets),
         taxel_positions=skin.positions,
         taxel_normals=skin.normals,
+        taxel_triangles=np.concatenate(
+            [np.zeros((0, 3), int), *(pad.triangles.astype(int) + pad.start for pad in skin.pads)]
+        ),
         taxel_spacings=skin.spacings,
         taxel_scale=taxel_scale(model),
     )
 
 
 def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
-    """Return the viewpoint of the model's first fixed camera, or else one that shows the whole model."""
+    """Return the fixed cameras, and the first of them or one that shows the whole model as the viewpoint."""
     center, extent = model.stat.center.copy(), float(model.stat.extent)
+    cameras = tuple(_cameras(model))
+    if not cameras:
+        return {"center": center, "extent": extent}
+    _, camera, focus = cameras[0]
+    return {"center": focus, "extent": extent, "camera": camera, "cameras": cameras}
+
+
+def _cameras(model: mujoco.MjModel) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield name, position and the point nearest to the model's center on the axis of each fixed camera."""
     for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
         axes = np.empty(9)
         mujoco.mju_quat2Mat(axes, model.cam_quat[k])
         forward, camera = -axes.reshape(3, 3)[:, 2], model.cam_pos[k].copy()
-        distance = float(forward @ (center - camera))
+        distance = float(forward @ (model.stat.center - camera))
         if distance > 0.0:
-            return {"center": camera + distance * forward, "extent": extent, "camera": camera}
-    return {"center": center, "extent": extent}
+            yield model.cam(k).name or f"camera {k}", camera, camera + distance * forward
 
 
 def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:

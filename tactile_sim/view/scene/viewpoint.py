@@ -82,17 +82,28 @@ def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
     return bodies, np.concatenate([shape.vertices for shape in chosen])
 
 
-def to_world(bodies: np.ndarray, positions: np.ndarray, frame: ViewFrame) -> np.ndarray:
+def to_world(
+    bodies: np.ndarray, positions: np.ndarray, frame: ViewFrame, rotate_only: bool = False
+) -> np.ndarray:
     """Transform points from their bodies' frames to the world frame.
 
     Args:
         bodies: Body index of each point (n,).
         positions: (n, 3) body frames [m].
         frame: Poses of the bodies.
+        rotate_only: Whether these are directions.
 
     Returns:
         (n, 3) world frame [m].
     """
     w, axis = frame.body_quaternions[bodies, :1], frame.body_quaternions[bodies, 1:]
     twice = 2.0 * np.cross(axis, positions)
-    return frame.body_positions[bodies] + positions + w * twice + np.cross(axis, twice)
+    rotated = positions + w * twice + np.cross(axis, twice)
+    return rotated if rotate_only else frame.body_positions[bodies] + rotated
+
+
+def to_body(body: int, point: np.ndarray, frame: ViewFrame) -> np.ndarray:
+    """Transform a point (3,) from the world frame to that of a body [m]."""
+    inverse = frame.body_quaternions[body] * [1.0, -1.0, -1.0, -1.0]
+    turned = ViewFrame(frame.time, np.zeros((1, 3)), inverse[None])
+    return to_world(np.zeros(1, int), (point - frame.body_positions[body])[None], turned)[0]

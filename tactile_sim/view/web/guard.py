@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import viser
@@ -77,6 +77,23 @@ class _Click(_Message, tag="SceneNodeClickMessage"):
     owner: _Name = ""
 
 
+class _Drag(_Message, tag="SceneNodeDragMessage"):
+    phase: Literal["start", "update", "end"]
+    name: _Name
+    instance_index: int | None
+    start_position: _Vector
+    start_screen_pos: tuple[_Number, _Number]
+    end_position: _Vector
+    end_screen_pos: tuple[_Number, _Number]
+    button: Literal["left", "middle", "right"]
+    modifier: _Name | None
+    owner: _Name = ""
+
+
+class _Command(_Message, tag="CommandTriggerMessage"):
+    uuid: _Name
+
+
 class _Value(msgspec.Struct, forbid_unknown_fields=True):
     value: bool | int | float | str
 
@@ -86,7 +103,7 @@ class _GuiUpdate(_Message, tag="GuiUpdateMessage"):
     updates: _Value
 
 
-_DECODER = msgspec.msgpack.Decoder(_Camera | _Click | _GuiUpdate)
+_DECODER = msgspec.msgpack.Decoder(_Camera | _Click | _Drag | _Command | _GuiUpdate)
 
 
 class Guard:

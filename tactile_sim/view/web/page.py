@@ -1,4 +1,4 @@
-"""The script that is added to viser's page: it reconnects after an outage of any length.
+"""The scripts that are added to viser's page. One of them reconnects after an outage of any length.
 
 viser's page opens a new websocket every second and closes the pending one first. After about 16 failures
 Chromium delays each new websocket by several seconds, so every attempt is closed before it is made. The
@@ -14,6 +14,8 @@ import gzip
 from functools import lru_cache
 
 import viser
+
+from tactile_sim.view.web.scene_script import scene_script
 
 PROTOCOL = f"viser-v{viser.__version__}"
 """Websocket subprotocol of viser's page."""
@@ -109,7 +111,7 @@ _SCRIPT = """<script>
 
 @lru_cache(maxsize=2)
 def with_script(page: bytes, gzipped: bool) -> bytes:
-    """Return viser's page with the script in its head.
+    """Return viser's page with the scripts in its head.
 
     Args:
         page: The page as viser sends it.
@@ -117,5 +119,5 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
-    changed = head + tag + _SCRIPT.encode() + rest
+    changed = head + tag + (_SCRIPT + scene_script()).encode() + rest
     return gzip.compress(changed) if gzipped else changed

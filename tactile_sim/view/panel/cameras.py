@@ -1,0 +1,104 @@
+"""Buttons that place the camera of the browser in which they are pressed."""
+
+from __future__ import annotations
+
+import numpy as np
+from viser import CameraHandle, ClientHandle, GuiEvent, ViserServer
+
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.scene.viewpoint import DISTANCE, Viewpoint, to_world
+
+DIRECTIONS = {
+    "front": (1.0, 0.0, 0.2),
+    "side": (0.0, -1.0, 0.2),
+    "top": (-1e-3, 0.0, 1.0),
+    "below": (-1e-3, 0.0, -1.0),
+}
+"""Directions from the center of the scene to the camera; x is forward."""
+CONTACTS, FOLLOW = "contacts", "follow"
+MIN_DISTANCE = 0.4
+"""Least distance from the contacts to the camera [radii of the viewpoint]."""
+MARGIN = 1.5
+ORDER = -36.2
+"""Place in the panel, below the colour scale."""
+
+
+class Cameras:
+    """Adds the buttons and moves the cameras that follow."""
+
+    def __init__(self, server: ViserServer, scene: ViewScene, viewpoint: Viewpoint):
+        self._server, self._viewpoint = server, viewpoint
+        self._bodies = np.repeat(np.asarray(scene.skin_bodies, int), np.asarray(scene.taxel_counts, int))
+        self._positions = scene.taxel_positions
+        self._named = {name: (position, focus) for name, position, focus in scene.cameras}
+        self._frame: ViewFrame | None = None
+        self._following: dict[int, np.ndarray] = {}
+        """Last center of the skin in browsers whose camera follows, by client."""
+        with server.gui.add_folder("Camera", expand_by_default=False, order=ORDER):
+            moving = (CONTACTS, FOLLOW) if len(self._bodies) else ()
+            for names in (tuple(DIRECTIONS), moving, tuple(self._named)):
+                if names:
+                    server.gui.add_button_group("", names).on_click(self._on_click)
+
+    def draw(self, frame: ViewFrame) -> None:
+        """Move the cameras that follow by as much as the skin has moved."""
+        self._frame = frame
+        if not self._following:
+            return
+        center, clients = self._center(), self._server.get_clients()
+        for number, last in list(self._following.items()):
+            if number not in clients:
+                del self._following[number]
+            elif np.linalg.norm(center - last) > 1e-3 * self._viewpoint.radius:
+                camera = clients[number].camera
+                _place(camera, camera.position + center - last, camera.look_at + center - last)
+                self._following[number] = center
+
+    def _on_click(self, event: GuiEvent) -> None:
+        client, name = event.client, event.target.value
+        if client is not None:
+            self.place(client, name)
+
+    def place(self, client: ClientHandle, name: str) -> None:
+        """Place the camera of a browser.
+
+        Args:
+            client: The browser.
+            name: Name of a button.
+        """
+        camera, viewpoint = client.camera, self._viewpoint
+        if name == FOLLOW:
+            if self._following.pop(client.client_id, None) is None and self._frame:
+                self._following[client.client_id] = self._center()
+        elif name == CONTACTS:
+            self._look_at_contacts(camera)
+        elif name in self._named:
+            _place(camera, *self._named[name])
+        else:
+            direction = np.array(DIRECTIONS[name])
+            distance = DISTANCE * viewpoint.radius * direction / np.linalg.norm(direction)
+            _place(camera, viewpoint.center + distance, viewpoint.center)
+
+    def _look_at_contacts(self, camera: CameraHandle) -> None:
+        """Look at the taxels in contact from the present direction."""
+        points = self._points()[self._frame.readings > 0.0] if self._frame else np.zeros((0, 3))
+        if not len(points):
+            return
+        center = (points.min(axis=0) + points.max(axis=0)) / 2.0
+        radius = float(np.linalg.norm(points - center, axis=1).max())
+        distance = max(DISTANCE * MARGIN * radius, MIN_DISTANCE * self._viewpoint.radius)
+        direction = camera.position - camera.look_at
+        _place(camera, center + distance * direction / np.linalg.norm(direction), center)
+
+    def _points(self) -> np.ndarray:
+        """Return the positions of the taxels (n, 3), world frame [m]."""
+        assert self._frame is not None
+        return to_world(self._bodies, self._positions, self._frame)
+
+    def _center(self) -> np.ndarray:
+        return self._points().mean(axis=0)
+
+
+def _place(camera: CameraHandle, position: np.ndarray, focus: np.ndarray) -> None:
+    camera.position = position
+    camera.look_at = focus

@@ -1,0 +1,181 @@
+"""Readings of single taxels: a label at the pointer, and pinned taxels that are plotted."""
+
+from __future__ import annotations
+
+from html import escape
+from threading import RLock
+
+import numpy as np
+from viser import ClientHandle, GuiEvent, LabelHandle, ViserServer
+
+from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.panel.force_history import ForceHistory
+from tactile_sim.view.panel.force_plot import line_plot
+from tactile_sim.view.scene.viewpoint import to_world
+from tactile_sim.view.web.scene_script import POINTER_NODE
+
+MAX_PINS = 6
+"""Number of pinned taxels; a further one replaces the oldest."""
+REACH = 1.5
+"""Largest distance of a taxel from the ray of the pointer [spacings]."""
+MAX_COORDINATE = 1e6
+"""Bound of the numbers of a ray."""
+MIN_AXIS = 0.05
+"""Least end of the plot's axis relative to the expected largest reading."""
+
+
+class Probe:
+    """Shows the taxel at the pointer of each browser, and the pinned ones in all browsers."""
+
+    def __init__(self, server: ViserServer, scene: ViewScene):
+        counts = np.asarray(scene.taxel_counts, int)
+        self._server, self._scene = server, scene
+        self._bodies = np.repeat(np.asarray(scene.skin_bodies, int), counts)
+        self._ids = np.concatenate([np.zeros(0, int), *(np.arange(count) for count in counts)])
+        self._reach = REACH * np.repeat(np.asarray(scene.taxel_spacings, float), counts)
+        self._frame: ViewFrame | None = None
+        self._lock = RLock()
+        self._hovered: dict[int, int] = {}
+        """Taxel at the pointer, by client."""
+        self._labels: dict[int, LabelHandle] = {}
+        self._pins: list[int] = []
+        self._history = ForceHistory(MAX_PINS)
+        self._plot = server.gui.add_html("", visible=False)
+        # The script of the page sends rays by this input; the name of the node tells it which one it is.
+        self._rays = server.gui.add_text("pointer", "", visible=False)
+        server.scene.add_frame(f"{POINTER_NODE}{self._rays._impl.uuid}", show_axes=False)
+        self._rays.on_update(self._on_ray)
+
+    def draw(self, frame: ViewFrame) -> None:
+        """Store the readings of a frame."""
+        with self._lock:
+            self._frame = frame
+            if self._pins and len(frame.readings) == len(self._bodies):
+                values = np.zeros((MAX_PINS, 3))
+                values[: len(self._pins), 0] = frame.readings[self._pins]
+                self._history.add(frame, values)
+
+    def refresh(self) -> None:
+        """Show the stored readings."""
+        with self._lock:
+            clients = self._server.get_clients()
+            for number in [number for number in self._hovered if number not in clients]:
+                self._forget(number)
+            for number in self._hovered:
+                self._show_label(clients[number])
+            if self._pins:
+                self._show_plot()
+
+    def hovered(self, client: int) -> int | None:
+        """Return the taxel at the pointer of a browser."""
+        return self._hovered.get(client)
+
+    def find(self, origin: np.ndarray, direction: np.ndarray) -> int | None:
+        """Return the nearest taxel that a ray meets; taxels that face the ray come first.
+
+        Args:
+            origin: (3,) world frame [m].
+            direction: (3,) unit vector, world frame.
+        """
+        frame = self._frame
+        if frame is None or not len(self._bodies):
+            return None
+        offset = to_world(self._bodies, self._scene.taxel_positions, frame) - origin
+        depth = offset @ direction
+        distance = np.linalg.norm(offset - depth[:, None] * direction, axis=1)
+        met = np.flatnonzero((depth > 0.0) & (distance < self._reach))
+        if not len(met):
+            return None
+        outward = to_world(self._bodies[met], self._scene.taxel_normals[met], frame, rotate_only=True)
+        facing = met[outward @ direction < 0.0]
+        met = facing if len(facing) else met
+        first = met[depth[met] < depth[met].min() + 2.0 * self._reach[met]]  # the first surface
+        return int(first[distance[first].argmin()])
+
+    def load(self, taxel: int) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return body, position (3,) [m] and inward normal (3,) of a taxel, both in the body's frame."""
+        scene = self._scene
+        return int(self._bodies[taxel]), scene.taxel_positions[taxel], -scene.taxel_normals[taxel]
+
+    def pin(self, taxel: int) -> str:
+        """Pin a taxel, or remove it if it is pinned, and return a line of text."""
+        with self._lock:
+            if taxel in self._pins:
+                self._pins.remove(taxel)
+                done = "removed"
+            else:
+                self._pins = [*self._pins, taxel][-MAX_PINS:]
+                done = "pinned"
+            self._history = ForceHistory(MAX_PINS)
+            self._plot.visible = bool(self._pins)
+            if self._frame:
+                self.draw(self._frame)
+                self._show_plot()
+        return f"{done} {self._name(taxel)}"
+
+    def describe(self, taxel: int) -> str:
+        """Return body, id, reading and position of a taxel as text."""
+        frame = self._frame
+        if frame is None or len(frame.readings) != len(self._bodies):
+            return self._name(taxel)
+        [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
+        where = ", ".join(f"{part:.3f}" for part in place.tolist())
+        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit} ({where}) m"
+
+    def _name(self, taxel: int) -> str:
+        return f"{self._scene.bodies[self._bodies[taxel]]} #{self._ids[taxel]}"
+
+    def _on_ray(self, event: GuiEvent) -> None:
+        client = event.client
+        if client is None:
+            return
+        with self._lock:
+            try:
+                ray = np.array(event.target.value.split(), float)
+            except ValueError:
+                return
+            found = None
+            if (
+                ray.shape == (6,)
+                and (np.abs(ray) < MAX_COORDINATE).all()
+                and (length := np.linalg.norm(ray[3:])) > 0.0
+            ):
+                found = self.find(ray[:3], ray[3:] / length)
+            if found is None:
+                self._forget(client.client_id)
+            else:
+                self._hovered[client.client_id] = found
+                self._show_label(client)
+
+    def _show_label(self, client: ClientHandle) -> None:
+        number = client.client_id
+        taxel, frame = self._hovered[number], self._frame
+        if frame is None:
+            return
+        [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
+        text = self.describe(taxel)
+        if number not in self._labels:
+            self._labels[number] = client.scene.add_label("/hovered_taxel", text, position=place)
+        label = self._labels[number]
+        if label.text != text:
+            label.text = text
+        label.position = place
+
+    def _forget(self, client: int) -> None:
+        self._hovered.pop(client, None)
+        label = self._labels.pop(client, None)
+        if label is not None and client in self._server.get_clients():
+            label.remove()
+
+    def _show_plot(self) -> None:
+        segments = [(times, values[:, : len(self._pins)]) for times, values in self._history.segments()]
+        least = MIN_AXIS * self._scene.taxel_scale
+        largest = max((values.max(initial=least) for _, values in segments), default=least)
+        current = [
+            (self._name(taxel), value)
+            for taxel, value in zip(self._pins, self._history.forces.tolist(), strict=False)
+        ]
+        unit = self._frame.unit if self._frame else ""
+        title = f"pinned taxels [{escape(unit)}]"
+        self._plot.content = line_plot(title, segments, full_scale(largest), current)

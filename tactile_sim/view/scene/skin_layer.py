@@ -1,0 +1,109 @@
+"""The skin in the browser: a surface whose colours are interpolated between taxels, or dots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from viser import FrameHandle, MeshHandle, PointCloudHandle, SceneApi
+
+from tactile_sim.drawing.colors import NO_CONTACT, level_colors, levels
+from tactile_sim.view.content import ViewScene
+from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE
+
+LIFT = 0.06
+"""Height of the surface above the body [spacings]; its triangles are chords of a curved body."""
+DOT_RADIUS = 0.3
+"""Radius of a dot [spacings]. Dots face the camera, so they are raised by their radius."""
+DOT_WITHOUT_CONTACT = np.array([100, 109, 122], np.uint8)
+
+
+class SkinLayer:
+    """Draws the readings of all bodies with skin; sends only the colours of bodies that changed.
+
+    The colours are those of a point cloud, which is visible only as dots. `tactile_sim.view.web.scene_script`
+    copies them to the vertices of the surface, because viser has no meshes with variable colours.
+    """
+
+    def __init__(self, api: SceneApi, scene: ViewScene, frames: Mapping[int, FrameHandle]):
+        self._stops = np.cumsum(scene.taxel_counts).astype(int)
+        self._starts = self._stops - np.asarray(scene.taxel_counts, int)
+        self._colors = np.tile(np.array(NO_CONTACT, np.uint8), (len(scene.taxel_positions), 1))
+        self._levels = np.zeros(len(scene.taxel_positions))
+        self._enabled, self._as_dots = True, False
+        self._surfaces: list[MeshHandle | None] = []
+        self._dots: list[PointCloudHandle] = []
+        for k, body in enumerate(np.asarray(scene.skin_bodies, int).tolist()):
+            self._add(api, scene, k, frames[body].name)
+        self._apply()
+
+    def _add(self, api: SceneApi, scene: ViewScene, k: int, parent: str) -> None:
+        part, spacing = slice(self._starts[k], self._stops[k]), float(scene.taxel_spacings[k])
+        positions, normals = scene.taxel_positions[part], scene.taxel_normals[part]
+        faces = np.asarray(scene.taxel_triangles, int).reshape(-1, 3)
+        faces = faces[(faces[:, 0] >= part.start) & (faces[:, 0] < part.stop)] - part.start
+        number = int((scene.skin_bodies[:k] == scene.skin_bodies[k]).sum()) or ""
+        node, surface = f"{parent}/{SKIN_NODE}{number}", None
+        if len(faces):
+            surface = api.add_mesh_simple(
+                node,
+                (positions + LIFT * spacing * normals).astype(np.float32),
+                faces.astype(np.uint32),
+                color=NO_CONTACT,
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+        self._surfaces.append(surface)
+        self._dots.append(
+            api.add_point_cloud(
+                f"{node}/{DOTS_NODE}",
+                positions + DOT_RADIUS * spacing * normals,
+                self._colors[part],
+                point_size=DOT_RADIUS * spacing,
+                point_shape="circle",
+                point_shading="flat",
+                precision="float32",
+                visible=surface is None,
+            )
+        )
+
+    def draw(self, readings: np.ndarray, end: float, logarithmic: bool) -> None:
+        """Draw readings.
+
+        Args:
+            readings: Magnitudes (n,); an array of another length counts as no contact.
+            end: Reading at the end of the colour scale.
+            logarithmic: Whether the scale is logarithmic.
+        """
+        if len(readings) != len(self._levels):
+            readings = np.zeros(len(self._levels))
+        self._levels = levels(readings, end, logarithmic)
+        self._send()
+
+    def _send(self) -> None:
+        colors = level_colors(self._levels)
+        for k, (surface, dots) in enumerate(zip(self._surfaces, self._dots, strict=True)):
+            part = slice(self._starts[k], self._stops[k])
+            own = colors[part]
+            if self._as_dots or surface is None:
+                own[self._levels[part] == 0.0] = DOT_WITHOUT_CONTACT
+            if not np.array_equal(own, self._colors[part]):
+                dots.colors = own
+        self._colors = colors
+
+    def set_visible(self, visible: bool) -> None:
+        """Show or hide the skin."""
+        self._enabled = visible
+        self._apply()
+
+    def set_dots(self, as_dots: bool) -> None:
+        """Draw dots instead of a surface."""
+        self._as_dots = as_dots
+        self._apply()
+        self._send()
+
+    def _apply(self) -> None:
+        for surface, dots in zip(self._surfaces, self._dots, strict=True):
+            if surface is not None:
+                surface.visible = self._enabled
+            dots.visible = self._enabled and (self._as_dots or surface is None)

@@ -1,0 +1,165 @@
+"""The script that is added to viser's page: the colours of a skin, the pointer's ray, and help.
+
+viser has no mesh with colours per vertex that change with little data. Each skin is therefore a mesh with a
+point cloud of the same vertices below it, see `tactile_sim.view.scene.skin_layer`. The script lets the mesh
+use the colours of the point cloud, which viser updates in place. The surface is drawn without light and a
+second time, fainter, where other shapes hide it. Arrows, which mostly point into a body, are drawn over
+everything.
+
+viser reports clicks but no hovering, so the script sends the ray of the pointer. viser publishes the objects
+that the script needs, the nodes by name and the camera, as `window.__viserMutable`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+HIDDEN_OPACITY = 0.6
+"""Opacity of readings behind other shapes."""
+SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
+"""Names of the surface of a skin below its body (with a number for further pads of the body) and of its dots
+below that, and beginning of the names of arrows."""
+POINTER_NODE = "/pointer_"
+"""Beginning of the name of a node that ends with the id of the input for the pointer's rays."""
+HELP = (
+    ("Space", "pause or run"),
+    ("→", "one step while paused"),
+    ("Backspace", "reset"),
+    ("T", "transparent bodies"),
+    ("C", "contact points"),
+    ("F", "force arrows"),
+    ("Ctrl + drag", "pull a body with a spring"),
+    ("click", "pin a taxel, or what the panel says"),
+    ("drag, right drag, scroll", "rotate, pan and zoom"),
+    ("Ctrl-K", "all commands"),
+    ("?", "this help"),
+)
+"""Key or gesture, and what it does."""
+
+_SCRIPT = """<script>
+(() => {
+  const HIDDEN = @HIDDEN@, INTERVAL = 200, HOVER_INTERVAL = 100;  // ms
+  const DOTS = /\\/@SKIN@\\d*\\/@DOTS@$/, ARROWS = "@ARROWS@", POINTER = "@POINTER@";
+  const DOUBLE_SIDE = 2, GREATER_DEPTH = 6;  // constants of three.js
+  const CUSTOM_BLENDING = 5, ONE = 201, ONE_MINUS_SOURCE_ALPHA = 205;
+  const linked = new WeakSet();
+
+  function shine(material, strength) {
+    Object.assign(material, {
+      vertexColors: true, transparent: true, depthWrite: false, blending: CUSTOM_BLENDING,
+      blendSrc: ONE, blendDst: ONE_MINUS_SOURCE_ALPHA,
+      polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2,
+      onBeforeCompile: (shader) => {
+        shader.fragmentShader = shader.fragmentShader.replace("#include <dithering_fragment>",
+          `float shine = max(vColor.r, max(vColor.g, vColor.b));
+           gl_FragColor = vec4(vColor.rgb, min(1.0, 1.5 * shine)) * ${strength.toFixed(3)};`);
+      },
+      customProgramCacheKey: () => `skin ${strength}`,
+      needsUpdate: true,
+    });
+  }
+
+  function link(surface, dots) {
+    const mesh = surface?.children.find((node) => node.isMesh);
+    const points = dots?.getObjectByProperty("isPoints", true);
+    if (!mesh || !points?.geometry.attributes.color) return;
+    const { geometry } = mesh, { color } = points.geometry.attributes;
+    if (geometry.attributes.color !== color) geometry.setAttribute("color", color);
+    if (!linked.has(mesh.material)) {
+      linked.add(mesh.material);
+      const hidden = new mesh.constructor(geometry, mesh.material.clone());
+      hidden.raycast = () => {};
+      Object.assign(hidden.material, { depthFunc: GREATER_DEPTH, side: DOUBLE_SIDE });
+      shine(hidden.material, HIDDEN);
+      shine(mesh.material, 1.0);
+      mesh.add(hidden);
+    }
+    let as_dots = true;
+    for (let node = points; node && node !== surface; node = node.parent) as_dots &&= node.visible;
+    mesh.visible = !as_dots;
+  }
+
+  function uncover(arrows) {
+    arrows.traverse((node) => {
+      if (!node.material?.depthTest) return;
+      Object.assign(node.material, { depthTest: false, transparent: true, needsUpdate: true });
+      node.renderOrder = 10;
+    });
+  }
+
+  setInterval(() => {
+    const nodes = window.__viserMutable?.nodeRefFromName ?? {};
+    for (const [name, node] of Object.entries(nodes)) {
+      if (DOTS.test(name)) link(nodes[name.slice(0, name.lastIndexOf("/"))], node);
+      else if (name.startsWith(ARROWS) && node) uncover(node);
+    }
+  }, INTERVAL);
+
+  // -- the pointer's ray, by which the view finds the taxel that a user points at --
+  let pointer = null, sent = "";
+  addEventListener("pointermove", (event) => {
+    pointer = event.target.tagName === "CANVAS" && !event.buttons ? event : null;
+  });
+  document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
+
+  function ray({ nodeRefFromName, camera }, node) {
+    const area = pointer.target.getBoundingClientRect(), Vector = camera.position.constructor;
+    const x = 2 * (pointer.clientX - area.left) / area.width - 1;
+    const y = 1 - 2 * (pointer.clientY - area.top) / area.height;
+    const eye = new Vector().setFromMatrixPosition(camera.matrixWorld);
+    const [from, to] = [eye, new Vector(x, y, 0.5).unproject(camera)].map((p) => node.worldToLocal(p));
+    to.sub(from).normalize();
+    return [from.x, from.y, from.z, to.x, to.y, to.z].map((part) => part.toFixed(6)).join(" ");
+  }
+
+  function sendRay() {
+    const viser = window.__viserMutable;
+    if (!viser?.camera) return;
+    const name = Object.keys(viser.nodeRefFromName).find((each) => each.startsWith(POINTER));
+    const node = name && viser.nodeRefFromName[name];
+    if (!node) return;
+    const value = pointer ? ray(viser, node) : "";
+    if (value === sent) return;
+    sent = value;
+    viser.sendMessage({
+      type: "GuiUpdateMessage", uuid: name.slice(POINTER.length), updates: { value },
+    });
+  }
+  setInterval(sendRay, HOVER_INTERVAL);
+
+  // -- help --
+  addEventListener("keydown", (event) => {
+    if (event.target.closest?.("input, textarea, [contenteditable]")) return;
+    let help = document.getElementById("view-help");
+    if (help) help.remove();
+    else if (event.key === "?") {
+      help = document.createElement("div");
+      help.id = "view-help";
+      help.innerHTML = `@HELP@`;
+      help.style.cssText = "position: fixed; left: 24px; top: 24px; z-index: 100000; padding: 16px 24px;" +
+        "border-radius: 8px; background: #14171cee; color: #fff; font: 14px/1.6 sans-serif";
+      help.addEventListener("click", () => help.remove());
+      document.body.append(help);
+    }
+  });
+
+})();
+</script>
+"""
+_ROWS = "".join(f"<tr><td><b>{escape(key)}</b>&emsp;</td><td>{escape(what)}</td></tr>" for key, what in HELP)
+_VALUES = {
+    "@HIDDEN@": str(HIDDEN_OPACITY),
+    "@SKIN@": SKIN_NODE,
+    "@DOTS@": DOTS_NODE,
+    "@ARROWS@": ARROWS_NODE,
+    "@POINTER@": POINTER_NODE,
+    "@HELP@": f"<table>{_ROWS}</table>",
+}
+
+
+def scene_script() -> str:
+    """Return the script as HTML."""
+    script = _SCRIPT
+    for placeholder, value in _VALUES.items():
+        script = script.replace(placeholder, value)
+    return script
