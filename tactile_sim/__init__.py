@@ -21,7 +21,7 @@ from tactile_sim.errors import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from tactile_sim import bag, engines
+    from tactile_sim import bag, batch, engines
     from tactile_sim.simulation import Simulation
     from tactile_sim.skin import Skin
 
@@ -39,6 +39,7 @@ __all__ = [
     "TactileSimError",
     "__version__",
     "bag",
+    "batch",
     "engines",
     "load",
 ]
@@ -62,6 +63,6 @@ def load(config: str | Path) -> Simulation:
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"tactile_sim.{_LAZY[name]}"), name)
-    if name in ("bag", "engines"):
+    if name in ("bag", "batch", "engines"):
         return import_module(f"tactile_sim.{name}")
     raise AttributeError(f"module 'tactile_sim' has no attribute {name!r}")

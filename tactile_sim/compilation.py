@@ -12,8 +12,10 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from numba import njit  # noqa: TID251
+import numpy as np
+from numba import carray, cfunc, njit, types  # noqa: TID251
 from numba.core import event as numba_event
+from numba.extending import intrinsic, register_jitable
 
 from tactile_sim import signals
 from tactile_sim.kernel_cache import KernelCache
@@ -48,6 +50,51 @@ def _compiled(function: Callable, signature: str | None, options: dict[str, Any]
         dispatcher.compile(signature)
         dispatcher.disable_compile()
     return dispatcher
+
+
+def callback(signature: str, function: Callable) -> Any:
+    """Compile a function that C code calls. It is compiled in each process, so it must be short.
+
+    Args:
+        signature: in Numba's notation; pointers are of type int64.
+        function: it may call kernels, C functions from ctypes and `floats_from_zero` to `longs_from_zero`.
+
+    Returns:
+        An object whose ``address`` is the pointer to the function.
+    """
+    return cfunc(signature)(function)
+
+
+def _make_pointer(typing_context: Any, address: Any) -> Any:
+    """Convert an address to a pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.intp), generate
+
+
+_pointer: Any = intrinsic(_make_pointer)
+_MOST = 1 << 59
+"""More numbers than any memory holds."""
+
+
+@register_jitable
+def floats_from_zero() -> Any:
+    """Return all memory from address 0 as float64, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.float64)
+
+
+@register_jitable
+def ints_from_zero() -> Any:
+    """Return all memory from address 0 as int32, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.int32)
+
+
+@register_jitable
+def longs_from_zero() -> Any:
+    """Return all memory from address 0 as int64, in functions of `callback` only."""
+    return carray(_pointer(0), (_MOST,), np.int64)
 
 
 def _warn(text: str) -> None:

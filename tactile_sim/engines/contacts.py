@@ -122,7 +122,7 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
     """
     contact = data.contact
     out = Contacts.empty(data.ncon)
-    count = _read(
+    count = read_arrays(
         contact.pos,
         contact.frame,
         contact.dist,
@@ -179,7 +179,7 @@ def _touching(sensing, values, ids, out_values, out_ids):
     "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
     " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
 )
-def _read(
+def read_arrays(
     pos,
     frame,
     dist,
@@ -196,6 +196,7 @@ def _read(
     out_values,
     out_ids,
 ):
+    """Write the contacts that carry a force into blocks of `Contacts`; return their number."""
     count = 0
     wrench = np.empty(6)
     for c in range(len(dist)):

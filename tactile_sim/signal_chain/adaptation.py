@@ -70,7 +70,7 @@ def _add_low_pass(
     return next_load, next_average, step
 
 
-@kernel
+@kernel(nogil=True)
 def _filter(values, ranges, own, late, gain, load, average, next_load, next_average):
     k = 0
     for b in range(len(ranges)):

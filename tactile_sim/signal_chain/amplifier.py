@@ -79,7 +79,7 @@ class Saturation(Stage):
         _limit(values, group.ranges, most["level"], group.skin.valid)
 
 
-@kernel
+@kernel(nogil=True)
 def _scale(values, ranges, factors):
     k = 0
     for b in range(len(ranges)):
@@ -89,7 +89,7 @@ def _scale(values, ranges, factors):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _add(values, ranges, offsets):
     k = 0
     for b in range(len(ranges)):
@@ -99,7 +99,7 @@ def _add(values, ranges, offsets):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _limit(values, ranges, most, valid):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -113,7 +113,7 @@ def _limit(values, ranges, most, valid):
                     values[t, c] *= ratio
 
 
-@kernel
+@kernel(nogil=True)
 def _limit_parts(values, ranges, axes, normal, shear, valid):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,21 @@ class SignalChain:
         self._marks = any(stage.marks for stage in self._groups)
         self._random = [stage for stage, group in self._groups.items() if group.random]
         self.forget(frame)
+
+    def copy(self, seed: int) -> SignalChain:
+        """Return a chain with the same stages and another seed, that has read nothing."""
+        chain = copy.copy(self)
+        skin = self._skin
+        chain._skin = Taxels(
+            skin.positions, skin.normals, skin.neighbours, skin.axes.copy(), np.ones_like(skin.valid)
+        )
+        chain._groups = {
+            stage: dataclasses.replace(group, skin=chain._skin, seed=seed)
+            for stage, group in self._groups.items()
+        }
+        chain._start = {stage: stage.start(group) for stage, group in chain._groups.items()}
+        chain._memory, chain._kept, chain._channels = chain._start, 0, None
+        return chain
 
     @property
     def has_memory(self) -> bool:

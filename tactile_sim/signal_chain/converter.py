@@ -105,7 +105,7 @@ class Quantisation(Stage):
         _round(values, group.ranges, group.parameters["step"], least, most, group.skin.valid)
 
 
-@kernel
+@kernel(nogil=True)
 def _follow(values, ranges, gains, before, after):
     k = 0
     for b in range(len(ranges)):
@@ -116,7 +116,7 @@ def _follow(values, ranges, gains, before, after):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _cut(values, ranges, levels):
     k = 0
     for b in range(len(ranges)):
@@ -130,7 +130,7 @@ def _cut(values, ranges, levels):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _round(values, ranges, width, least, most, valid):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):

@@ -108,7 +108,7 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(curve.inputs), np.array(curve.outputs)
 
 
-@kernel
+@kernel(nogil=True)
 def _interpolate(values, ranges, inputs, outputs, begin, before, after, valid):
     for b in range(len(ranges)):
         x, y = inputs[begin[b] : begin[b + 1]], outputs[begin[b] : begin[b + 1]]

@@ -73,7 +73,7 @@ def _check_order(group: Group, low: str, high: str) -> None:
             raise ConfigError(f"{body.name}.{stage.key()}.{low}: must be <= {high}, {most:g}, got {least:g}")
 
 
-@kernel
+@kernel(nogil=True)
 def _clip(values, ranges, low, high):
     for b in range(len(ranges)):
         for t in range(ranges[b, 0], ranges[b, 1]):
@@ -81,7 +81,7 @@ def _clip(values, ranges, low, high):
                 values[t, c] = min(max(values[t, c], low[b]), high[b])
 
 
-@kernel
+@kernel(nogil=True)
 def _trigger(values, ranges, above, below, before, after):
     k = 0
     for b in range(len(ranges)):

@@ -142,7 +142,7 @@ class Hysteresis(Stage):
         return after
 
 
-@kernel
+@kernel(nogil=True)
 def _pass_on(values, loads, ranges, own, begin, others, weights):
     k = 0
     for b in range(len(ranges)):
@@ -156,7 +156,7 @@ def _pass_on(values, loads, ranges, own, begin, others, weights):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _hold_back(values, ranges, fraction, before, after):
     k = 0
     for b in range(len(ranges)):

@@ -68,7 +68,7 @@ class Drift(Stage):
         return after, step
 
 
-@kernel
+@kernel(nogil=True)
 def _add_noise(values, ranges, std, seed, step):
     key = stream(seed, step)
     for b in range(len(ranges)):
@@ -77,7 +77,7 @@ def _add_noise(values, ranges, std, seed, step):
                 values[t, c] += std[b] * _normal(entry(key, t, c))
 
 
-@kernel
+@kernel(nogil=True)
 def _walk_on(values, ranges, sizes, walk, after, seed, step):
     key = stream(seed, step)
     k = 0

@@ -218,7 +218,7 @@ class Group:
         _put(values, self.ranges, rows)
 
 
-@kernel
+@kernel(nogil=True)
 def _take(values, ranges, out):
     k = 0
     for b in range(len(ranges)):
@@ -228,7 +228,7 @@ def _take(values, ranges, out):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _put(values, ranges, rows):
     k = 0
     for b in range(len(ranges)):

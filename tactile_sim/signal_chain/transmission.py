@@ -108,7 +108,7 @@ class Delay(Stage):
         return readings[max(newest.min(), 0) :]
 
 
-@kernel
+@kernel(nogil=True)
 def _uniform(ranges, seed, step):
     key = stream(seed, step)
     drawn = np.empty(len(ranges))
@@ -117,7 +117,7 @@ def _uniform(ranges, seed, step):
     return drawn
 
 
-@kernel
+@kernel(nogil=True)
 def _report(values, valid, ranges, chosen, output, marks):
     """Write a reading of the chosen bodies (b,) into the skin."""
     k = 0
@@ -130,7 +130,7 @@ def _report(values, valid, ranges, chosen, output, marks):
             k += 1
 
 
-@kernel
+@kernel(nogil=True)
 def _lose(values, ranges, hold, zero, before, after, hold_seed, zero_seed, step):
     held, zeroed = stream(hold_seed, step), stream(zero_seed, step)
     k = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 
 import mujoco
@@ -12,7 +13,7 @@ from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import kernels
 from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import elastic_arrays
+from tactile_sim.skin.layer import Layer, elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.place import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
@@ -149,6 +150,20 @@ class Skin(Taxels):
         ):  # fmt: skip
             self._make_room()
         return self._converted(out, touch)
+
+    def twin(self) -> Skin:
+        """Return this skin with working memory of its own, for another thread."""
+        twin = copy.copy(self)
+        twin._far = self._far.copy()
+        index, (_, quad, solids, arrays) = TaxelIndex(*self._index), self.elastic_arrays
+        own = {name: getattr(index, name).copy() for name in ("scratch_heap", "scratch_vector")}
+        twin._index = tuple(index._replace(scratch_distance=twin._far, **own))
+        layer = Layer(*arrays)
+        names = ("gap", "sums", "taxel", "touched", "centers", "points", "owner", "geoms", "poses")
+        own = {name: getattr(layer, name).copy() for name in names}
+        twin.elastic_arrays = (twin._index, quad, solids, tuple(layer._replace(**own)))
+        twin._sums = {}
+        return twin
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
         """Return the loads of contacts on the bodies with skin.

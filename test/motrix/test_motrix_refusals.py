@@ -20,14 +20,13 @@ def test_unsupported_features_are_listed_by_name():
     engine = of("""<mujoco><option integrator="RK4" wind="1 0 0"/><worldbody>
       <body><joint name="j" axis="0 1 0" range="-10 10" actuatorfrcrange="-1 1"/>
         <geom size=".1" pos=".3 0 0"/></body>
-      <body pos="0 1 0"><joint type="ball" damping="1"/><geom size=".1" pos=".3 0 0"/></body>
-      <body name="k" pos="0 2 0"><joint name="k"/><geom size=".1" pos=".3 0 0"/></body></worldbody>
-      <actuator><general joint="k" dyntype="filter" dynprm=".1"/><motor joint="j"/></actuator>
+      <body pos="0 1 0"><joint type="ball" damping="1"/><geom size=".1" pos=".3 0 0"/></body></worldbody>
+      <actuator><motor joint="j"/></actuator>
       <sensor><jointlimitfrc name="stop" joint="j"/><jointpos name="angle" joint="j"/>
         <jointvel name="late" joint="j" delay=".01" nsample="9"/></sensor></mujoco>""")
     expected = [
         ("'body2/joint0'", "damping"), ("'j'", "actuatorfrcrange"), ("option wind, option integrator",),
-        ("'late'", "delay"), ("'stop'", "limits"), ("effort", "'k'", "NaN"),
+        ("'late'", "delay"), ("'stop'", "limits"),
     ]  # fmt: skip
     assert len(engine.unsupported) == len(expected)
     for facts in expected:
@@ -38,8 +37,6 @@ def test_unsupported_features_are_listed_by_name():
         engine.get_sensor_data("stop")
     with raises(EngineError, "'angel'", "'angle'"):
         engine.get_sensor_data("angel")
-    engine.forward()
-    assert np.isnan(engine.data.qfrc_actuator[-1]) and not engine.data.qfrc_actuator[:-1].any()
 
 
 HINGE = '<body><joint name="j"/><geom size=".1" pos=".1 0 0"/><site name="s"/></body>'

@@ -14,11 +14,12 @@ from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
 from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix.reduce import find, lengths, matches, slot_columns
+from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
+from tactile_sim.engines.motrix.sites import Sites
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
-_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+_INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")
 
 
 @dataclass
@@ -29,10 +30,12 @@ class BatchData:
     """(n, nq) positions [m, rad]."""
     qvel: np.ndarray
     """(n, nv) velocities [m/s, rad/s]."""
+    act: np.ndarray
+    """(n, na) activations of actuators with a state."""
     ctrl: np.ndarray
     """(n, nu) controls."""
     qfrc_applied: np.ndarray
-    """(n, nv) forces applied to hinges and slides [N m, N]."""
+    """(n, nv) forces applied to joints [N m, N]."""
     time: np.ndarray
     """(n, 1) time since the last reset [s]."""
 
@@ -40,8 +43,8 @@ class BatchData:
 class MotrixBatch(PartialSensors, Environments):
     """``num_envs`` environments of one model, with their states in the arrays of ``data``.
 
-    Only ``<contact>`` sensors are supported, without those in a site's volume. As in MuJoCo, after ``step``
-    they belong to the state before its last time step.
+    Only ``<contact>`` sensors are supported. As in MuJoCo, after ``step`` they belong to the state before its
+    last time step. A sensor is computed when it is read.
     """
 
     name = "motrix"
@@ -81,16 +84,21 @@ class MotrixBatch(PartialSensors, Environments):
         ]
         self._motrix = MotrixModel(spec, model, pairs[wanted], nets)
         self.unsupported = [
-            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
+            *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines(),
+            "an environment that is reset alone keeps the solver's starting values of its earlier steps",
         ]  # fmt: skip
         """Features of the scene that the engine ignores or cannot report, one line for each."""
         start = mujoco.MjData(model)
-        rows = (start.qpos, start.qvel, start.ctrl, start.qfrc_applied, np.zeros(1))
+        rows = (start.qpos, start.qvel, start.act, start.ctrl, start.qfrc_applied, np.zeros(1))
         self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.zeros((num_envs, model.nsensordata))
-        self._known: dict[str, np.ndarray] = {}
-        """Values that motrixsim received last."""
+        self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
+        self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
+        self._start = self.data.qpos.copy()
+        """Positions at which the contacts are."""
+        self._ahead = np.zeros(num_envs, bool)
+        """Whether motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
         self.reset()
 
     @property
@@ -100,21 +108,30 @@ class MotrixBatch(PartialSensors, Environments):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps."""
-        self._send_inputs()
-        self._advance(n)
-        self.data.qpos[:], self.data.qvel[:] = self._state.read()
-        self.data.time += n * self.timestep
-        self._known = self._copied()
+        if n <= 0:
+            return
+        self._advance(~self._ahead | self._changed())
+        self._accept(1)
+        for steps in self._strides(n - 1):
+            self._start = self.data.qpos.copy()
+            self._send_controls()
+            with engine_errors("failed"):
+                self._state.step(steps)
+            self._accept(steps)
+
+    def _strides(self, n: int) -> list[int]:
+        """Return how n steps are divided: activations change at each, sites are placed at the last one."""
+        if len(self._motrix.activations):
+            return [1] * n
+        return [n - 1, 1] if self._sites and n > 1 else [n] * (n > 0)
 
     def forward(self) -> None:
         """Compute the sensors for the current positions, velocities and controls."""
-        self._send_inputs()
         # motrixsim computes the contacts of a state in the step that starts from it.
-        self._advance(1)
-        self._known = {}
+        self._advance(~self._ahead | self._changed())
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Reset environments to the initial state or to a keyframe.
+        """Reset environments to the initial state or to a keyframe; the others are not changed.
 
         Args:
             keyframe: Name of the keyframe.
@@ -123,18 +140,22 @@ class MotrixBatch(PartialSensors, Environments):
         Raises:
             EngineError: The keyframe or an environment does not exist.
         """
-        chosen = slice(None) if envs is None else environment_ids(envs, self.num_envs)
+        chosen = np.ones(self.num_envs, bool)
+        if envs is not None:
+            chosen[:] = False
+            chosen[environment_ids(envs, self.num_envs)] = True
         start = mujoco.MjData(self.model)
         if keyframe:
             mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         if envs is None:
-            # A new state has no forces of previous steps and no activations.
+            # A new state has no forces of previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
             self._state.place_mocaps(start.mocap_pos, start.mocap_quat)
-        self._known = {}
-        self.forward()
+            self._inputs = self._copied()
+        self._ahead[chosen] = True  # whatever their states are, they are replaced
+        self._advance(chosen)
 
     def fault(self) -> str | None:
         """Return what made the physics unstable since the last reset and where, or None."""
@@ -168,52 +189,86 @@ class MotrixBatch(PartialSensors, Environments):
         remedy = "; load the scene with num_envs=1"
         if not is_contact(self.model, sensor):
             return "several environments support contact sensors only" + remedy
-        if self.model.sensor_objtype[sensor] == _SITE:
-            return "several environments do not support contacts in sites" + remedy
         if contact_layout(self.model, sensor, "").bits & ~ALL_BITS:
             return "several environments do not support velocities of contacts" + remedy
         return unsupported_sensors(self.model).get(sensor)
 
-    def _send_inputs(self) -> None:
-        """Pass changed values to motrixsim."""
-        known, data = self._known, self.data
-        changed = {name for name in ("qpos", "qvel", "ctrl", "qfrc_applied")
-                   if name not in known or not np.array_equal(known[name], getattr(data, name))}  # fmt: skip
-        if changed & {"qpos", "qvel"}:
+    def _changed(self, names: Sequence[str] = _INPUTS) -> np.ndarray:
+        """Return in which environments (n,) inputs differ from those that motrixsim received last."""
+        changed = np.zeros(self.num_envs, bool)
+        for name in names:
+            changed |= (getattr(self._inputs, name) != getattr(self.data, name)).any(axis=1)
+        return changed
+
+    def _advance(self, envs: np.ndarray) -> None:
+        """Take one step from ``data`` in environments (n,), which motrixsim is then ahead."""
+        if not envs.any():
+            return
+        data = self.data
+        placed = envs & (self._ahead | self._changed(("qpos", "qvel")))
+        if placed.any():
+            qpos, qvel = data.qpos[placed], data.qvel[placed]
             # Unstable environments stay in the initial pose, because motrixsim panics on invalid quaternions.
-            sound = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
-            qpos = np.where(sound[:, None], data.qpos, self.model.qpos0)
-            for env in range(self.num_envs):
-                mujoco.mj_normalizeQuat(self.model, qpos[env])
-            self._state.place(qpos, data.qvel)
-        if changed & {"ctrl", "qfrc_applied"}:
-            self._state.control(data.ctrl, data.qfrc_applied)
-
-    def _copied(self) -> dict[str, np.ndarray]:
-        return {field.name: getattr(self.data, field.name).copy() for field in fields(self.data)}
-
-    def _advance(self, n: int) -> None:
+            unstable = ~(np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1))
+            qpos[unstable], qvel[unstable] = self.model.qpos0, 0.0
+            for row in qpos:
+                mujoco.mj_normalizeQuat(self.model, row)
+            self._state.place(qpos, qvel, placed)
+        self._start[envs] = data.qpos[envs]
+        self._send_controls()
         with engine_errors("failed"):
-            self._state.step(n)
+            self._state.step(1, None if envs.all() else envs)
+        for field in fields(data):
+            getattr(self._inputs, field.name)[envs] = getattr(data, field.name)[envs]
+        self._ahead |= envs
         self._stale = True
+
+    def _send_controls(self) -> None:
+        self._state.control(self.data.ctrl, self.data.act, self.data.qfrc_applied)
+
+    def _accept(self, n: int) -> None:
+        """Accept the states after n steps, in environments that are not unstable."""
+        data = self.data
+        stable = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
+        qpos, qvel = self._state.read()
+        data.qpos[stable], data.qvel[stable] = qpos[stable], qvel[stable]
+        data.act[:] = self._motrix.activations.next(data.ctrl, data.act)
+        data.time += n * self.timestep
+        self._ahead[:] = False
+        self._inputs = self._copied()
+        self._stale = True
+
+    def _copied(self) -> BatchData:
+        return BatchData(*(getattr(self.data, field.name).copy() for field in fields(self.data)))
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
         """(num_envs, nsensordata) values of the contact sensors; all others are 0."""
-        if self._stale:
-            self._stale = False
-            self._evaluate()
+        for address in self._at_address:
+            self._values_at(address)
         return self._values
 
-    def _evaluate(self) -> None:
-        raw = self._state.contacts().reshape(-1, WIDTH)
-        contacts = read_raw(raw, self._flipped)
+    def _values_at(self, address: int) -> np.ndarray:
+        if self._stale:
+            self._stale = False
+            self._computed: set[int] = set()
+            self._contacts_found = read_raw(self._state.contacts().reshape(-1, WIDTH), self._flipped)
+            if self._sites:
+                self._sites.place(self._start)
+        if address not in self._computed:
+            self._computed.add(address)
+            self._compute(self._at_address[address])
+        return self._values
+
+    def _compute(self, sensor: int) -> None:
+        """Write the values of a sensor in all environments."""
+        contacts, layout = self._contacts_found, self._layouts[sensor]
         pairs = max(1, len(self._motrix.pairs))
         envs, pair = contacts.pair // pairs, contacts.pair % pairs
-        self._values[:] = 0.0
-        for sensor, layout in self._layouts.items():
-            slots = find(
-                contacts, envs, self._signs[sensor][pair], layout.reduce, self.num_envs, layout.slots
-            )
-            requested = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
-            self._values[:, layout.address : layout.address + requested.shape[1]] = requested
+        signs = self._signs[sensor][pair]
+        if self._sites and self.model.sensor_objtype[sensor] == SITE:
+            site = int(self.model.sensor_objid[sensor])
+            signs = signs * self._sites.contain(site, contacts.position, envs)
+        slots = find(contacts, envs, signs, layout.reduce, self.num_envs, layout.slots)
+        requested = slots[:, :, slot_columns(layout)].reshape(self.num_envs, -1)
+        self._values[:, layout.address : layout.address + requested.shape[1]] = requested

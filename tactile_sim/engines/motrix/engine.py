@@ -16,7 +16,6 @@ from tactile_sim.engines.motrix.boundary import is_panic
 from tactile_sim.engines.motrix.contacts import read_raw, write_contacts
 from tactile_sim.engines.motrix.limits import (
     PartialSensors,
-    unknown_efforts,
     unsupported_features,
     unsupported_sensors,
 )
@@ -33,6 +32,7 @@ class _StepStart(NamedTuple):
     time: float
     qpos: np.ndarray
     qvel: np.ndarray
+    act: np.ndarray
     ctrl: np.ndarray
     qfrc_applied: np.ndarray
 
@@ -77,7 +77,6 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
         ]  # fmt: skip
         """Features of the scene that the engine ignores or cannot report, one line for each."""
-        self._unknown_efforts = unknown_efforts(model)
         self._truncated: set[tuple[int, int]] = set()
         self.reset()
 
@@ -93,7 +92,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             EngineError: The keyframe does not exist.
         """
         self._reset_data(keyframe)
-        # A new state has no forces of previous steps and no activations.
+        # A new state has no forces of previous steps.
         self._state = MotrixState(self._motrix)
         self._placed: tuple[bytes, ...] = ()
         self._begin, self._taken = self.data.time, 0
@@ -107,11 +106,10 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             self.integrate()
             n -= 1
         if n > 0 and self._prepare():
-            if n > 1:
-                self._advance(n - 1)
-                self._accept(n - 1)
-            self._advance(1)
-            self._accept(1)
+            stateful = len(self._motrix.activations) > 0
+            for steps in [1] * n if stateful else [n - 1, 1] if n > 1 else [1]:
+                self._advance(steps)
+                self._accept(steps)
 
     def forward(self) -> None:
         """Compute everything that follows from the current positions, velocities and controls."""
@@ -135,8 +133,8 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         """Return everything that a step depends on, for comparison."""
         data = self.data
         return (
-            data.qpos.tobytes(), data.qvel.tobytes(), data.ctrl.tobytes(), data.qfrc_applied.tobytes(),
-            data.mocap_pos.tobytes(), data.mocap_quat.tobytes(),
+            data.qpos.tobytes(), data.qvel.tobytes(), data.act.tobytes(), data.ctrl.tobytes(),
+            data.qfrc_applied.tobytes(), data.mocap_pos.tobytes(), data.mocap_quat.tobytes(),
         )  # fmt: skip
 
     def _prepare(self) -> bool:
@@ -148,9 +146,9 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             mujoco.mj_normalizeQuat(self.model, data.qpos)
             self._state.place(data.qpos, data.qvel)
         inputs = self._inputs()
-        if inputs[2:4] != self._placed[2:4]:
-            self._state.control(data.ctrl, data.qfrc_applied)
-        if inputs[4:] != self._placed[4:]:
+        if inputs[2:5] != self._placed[2:5]:
+            self._state.control(data.ctrl, data.act, data.qfrc_applied)
+        if inputs[5:] != self._placed[5:]:
             self._state.place_mocaps(data.mocap_pos, data.mocap_quat)
         self._ahead = False
         self._placed = inputs
@@ -159,8 +157,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     def _advance(self, n: int) -> None:
         """Take n steps of motrixsim from ``_start``; the result is ``_next``."""
         data = self.data
-        now = (data.qpos.copy(), data.qvel.copy(), data.ctrl.copy(), data.qfrc_applied.copy())
-        self._start = _StepStart(data.time, *now)
+        self._start = _StepStart(data.time, *(getattr(data, name).copy() for name in _StepStart._fields[1:]))
         self._poses_valid = self._contacts_valid = False
         try:
             self._state.step(n)
@@ -175,10 +172,16 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         self._ahead = False
         if self._fault or not self._valid(*self._next):
             return
-        self.data.qpos[:], self.data.qvel[:] = self._next
+        data = self.data
+        data.qpos[:], data.qvel[:] = self._next
         self._taken += n
-        self.data.time = self._begin + self._taken * self.timestep
-        self._placed = (self.data.qpos.tobytes(), self.data.qvel.tobytes(), *self._placed[2:])
+        data.time = self._begin + self._taken * self.timestep
+        if len(self._motrix.activations):
+            data.act[:] = self._motrix.activations.next(self._start.ctrl, self._start.act)
+            self._state.control(self._start.ctrl, data.act, self._start.qfrc_applied)
+        self._placed = (
+            data.qpos.tobytes(), data.qvel.tobytes(), data.act.tobytes(), *self._placed[3:]
+        )  # fmt: skip
 
     def _valid(self, qpos: np.ndarray, qvel: np.ndarray) -> bool:
         """Return whether all values are valid; otherwise set the fault."""
@@ -247,7 +250,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     def _at_start(self) -> Iterator[None]:
         """Temporarily set the data to the state ``_start``."""
         data = self.data
-        places = (data.qpos, data.qvel, data.ctrl, data.qfrc_applied)
+        places = [getattr(data, name) for name in _StepStart._fields[1:]]
         kept, time = [place.copy() for place in places], data.time
         for place, values in zip(places, self._start[1:], strict=True):
             place[:] = values
@@ -267,7 +270,6 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         model.opt.disableflags &= ~_NO_CONTACTS
         mujoco.mj_fwdVelocity(model, data)
         mujoco.mj_fwdActuation(model, data)
-        data.qfrc_actuator[self._unknown_efforts] = np.nan
         data.qacc[:] = (self._next[1] - data.qvel) / self.timestep
 
     def _mirror_contacts(self) -> None:

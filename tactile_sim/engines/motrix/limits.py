@@ -68,17 +68,6 @@ def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
     )
 
 
-def unknown_efforts(model: mujoco.MjModel) -> np.ndarray:
-    """Return the degrees of freedom whose effort is unknown.
-
-    Their actuators have an internal state, which motrixsim does not report.
-    """
-    stateful = (model.actuator_dyntype != mujoco.mjtDyn.mjDYN_NONE) & (
-        model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
-    )
-    return model.jnt_dofadr[np.unique(model.actuator_trnid[stateful, 0])]
-
-
 def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
     """Return whether the actuators of each joint (njnt,) could exceed the limit of the joint."""
     exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
@@ -102,10 +91,7 @@ def unsupported_features(model: mujoco.MjModel) -> list[str]:
         One line for each feature.
     """
     joints = Names(model).joints
-    lines = [
-        f"the effort of joint {joints[model.dof_jntid[dof]]!r} is NaN: its actuator has a state"
-        for dof in unknown_efforts(model).tolist()
-    ]
+    lines: list[str] = []
     loose = np.isin(model.jnt_type, _LOOSE)
     for key, there in (
         ("actuatorfrcrange", model.jnt_actfrclimited & _may_exceed_limit(model)),

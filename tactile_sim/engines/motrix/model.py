@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.engines.motrix.activations import Activations
 from tactile_sim.engines.motrix.boundary import captured_output, engine_errors, ignored_features, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH
 from tactile_sim.engines.motrix.scene import (
@@ -73,6 +74,7 @@ class MotrixModel:
             self.velocities[v : v + width] = speed + np.arange(width)
         self.inputs = np.array([_input(name, names) for name in self.scene.actuator_names], int)
         """Index of each of motrixsim's actuators in ``ctrl`` followed by ``qfrc_applied``."""
+        self.activations = Activations(model)
         sensors = {sensor.name: sensor for sensor in self.scene.low.low_contact_sensors}
         self._pair_names = [f"{PAIR}{a}/{b}" for a, b in pairs.tolist()]
         for name, pair in zip(self._pair_names, pairs.tolist(), strict=True):
@@ -107,7 +109,7 @@ class MotrixModel:
 def _input(actuator: str, names: mujoco.MjModel) -> int:
     """Return the index of an actuator in ``ctrl`` followed by ``qfrc_applied``."""
     if actuator.startswith(MOTOR):
-        return names.nu + int(names.jnt_dofadr[int(actuator.removeprefix(MOTOR))])
+        return names.nu + int(actuator.removeprefix(MOTOR))
     return int(names.actuator(actuator).id)
 
 
@@ -127,19 +129,27 @@ class MotrixState:
         self._query = model.state_query().allocate(self.data)
         self._contact_query = model.contact_query().allocate(self.data) if len(model.pairs) else None
 
-    def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Set positions (..., nq), with unit quaternions, and velocities (..., nv)."""
+    def place(self, qpos: np.ndarray, qvel: np.ndarray, envs: np.ndarray | None = None) -> None:
+        """Set positions (..., nq), with unit quaternions, and velocities (..., nv).
+
+        Args:
+            qpos: Positions.
+            qvel: Velocities.
+            envs: (n,) mask of the environments of these rows; None: all.
+        """
         model = self._model
         if not len(model.positions):
             return
         positions, velocities = np.empty(qpos.shape, np.float32), np.empty(qvel.shape, np.float32)
         positions[..., model.positions], velocities[..., model.velocities] = qpos, qvel
-        self.data.set_dof_pos(positions, model.scene)
-        self.data.set_dof_vel(velocities)
+        data = self.data if envs is None else self.data[envs]
+        data.set_dof_pos(positions, model.scene)
+        data.set_dof_vel(velocities)
 
-    def control(self, ctrl: np.ndarray, applied: np.ndarray) -> None:
-        """Set controls (..., nu) and applied joint forces (..., nv) for the next steps."""
+    def control(self, ctrl: np.ndarray, act: np.ndarray, applied: np.ndarray) -> None:
+        """Set controls (..., nu), activations (..., na) and applied forces (..., nv) for the next steps."""
         if len(self._model.inputs):  # motrixsim panics on an empty array
+            ctrl = self._model.activations.inputs(ctrl, act)
             inputs = np.concatenate([ctrl, applied], axis=-1)[..., self._model.inputs]
             # motrixsim ignores strides.
             self.data.actuator_ctrls = np.ascontiguousarray(inputs, np.float32)
@@ -150,9 +160,9 @@ class MotrixState:
             pose = np.concatenate([positions[mocap], np.roll(quaternions[mocap], -1)])
             body.set_pose(self.data, np.broadcast_to(pose.astype(np.float32), (*self._shape, 7)))
 
-    def step(self, n: int) -> None:
-        """Advance n time steps."""
-        self._model.scene.step_n(self.data, n)
+    def step(self, n: int, envs: np.ndarray | None = None) -> None:
+        """Advance n time steps; ``envs`` (n,) is the mask of the environments to advance, None: all."""
+        self._model.scene.step_n(self.data if envs is None else self.data[envs], n)
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (..., nq) and velocities (..., nv)."""

@@ -13,6 +13,7 @@ from tactile_sim.scenes.sensor_schema import REDUCTIONS
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
 """First columns of the fields in a slot in MuJoCo's order, and the number of columns."""
 _MINDIST, _MAXFORCE, _NETFORCE = (REDUCTIONS.index(word) for word in ("mindist", "maxforce", "netforce"))
+SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
     int(mujoco.mjtObj.mjOBJ_UNKNOWN),
     int(mujoco.mjtObj.mjOBJ_GEOM),
@@ -42,7 +43,7 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
 
 def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
     """Return whether geoms (p, 2) belong to one side of a sensor, given by kind and id."""
-    if kind == _UNKNOWN:
+    if kind in (_UNKNOWN, SITE):
         return np.ones(pairs.shape, bool)
     if kind == _GEOM:
         return pairs == thing

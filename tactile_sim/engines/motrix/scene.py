@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from tactile_sim.engines.motrix.activations import DYNAMICS
 from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
 
@@ -20,7 +21,7 @@ PAIR = PREFIX + "pair/"
 NET = PREFIX + "net/"
 """Name prefix of contact sensors with the net force of one of the scene's; its id follows."""
 MOTOR = PREFIX + "motor/"
-"""Name prefix of motors for forces applied to a joint; the id of the joint follows."""
+"""Name prefix of motors for applied forces; the index of the degree of freedom follows."""
 SLOTS = 8
 """Largest number of contacts that are read for a pair of geoms."""
 _REMEDY = "; remove it, or set engine: mujoco"
@@ -29,7 +30,7 @@ FIELDS = "found force torque dist pos normal tangent"
 _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
 """Elements that do not affect the motion or are written again."""
 _LOOKS = ("camera", "light", "material", "texture")
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_WIDTHS = {int(mujoco.mjtJoint.mjJNT_FREE): 6, int(mujoco.mjtJoint.mjJNT_BALL): 3}
 _SIDES = {
     int(mujoco.mjtObj.mjOBJ_GEOM): "geom",
     int(mujoco.mjtObj.mjOBJ_BODY): "body",
@@ -97,12 +98,16 @@ def write_mjcf(
     _make_files_absolute(scene, spec)
     _write_inertias(scene, model)
     actuators = _section(scene, "actuator")
-    for joint in np.flatnonzero(np.isin(model.jnt_type, _SCALAR)).tolist():
-        ElementTree.SubElement(
-            actuators, "general", name=f"{MOTOR}{joint}", joint=model.joint(joint).name, gear="1",
-            dyntype="none", gaintype="fixed", gainprm="1", biastype="none", biasprm="0",
-            ctrllimited="false", forcelimited="false",
-        )  # fmt: skip
+    _write_activations_as_controls(actuators, model)
+    for joint in range(model.njnt):
+        width = _WIDTHS.get(int(model.jnt_type[joint]), 1)
+        for axis, gear in enumerate(np.eye(6, dtype=int)[:width]):
+            ElementTree.SubElement(
+                actuators, "general", name=f"{MOTOR}{model.jnt_dofadr[joint] + axis}",
+                joint=model.joint(joint).name, gear=" ".join(map(str, gear)),
+                dyntype="none", gaintype="fixed", gainprm="1", biastype="none", biasprm="0",
+                ctrllimited="false", forcelimited="false",
+            )  # fmt: skip
     sensors = _section(scene, "sensor")
     for a, b in pairs:
         ElementTree.SubElement(
@@ -146,6 +151,15 @@ def _strip(scene: ElementTree.Element) -> None:
         parent.attrib.pop("material", None)
         # Gain and bias define a position actuator completely.
         parent.attrib.pop("input", None)
+
+
+def _write_activations_as_controls(actuators: ElementTree.Element, model: mujoco.MjModel) -> None:
+    """Remove the dynamics of stateful actuators, whose activations are passed as controls."""
+    for element in actuators:
+        if model.actuator(element.attrib["name"]).dyntype[0] in DYNAMICS:
+            for key in ("dynprm", "actdim", "actlimited", "actrange", "actearly", "ctrlrange"):
+                element.attrib.pop(key, None)
+            element.attrib |= {"dyntype": "none", "ctrllimited": "false"}
 
 
 def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> None:

@@ -54,8 +54,8 @@ class MujocoSensors:
             EngineError: The sensor does not exist.
         """
         sensor = self._sensor(name)
-        start = self.model.sensor_adr[sensor]
-        return self._sensordata[:, start : start + self.model.sensor_dim[sensor]].copy()
+        start = int(self.model.sensor_adr[sensor])
+        return self._values_at(start)[:, start : start + self.model.sensor_dim[sensor]].copy()
 
     def get_sensor_value(self, name: str) -> np.ndarray:
         """Return the documented flat array of a sensor.
@@ -91,7 +91,7 @@ class MujocoSensors:
             raise self._incomplete(layout)
         values = np.empty((self.num_envs, layout.slots, ContactSensor.WIDTH))
         found = np.empty(self.num_envs, np.int32)
-        _read(self._sensordata, complete.address, complete.stride, values, found)
+        _read(self._values_at(complete.address), complete.address, complete.stride, values, found)
         return ContactSensor(layout, values, found)
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
@@ -115,16 +115,22 @@ class MujocoSensors:
             force = (complete or layout).force
             if force is None:
                 raise self._incomplete(layout)
-            _norms(self._sensordata, force, out)
+            _norms(self._values_at((complete or layout).address), force, out)
         elif complete is None:
             raise self._incomplete(layout)
         else:
-            _norms_of_sums(self._sensordata, complete.address, complete.stride, layout.slots, out)
+            _norms_of_sums(
+                self._values_at(complete.address), complete.address, complete.stride, layout.slots, out
+            )
         return out
 
     def contact_layout(self, name: str) -> MujocoLayout:
         """Return the configuration of a contact sensor and its place in ``sensordata``."""
         return self._contact_sensor(name)[0]
+
+    def _values_at(self, address: int) -> np.ndarray:
+        """Return ``_sensordata`` after the sensor at an address was computed."""
+        return self._sensordata
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:

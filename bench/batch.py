@@ -1,0 +1,126 @@
+"""Time and memory of many environments: physics alone, with skin, and with a signal chain.
+
+Run as ``python bench/batch.py [environments ...]``. An environment takes SUBSTEPS time steps with random
+controls between two observations. Values are medians per environment and observation, on one machine; compare
+the ratios.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any
+
+import mujoco
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from tactile_sim import EngineError, config
+from tactile_sim.batch import Batch
+
+ENVIRONMENTS = (1, 64, 1024, 4096)
+SUBSTEPS, WARM_UP = 5, 8
+WORK = 20_000
+"""Environment steps that are measured for each row, at least."""
+CHAIN = {
+    "noise": {"std": 0.01},
+    "hysteresis": {"fraction": 0.1},
+    "delay": {"time": 0.02},
+    "quantisation": {"step": 0.001},
+}
+GRIPPER = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="1 1 .1"/>
+  <body name="cube" pos="0 0 .03"><freejoint/><geom type="box" size=".02 .02 .03" mass=".1"/></body>
+  <body name="left" pos="-.04 0 .04"><joint name="left" type="slide" range="0 .03" damping="1"/>
+    <geom type="box" size=".01 .02 .03" mass=".1" friction="1"/></body>
+  <body name="right" pos=".04 0 .04"><joint name="right" type="slide" range="-.03 0" damping="1"/>
+    <geom type="box" size=".01 .02 .03" mass=".1" friction="1"/></body></worldbody>
+<actuator><position joint="left" kp="300" ctrlrange="0 .03"/>
+  <position joint="right" kp="300" ctrlrange="-.03 0"/></actuator></mujoco>"""
+SPACING = 0.0069
+"""Spacing of the taxels of the gripper [m]: 364 in all."""
+
+
+def main() -> None:
+    """Measure all configurations and print a table."""
+    counts = [int(argument) for argument in sys.argv[1:]] or ENVIRONMENTS
+    table = Table(title=f"µs per environment and observation, {SUBSTEPS} steps each")
+    columns = ("taxels", "environments", "physics", "contacts", "skin", "all with chain", "skin / physics",
+               "with skin / physics", "with chain / physics", "MB", "MB with chain")  # fmt: skip
+    table.add_column("scene")
+    for column in columns:
+        table.add_column(column, justify="right")
+    # A new process for each row, so that memory of the row before is not counted as free.
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
+        for scene in ("hand", "infant", "gripper"):
+            for count in counts:
+                table.add_row(scene, *process.submit(_row, scene, count).result())
+    Console(width=140).print(table)
+
+
+def _make(scene: str, count: int, sensor: Mapping[str, Any]) -> Batch:
+    if scene == "gripper":
+        skin = {"scales": {"left": SPACING, "right": SPACING}, "sensor": sensor}
+        return Batch(mujoco.MjSpec.from_string(GRIPPER), count, settings={"skin": skin})
+    settings = config.load(scene)
+    still = replace(settings, motion=replace(settings.motion, keyframes=()))
+    return Batch(replace(still, skin=replace(settings.skin, sensor=sensor)), count)
+
+
+def _row(scene: str, count: int) -> list[str]:
+    _make(scene, 1, {"*": CHAIN}).observe()  # what any number of environments needs: code and one simulation
+    try:
+        batch, taken = _resident(lambda: _make(scene, count, {}))
+        chained, with_chain = _resident(lambda: _make(scene, count, {"*": CHAIN}))
+    except EngineError as error:
+        return ["", str(count), str(error)]
+    random = np.random.default_rng(0)
+    low, high = batch.simulation.engine.model.actuator_ctrlrange.T
+    rounds = max(3, WORK // (SUBSTEPS * count))
+    parts: dict[str, Callable[[], object]] = {
+        "physics": lambda: batch.worlds.step(SUBSTEPS),
+        "contacts": lambda: batch.worlds.record(),
+        "observe": lambda: batch.observe().readings,
+        "all": lambda: (chained.step(SUBSTEPS), chained.observe().readings),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in parts}
+    for _ in range(WARM_UP + rounds):
+        batch.ctrl[:] = chained.ctrl[:] = random.uniform(low, high, (count, len(low)))
+        for name, part in parts.items():
+            began = time.perf_counter()
+            part()
+            spent[name].append(time.perf_counter() - began)
+    each = {part: float(np.median(times[WARM_UP:])) / count * 1e6 for part, times in spent.items()}
+    skin = each["observe"] - each["contacts"]
+    return [
+        str(len(batch.simulation.skin.positions)), str(count), f"{each['physics']:.1f}",
+        f"{each['contacts']:.1f}", f"{skin:.1f}", f"{each['all']:.1f}", f"{skin / each['physics']:.3f}",
+        f"{(each['physics'] + each['observe']) / each['physics']:.2f}",
+        f"{each['all'] / each['physics']:.2f}", f"{taken / count / 1e6:.2f}",
+        f"{with_chain / count / 1e6:.2f}",
+    ]  # fmt: skip
+
+
+def _resident(make: Callable[[], Batch]) -> tuple[Batch, float]:
+    """Return a batch that has read once, and the resident memory that it took, in bytes."""
+    gc.collect()
+    before = _memory()
+    batch = make()
+    batch.step(SUBSTEPS)
+    _ = batch.observe().readings
+    return batch, max(_memory() - before, 0)
+
+
+def _memory() -> int:
+    """Return the resident memory of this process in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""Many environments of one configuration."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tactile_sim.batch.commands import Commands
+from tactile_sim.batch.memory import check_memory
+from tactile_sim.batch.observation import Observation
+from tactile_sim.batch.readings import Readings
+from tactile_sim.config import Settings
+from tactile_sim.engines.batch import environment_ids
+from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.errors import CommandError, ConfigError, EngineError, suggest
+from tactile_sim.simulation import Simulation
+
+BACKENDS = ("mujoco", "warp", "motrix")
+"""Names of the backends; ``mujoco`` is the one that exists."""
+_LOG = logging.getLogger("tactile_sim.batch")
+_MOST_ENVIRONMENTS = 2**31 - 1
+_UNAVAILABLE = {
+    "warp": "it is not implemented yet",
+    "motrix": "MotrixSim reads contacts through one sensor for each pair of geoms, which costs more than the"
+    " physics; engines.load(..., engine='motrix', num_envs=n) has its contact sensors",
+}
+
+
+class Batch:
+    """``num_envs`` environments of one configuration, each with its own state, skin readings and seed.
+
+    Environment k gives the bits of a `Simulation` of the configuration with ``seed + k`` added to its seed,
+    whatever the number of threads and of environments.
+
+    >>> batch = Batch("hand", 1024)
+    >>> batch.ctrl[:] = policy(batch.observe().readings)
+    >>> batch.step(5)
+
+    Environments whose physics becomes unstable are reset after the step and listed in ``faults``; the others
+    are not affected.
+    """
+
+    def __init__(
+        self,
+        config: Settings | str | Path | Mapping[str, Any] | mujoco.MjSpec | mujoco.MjModel,
+        num_envs: int,
+        backend: str = "mujoco",
+        device: str | None = None,
+        seed: int = 0,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        threads: int = 0,
+    ):
+        """Load a configuration and make its environments in their initial state.
+
+        Args:
+            config: Configuration or scene made in Python, as for `Simulation`.
+            num_envs: Number of environments.
+            backend: ``mujoco``: MuJoCo on the processor.
+            device: None or ``cpu``.
+            seed: Added to the seed of the configuration.
+            settings: Configuration of a scene made in Python, as for `Simulation`.
+            threads: Number of threads; 0: number of processors. Results do not depend on it.
+
+        Raises:
+            TactileSimError: The configuration is invalid or not supported, the backend does not exist, or
+                memory does not hold the environments.
+        """
+        _check_arguments(num_envs, backend, device, seed)
+        self.simulation = simulation = Simulation(config, settings)
+        """One environment of the same configuration: names, skin and settings. It is never stepped."""
+        checked = simulation.settings
+        if checked.engine != "mujoco":
+            raise EngineError(
+                f"{checked.source}: engine: must be 'mujoco' for several environments with skin, got"
+                f" {checked.engine!r}; it steps one environment in Python"
+            )
+        if checked.command_timeout:
+            raise ConfigError(
+                f"{checked.source}: command_timeout: must be 0 for several environments, got"
+                f" {checked.command_timeout:g}; write new controls instead"
+            )
+        self.num_envs = num_envs
+        check_memory(simulation, num_envs)
+        try:
+            self.worlds = Worlds(simulation.engine.model, num_envs, threads)
+            """States of MuJoCo, with a leading axis for the environments."""
+            self._readings = Readings(simulation, self.worlds, checked.seed + seed)
+        except MemoryError:
+            raise EngineError(f"num_envs: not enough memory, got {num_envs}; use fewer") from None
+        self._commands = Commands(simulation, self.worlds)
+        self.step_count = 0
+        """Steps since the start. Never decreases."""
+        self.steps_since_reset = np.zeros(num_envs, np.int64)
+        """(num_envs,) steps since the last reset of each environment."""
+        self.faults: dict[int, str] = {}
+        """What made the physics of environments unstable in the last call of `step`; they are reset."""
+        self._commands.restart(np.arange(num_envs))
+
+    # -- state -----------------------------------------------------------------------------------------------
+
+    @property
+    def timestep(self) -> float:
+        """Time step [s]."""
+        return self.simulation.engine.timestep
+
+    @property
+    def time(self) -> np.ndarray:
+        """(num_envs,) time since the last reset [s]."""
+        return self.worlds.time
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """(num_envs, nq) positions, read and set in place [m, rad]."""
+        return self.worlds.qpos
+
+    @property
+    def qvel(self) -> np.ndarray:
+        """(num_envs, nv) velocities, read and set in place [m/s, rad/s]."""
+        return self.worlds.qvel
+
+    @property
+    def ctrl(self) -> np.ndarray:
+        """(num_envs, nu) controls, read and set in place. A change ends built-in motion."""
+        return self.worlds.ctrl
+
+    @ctrl.setter
+    def ctrl(self, values: np.ndarray) -> None:
+        self.worlds.ctrl[:] = values
+
+    # -- stepping --------------------------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> None:
+        """Advance every environment by n time steps, as `Simulation.step` does.
+
+        Environments with unstable physics or invalid controls are reset to the initial state and listed in
+        ``faults``.
+
+        Raises:
+            CommandError: n is negative.
+        """
+        if n < 0:
+            raise CommandError(f"step: n must be >= 0, got {n}")
+        self.faults = {}
+        end = self.step_count + n
+        schedule = self.simulation.schedule
+        while self.step_count < end:
+            self._commands.apply(self.steps_since_reset)
+            steps = min(end - self.step_count, self._commands.free_steps(self.steps_since_reset))
+            if self._readings.sampled:
+                steps = 1
+            if self._readings.has_memory and (
+                due := schedule.next(self.step_count, self.simulation.tactile_streams)
+            ):
+                steps = min(steps, due - self.step_count)
+            self._advance(steps)
+        if self.faults:  # what they did since then is dropped
+            self.reset(list(self.faults))
+
+    def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
+        """Return the present state and readings of all environments.
+
+        The arrays are valid until the next step, reset or observation.
+
+        Args:
+            pads: Names of the pads to read; None: all.
+            reduce: None, or one value for each pad: ``sum``, ``peak``, ``contact`` or
+                ``center_of_pressure``, see `Observation.reduced`.
+
+        Raises:
+            CommandError: A name is unknown.
+        """
+        self._commands.apply(self.steps_since_reset)
+        self.worlds.record()
+        self._readings.feel()
+        return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
+
+    def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
+        """Reset environments: state, random numbers, built-in motion and commands. The tare is kept.
+
+        Args:
+            envs: Indices of the environments, or a boolean mask (num_envs,); None: all.
+            keyframe: Name of a keyframe of the scene; None: the initial state.
+
+        Raises:
+            EngineError: The keyframe or an environment does not exist; nothing is changed.
+        """
+        ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
+        self.worlds.reset(ids.astype(np.int32), keyframe)
+        self.steps_since_reset[ids] = 0
+        self._readings.restart(ids)
+        self._commands.restart(ids)
+
+    def command_joints(
+        self,
+        position: Mapping[str, float | np.ndarray] | None = None,
+        velocity: Mapping[str, float | np.ndarray] | None = None,
+        effort: Mapping[str, float | np.ndarray] | None = None,
+        envs: Sequence[int] | np.ndarray | None = None,
+    ) -> None:
+        """Command joints by name, as `Simulation.command_joints`; for many environments ``ctrl`` is faster.
+
+        Args:
+            position: Target positions [rad, m] by joint name: one for all environments, or (k,).
+            velocity: Target velocities [rad/s, m/s] likewise.
+            effort: Efforts [N m, N] likewise.
+            envs: The k environments; None: all.
+
+        Raises:
+            CommandError: A joint does not exist or does not take that command; nothing is changed.
+        """
+        ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
+        self._commands.accept(ids, position or {}, velocity or {}, effort or {})
+
+    def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
+        """Subtract the present readings from all later ones, in all or some environments."""
+        ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
+        self.observe()
+        self._readings.tare(ids, self.steps_since_reset)
+
+    def _advance(self, steps: int) -> None:
+        simulation = self.simulation
+        due: set[str] = set()
+        if self._readings.has_memory:
+            due = simulation.schedule.due(self.step_count, simulation.tactile_streams)
+        reads = bool(due) or self._readings.sampled
+        if reads:
+            self.worlds.record(steps)
+        else:
+            self.worlds.step(steps)
+        faults = self.worlds.faults()
+        if reads:
+            self._readings.feel()
+            self._readings.keep(self.steps_since_reset, due, faults)
+        self.step_count += steps
+        self.steps_since_reset += steps
+        if faults:
+            self.faults |= faults
+            env, fault = next(iter(faults.items()))
+            more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+            _LOG.warning("environment %d%s: physics became unstable: %s; reset", env, more, fault)
+            self.reset(list(faults))
+
+
+def _check_arguments(num_envs: int, backend: str, device: str | None, seed: int) -> None:
+    if backend not in BACKENDS:
+        raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
+    if backend in _UNAVAILABLE:
+        raise EngineError(
+            f"backend: {backend!r} does not support skins in several environments: {_UNAVAILABLE[backend]};"
+            " use backend='mujoco'"
+        )
+    if device not in (None, "cpu"):
+        raise EngineError(f"device: backend 'mujoco' runs on 'cpu', got {device!r}; leave it out")
+    for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0)):
+        if not (isinstance(value, int | np.integer) and least <= value <= _MOST_ENVIRONMENTS):
+            raise EngineError(
+                f"{name}: must be an integer from {least} to {_MOST_ENVIRONMENTS}, got {value!r}"
+            )

@@ -1,0 +1,108 @@
+"""Built-in motion and joint commands of many environments."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.errors import CommandError
+from tactile_sim.simulation import Simulation
+
+_FOREVER = 1 << 30
+
+
+class Commands:
+    """What sets the controls before steps, for each environment as in `Simulation`."""
+
+    def __init__(self, simulation: Simulation, worlds: Worlds):
+        """Take commander and motion of a simulation for environments."""
+        self._commander = simulation.commander
+        self._motion: Any = simulation.motion
+        interval = self._motion.interval if self._motion else 0.0
+        self._interval = max(1, round(interval / simulation.engine.timestep))
+        self._worlds = worlds
+        self._commanders: dict[int, Commander] = {}
+        """Those of environments that were commanded by joint."""
+        self._moving = np.full(worlds.num_envs, self._motion is not None)
+        self._moved_at = np.full(worlds.num_envs, -1)
+        self._own = worlds.ctrl.copy()
+        """Controls that built-in motion or a reset set last."""
+
+    def apply(self, steps_since_reset: np.ndarray) -> None:
+        """Apply commands and built-in motion to the coming step. Further calls change nothing."""
+        if self._moving.any():
+            ctrl = self._worlds.ctrl
+            self._moving &= (ctrl == self._own).all(axis=1)
+            due = self._moving & (steps_since_reset % self._interval == 0)
+            due &= self._moved_at != steps_since_reset
+            times, which = np.unique(self._worlds.time[due], return_inverse=True)
+            if len(times):
+                controls = np.stack([self._motion.control(time) for time in times.tolist()])
+                ctrl[due] = self._own[due] = controls[which]
+                self._moved_at[due] = steps_since_reset[due]
+        for env, commander in self._commanders.items():
+            if commander.every_step:
+                commander.apply(self._data(env))
+
+    def free_steps(self, steps_since_reset: np.ndarray) -> int:
+        """Return how many steps may be taken at once before commands act again."""
+        if any(commander.every_step for commander in self._commanders.values()):
+            return 1
+        if not self._moving.any():
+            return _FOREVER
+        return self._interval - int((steps_since_reset[self._moving] % self._interval).max())
+
+    def restart(self, envs: np.ndarray) -> None:
+        """Forget the commands of environments that were reset."""
+        if not len(envs):
+            return
+        for env in envs.tolist():
+            self._commanders.pop(env, None)
+        # All were reset to the same state, so the first stands for the others.
+        ctrl = self._worlds.ctrl
+        for env in envs[:1].tolist():
+            self._commander.start(self._data(env))
+        ctrl[envs] = ctrl[envs[0]]
+        self._own[envs] = ctrl[envs]
+        self._moving[envs] = self._motion is not None
+        self._moved_at[envs] = -1
+
+    def accept(self, envs: np.ndarray, *fields: Mapping[str, float | np.ndarray]) -> None:
+        """Accept positions, velocities and efforts by joint name for environments."""
+        names = list(dict.fromkeys(name for field in fields for name in field))
+        tables = []
+        for field in fields:
+            table = np.full((len(envs), len(names)), np.nan)
+            for column, name in enumerate(names):
+                if name in field:
+                    values = np.asarray(field[name], float)
+                    if values.shape not in ((), (len(envs),)):
+                        raise CommandError(
+                            f"command_joints: joint {name!r} needs one value or {len(envs)},"
+                            f" got an array {values.shape}"
+                        )
+                    table[:, column] = values
+            tables.append(table)
+        checked = [
+            self._commander.check(JointCommand(names, *(table[row] for table in tables)))
+            for row in range(len(envs))
+        ]
+        for env, targets in zip(envs.tolist(), checked, strict=True):
+            if env not in self._commanders:
+                self._commanders[env] = copy.copy(self._commander)
+                self._commanders[env].release()
+            self._commanders[env].accept(targets, self._data(env))
+        self._moving[envs] = False
+
+    def _data(self, env: int) -> Any:
+        """Return the part of MuJoCo's data that a commander reads and sets."""
+        worlds = self._worlds
+        return SimpleNamespace(
+            qpos=worlds.qpos[env], ctrl=worlds.ctrl[env], qfrc_applied=worlds.qfrc_applied[env]
+        )

@@ -1,0 +1,138 @@
+"""The state and the readings of all environments at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from tactile_sim.batch.readings import Readings
+from tactile_sim.batch.reductions import REDUCTIONS, reduce_readings
+from tactile_sim.engines import Contacts, ContactSensor
+from tactile_sim.errors import CommandError, suggest
+
+if TYPE_CHECKING:
+    from tactile_sim.batch.batch import Batch
+
+
+class Observation:
+    """The state and the readings of n environments, valid until the next step, reset or observation."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        readings: Readings,
+        steps: np.ndarray,
+        pads: Sequence[str] | None,
+        reduce: str | None,
+    ):
+        """Select pads by name; see `Batch.observe`."""
+        self._batch, self._source = batch, readings
+        self._steps = steps.copy()
+        known = [body.name for body in batch.simulation.skin.pads]
+        for name in pads or ():
+            if name not in known:
+                raise CommandError(f"pads: no pad {name!r}{suggest(name, known)}")
+        if len(set(pads or ())) < len(pads or ()):
+            raise CommandError(f"pads: must be different names, got {list(pads or ())}")
+        if reduce is not None:
+            _check_reduction(reduce)
+        self.pads = list(known if pads is None else pads)
+        """Names of the pads that ``readings``, ``truth`` and ``wrenches`` have."""
+        self._reduce = reduce
+        self._chosen = None if pads is None else np.array([known.index(name) for name in pads], np.int64)
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) time since the last reset [s]."""
+        return self._batch.time
+
+    @cached_property
+    def readings(self) -> np.ndarray:
+        """(n, taxels, channels) readings after the signal chain, pad after pad, or reduced; see `reduced`."""
+        return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)
+
+    def reduced(self, how: str) -> np.ndarray:
+        """Return the readings reduced to one value for each pad.
+
+        Args:
+            how: ``sum`` of the taxels, (n, pads, channels). ``peak``: largest magnitude, (n, pads).
+                ``contact``: whether any taxel reads something, (n, pads) bool; noise counts, see the stage
+                ``threshold``. ``center_of_pressure``: mean position of the taxels weighted by magnitude, in
+                the body's frame [m], (n, pads, 3); NaN without a reading.
+
+        Raises:
+            CommandError: There is no such reduction.
+        """
+        _check_reduction(how)
+        skin = self._batch.simulation.skin
+        return reduce_readings(skin, self._source, self._output, how, self._chosen)
+
+    @cached_property
+    def _output(self) -> np.ndarray:
+        return self._source.output(self._steps)
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """(n, taxels, channels) readings of these pads before the signal chain."""
+        return self._selected(self._source.truth())
+
+    @property
+    def wrenches(self) -> np.ndarray:
+        """(n, pads, 6) net force [N] and torque [N m] about each body's origin, in its frame."""
+        slots = self._batch.simulation.skin._pad_slots
+        return self._source.ideal.wrenches[:, slots if self._chosen is None else slots[self._chosen]]
+
+    @cached_property
+    def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(n, joints) positions, velocities and efforts of hinges and slides, see ``joint_names``."""
+        worlds, commander = self._batch.worlds, self._batch.simulation.commander
+        effort = worlds.qfrc_actuator[:, commander.dofs] + worlds.qfrc_applied[:, commander.dofs]
+        return worlds.qpos[:, commander.qpos], worlds.qvel[:, commander.dofs], effort
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints of ``joint_states``."""
+        return self._batch.simulation.commander.joint_names
+
+    @property
+    def sensor_data(self) -> np.ndarray:
+        """(n, nsensordata) values of all sensors of the scene in MuJoCo's layout."""
+        return self._batch.worlds.sensordata
+
+    def contact_sensor(self, name: str) -> ContactSensor:
+        """Return everything that a contact sensor measures. Raises EngineError for an unknown name."""
+        return self._batch.worlds.get_contact_sensor(name)
+
+    def contacts(self, env: int) -> Contacts:
+        """Return the contacts of one environment that carry a force."""
+        return self._batch.worlds.contacts(env)
+
+    @cached_property
+    def feelers(self) -> np.ndarray:
+        """(n, feelers) free lengths [m]. They are computed one environment after the other."""
+        simulation, worlds = self._batch.simulation, self._batch.worlds
+        model = simulation.engine.model
+        data = mujoco.MjData(model)
+        out = np.empty((worlds.num_envs, len(simulation.feelers.lengths)))
+        for env in range(worlds.num_envs):
+            for name in ("qpos", "mocap_pos", "mocap_quat"):
+                getattr(data, name)[:] = getattr(worlds, name)[env]
+            mujoco.mj_kinematics(model, data)
+            out[env] = simulation.feelers.read(data)
+        return out
+
+    def _selected(self, values: np.ndarray) -> np.ndarray:
+        if self._chosen is None:
+            return values
+        pads = self._batch.simulation.skin.pads
+        parts = [values[:, pads[pad].start : pads[pad].stop] for pad in self._chosen.tolist()]
+        return parts[0] if len(parts) == 1 else np.concatenate([values[:, :0], *parts], axis=1)
+
+
+def _check_reduction(how: str) -> None:
+    if how not in REDUCTIONS:
+        raise CommandError(f"reduce: unknown reduction {how!r}{suggest(str(how), REDUCTIONS)}")

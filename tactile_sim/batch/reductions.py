@@ -1,0 +1,77 @@
+"""Readings reduced to one value for each pad."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.batch.readings import Readings
+from tactile_sim.compilation import kernel
+from tactile_sim.skin import Skin
+
+REDUCTIONS = ("sum", "peak", "contact", "center_of_pressure")
+_SUM, _PEAK, _CONTACT, _CENTER = range(4)
+
+
+def reduce_readings(
+    skin: Skin, readings: Readings, values: np.ndarray, reduce: str, chosen: np.ndarray | None
+) -> np.ndarray:
+    """Reduce readings to one value for each pad.
+
+    Args:
+        skin: The skin.
+        readings: Source of the values; where only touched taxels can read something, only these are visited.
+        values: (n, taxels, channels) readings.
+        reduce: One of REDUCTIONS.
+        chosen: Indices of the pads, ascending or not; None: all.
+
+    Returns:
+        As of `Observation.reduced`.
+    """
+    law = REDUCTIONS.index(reduce)
+    count = len(skin.pads)
+    slots = np.full(count, -1, np.int64)
+    chosen = np.arange(count) if chosen is None else chosen
+    slots[chosen] = np.arange(len(chosen))
+    width = (values.shape[2], 1, 1, 4)[law]
+    out = np.zeros((len(values), len(chosen), width))
+    felt = readings.ideal
+    readings.in_threads(
+        lambda thread, first, last: _reduce(
+            first, last, values, felt.touched, felt.touched_counts, readings.sparse, skin.pad_index,
+            skin.positions, slots, law, out,
+        )
+    )  # fmt: skip
+    if law == _PEAK:
+        return out[..., 0]
+    if law == _CONTACT:
+        return out[..., 0] > 0.0
+    if law == _CENTER:
+        with np.errstate(invalid="ignore"):
+            return out[..., :3] / out[..., 3:]
+    return out
+
+
+@kernel(nogil=True)
+def _reduce(first, last, values, touched, touched_counts, sparse, body_index, positions, slots, law, out):
+    """Write sums, peaks, contacts, or moments and sums of magnitudes into out (n, pads, width) of zeros."""
+    for env in range(first, last):
+        for k in range(touched_counts[env] if sparse else len(body_index)):
+            t = np.int64(touched[env, k]) if sparse else k
+            pad = slots[body_index[t]]
+            if pad < 0:
+                continue
+            reading, place = values[env, t], out[env, pad]
+            if law == _SUM:
+                for c in range(len(reading)):
+                    place[c] += reading[c]
+                continue
+            square = 0.0
+            for c in range(len(reading)):
+                square += reading[c] * reading[c]
+            magnitude = np.sqrt(square)
+            if law == _CENTER:
+                for i in range(3):
+                    place[i] += magnitude * positions[t, i]
+                place[3] += magnitude
+            else:
+                place[0] = max(place[0], magnitude)

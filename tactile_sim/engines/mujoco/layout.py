@@ -1,0 +1,94 @@
+"""Where MuJoCo's C structures keep their fields, measured on live data of the installed MuJoCo."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from tactile_sim.errors import EngineError
+
+_COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ")
+"""Fields of mjData that are consecutive 32-bit integers."""
+_FARTHEST = 1 << 17
+"""Number of 8-byte words within which the pointers of mjData are searched."""
+_POINTERS = 1 << 10
+"""Upper bound of the number of pointers in mjData."""
+_PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .05"><freejoint/>
+<geom size=".1"/></body><body pos="1 0 .05"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+class DataLayout(NamedTuple):
+    """Offsets in bytes."""
+
+    pointers: int
+    """Of the first pointer to an array in mjData."""
+    ncon: int
+    """Of the number of contacts in mjData."""
+    contact: int
+    """Of the pointer to the contacts in mjData."""
+    efc_force: int
+    """Of the pointer to the constraint forces in mjData."""
+    stride: int
+    """Size of mjContact."""
+    dist: int
+    pos: int
+    frame: int
+    friction: int
+    dim: int
+    geom: int
+    efc_address: int
+    """Of the fields of mjContact."""
+
+
+@cache
+def data_layout() -> DataLayout:
+    """Return the offsets of the fields that contacts are read from.
+
+    Raises:
+        EngineError: The installed MuJoCo has another structure.
+    """
+    model = mujoco.MjModel.from_xml_string(_PROBE)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    words = (ctypes.c_int64 * _FARTHEST).from_address(data._address)
+    counts = [getattr(data, name) for name in _COUNTS]
+    try:
+        pointers = _first(words, 0, _FARTHEST, data.qpos.ctypes.data)
+        start = data.contact.dist.ctypes.data
+        contact = _first(words, pointers, pointers + _POINTERS, start)
+        force = _first(words, contact, pointers + _POINTERS, data.efc_force.ctypes.data)
+        numbers = np.ctypeslib.as_array((ctypes.c_int32 * (2 * pointers)).from_address(data._address))
+        found = np.flatnonzero(
+            np.all([numbers[k : len(numbers) - len(counts) + k] == n for k, n in enumerate(counts)], axis=0)
+        )
+        if len(found) != 1:
+            raise ValueError
+    except ValueError:
+        raise EngineError(
+            f"engine 'mujoco': MuJoCo {mujoco.__version__} keeps its contacts in another way than"
+            " tactile_sim.batch expects; install mujoco 4.0"
+        ) from None
+    fields = ("dist", "pos", "frame", "friction", "dim", "geom", "efc_address")
+    offsets = [getattr(data.contact, name).ctypes.data - start for name in fields]
+    return DataLayout(
+        8 * pointers, 4 * int(found[0]), 8 * contact, 8 * force, data.contact.dist.strides[0], *offsets
+    )
+
+
+def field_offset(data: mujoco.MjData, name: str) -> int:
+    """Return the offset in bytes of the pointer to an array that is not empty in all data of a model."""
+    words = (ctypes.c_int64 * _FARTHEST).from_address(data._address)
+    start = data_layout().pointers // 8
+    return 8 * _first(words, start, start + _POINTERS, getattr(data, name).ctypes.data)
+
+
+def _first(words: ctypes.Array, begin: int, end: int, value: int) -> int:
+    """Return the index of the first word with a value. Raises ValueError."""
+    for k in range(begin, end):
+        if words[k] == value:
+            return k
+    raise ValueError

@@ -1,0 +1,162 @@
+"""Tasks as environments of Gymnasium: many at once, or one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from tactile_sim.batch import Batch, Observation
+from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.learning.task import TOUCH, Task
+
+
+class TaskVectorEnv(gymnasium.vector.VectorEnv):
+    """A task in many environments at once.
+
+    Observations are float32: the task's state, then touch. Environments whose episode ended are reset by the
+    next step, as Gymnasium's vector environments do by default; their action is then ignored. An
+    episode whose physics becomes unstable is terminated with reward 0 and marked in ``info["fault"]``.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int = 1,
+        touch: str = "contact",
+        backend: str = "mujoco",
+        seed: int = 0,
+        render_mode: str | None = None,
+    ):
+        """Make the environments.
+
+        Args:
+            task: The task.
+            num_envs: Number of environments.
+            touch: What the policy feels, a name in `TOUCH`.
+            backend: Backend of `Batch`.
+            seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
+            render_mode: None; there is no rendering.
+
+        Raises:
+            TactileSimError: The configuration is invalid, or an argument is.
+        """
+        if touch not in TOUCH:
+            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(touch, TOUCH)}")
+        if render_mode is not None:
+            raise ConfigError(f"render_mode: must be None, got {render_mode!r}")
+        self.task, self.num_envs = task, num_envs
+        self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
+        """The environments."""
+        self._touch = TOUCH[touch]
+        width = self._observation(self.batch.observe()).shape[1]
+        count = task.actions(self.batch)
+        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (width,), np.float32)
+        self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._steps = np.zeros(num_envs, int)
+        self._ended = np.zeros(num_envs, bool)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Reset all environments; return observations (n, m) and no further information.
+
+        Args:
+            seed: Seed of the initial states; None: go on with the numbers of before.
+            options: Ignored.
+        """
+        super().reset(seed=seed)
+        self._restart(np.arange(self.num_envs))
+        return self._observation(self.batch.observe()), {}
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Apply actions (n, k); return observations, rewards, terminations, truncations and information."""
+        actions = np.clip(np.asarray(actions, float), -1.0, 1.0)
+        restarted, batch, task = self._ended, self.batch, self.task
+        batch.ctrl = task.controls(batch, actions)
+        batch.step(task.substeps)
+        fault = np.zeros(self.num_envs, bool)
+        fault[list(batch.faults)] = True
+        self._steps += 1
+        self._restart(np.flatnonzero(restarted))
+        seen = batch.observe()
+        going_on = ~(restarted | fault)
+        reward = np.where(going_on, task.reward(batch, seen, actions), 0.0)
+        terminated = (task.terminated(batch, seen) & going_on) | (fault & ~restarted)
+        truncated = (self._steps >= task.episode_steps) & ~terminated & ~restarted
+        self._ended = terminated | truncated
+        return self._observation(seen), reward, terminated, truncated, {"fault": fault}
+
+    def _restart(self, envs: np.ndarray) -> None:
+        """Begin new episodes in environments."""
+        if len(envs):
+            self.batch.reset(envs)
+            self.task.randomize(self.batch, envs, self.np_random)
+            self._steps[envs] = 0
+        self._ended = np.zeros(self.num_envs, bool)
+
+    def _observation(self, seen: Observation) -> np.ndarray:
+        state = self.task.state(self.batch, seen)
+        touch = self._touch(seen).reshape(self.num_envs, -1)
+        return np.concatenate([state, touch], axis=1).astype(np.float32)
+
+
+class TaskEnv(gymnasium.Env):
+    """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, task: Task, **options: Any):
+        """Make the environment; options as of `TaskVectorEnv`."""
+        self._many = TaskVectorEnv(task, 1, **options)
+        self.batch, self.task = self._many.batch, task
+        self.observation_space = self._many.single_observation_space
+        self.action_space = self._many.single_action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin a new episode; return an observation (m,)."""
+        super().reset(seed=seed)
+        observation, info = self._many.reset(seed=seed)
+        return observation[0], info
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Apply an action (k,); return observation, reward, termination, truncation and information."""
+        observation, reward, terminated, truncated, info = self._many.step(np.asarray(action)[None])
+        fault = {"fault": bool(info["fault"][0])}
+        return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
+
+
+def register(name: str, task: type[Task], **options: Any) -> None:
+    """Register a task, so that ``gymnasium.make`` and ``gymnasium.make_vec`` find it.
+
+    Args:
+        name: Such as ``me/Hold-v0``.
+        task: The task, made without arguments.
+        options: Defaults of options of `TaskVectorEnv`.
+    """
+    gymnasium.register(
+        name,
+        entry_point=partial(_single, task),
+        vector_entry_point=partial(_many, task),
+        kwargs=options,
+    )
+
+
+def _single(task: type[Task], **options: Any) -> TaskEnv:
+    return TaskEnv(task(), **options)
+
+
+def _many(task: type[Task], num_envs: int, **options: Any) -> TaskVectorEnv:
+    return TaskVectorEnv(task(), num_envs, **options)

@@ -1,0 +1,186 @@
+"""The readings of one skin in many environments: loops over environments, compiled and without the GIL."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.engines.contacts import Contacts
+from tactile_sim.skin.elastic import add_readings
+from tactile_sim.skin.kernels import mark_inside, net_wrenches, resolve_loads, to_taxel_axes
+from tactile_sim.skin.layer import TOUCHED
+from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, TouchFunction, evaluate
+from tactile_sim.skin.responses import (
+    ELASTIC,
+    LAWS,
+    RESPONSE_FUNCTIONS,
+    Response,
+    spread,
+)
+from tactile_sim.skin.shares import flush, gather
+from tactile_sim.skin.skin import Skin
+from tactile_sim.skin.taxels import choose
+
+NO_FACTOR = np.empty((0, 1))
+
+
+class ManyContacts(NamedTuple):
+    """Contacts and poses in n environments, each with room for k contacts."""
+
+    counts: np.ndarray
+    """(n,) int32 number of contacts."""
+    values: np.ndarray
+    """(n, k, Contacts.WIDTH) float64."""
+    ids: np.ndarray
+    """(n, k, Contacts.IDS) int32."""
+    positions: np.ndarray
+    """(n, nbody, 3) origins of the bodies in the world [m]."""
+    rotations: np.ndarray
+    """(n, nbody, 3, 3) rotations from body frames to the world."""
+
+
+class ManyReadings(NamedTuple):
+    """What the skin reads in n environments. The arrays are written in place; they start as zeros."""
+
+    taxels: np.ndarray
+    """(n, taxels, channels) readings."""
+    touched: np.ndarray
+    """(n, taxels) int32 taxels that were written, the first of them in each row."""
+    touched_counts: np.ndarray
+    """(n,) int32 number of these."""
+    wrenches: np.ndarray
+    """(n, bodies, 6) net force [N] and torque [N m] about each body's origin, in its frame."""
+
+    @staticmethod
+    def zeros(environments: int, skin: Skin, channels: int) -> ManyReadings:
+        """Return empty readings of a skin."""
+        taxels = len(skin.positions)
+        return ManyReadings(
+            np.zeros((environments, taxels, channels)),
+            np.zeros((environments, taxels), np.int32),
+            np.zeros(environments, np.int32),
+            np.zeros((environments, len(skin.body_ids), 6)),
+        )
+
+
+def feel_many(
+    skin: Skin,
+    contacts: ManyContacts,
+    first: int,
+    last: int,
+    touch: str | TouchFunction,
+    response: str | Response,
+    out: ManyReadings,
+) -> None:
+    """Write the readings of environments [first, last), with the bits of `Skin.feel` and `body_wrenches`.
+
+    Args:
+        skin: one for each thread, see `Skin.twin`.
+        contacts: contacts and poses.
+        first, last: range of environments.
+        touch, response: as in `Skin.feel`. Functions of one's own take Python for each environment.
+        out: as written before.
+    """
+    touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
+    response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
+    quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
+    if quantity is None or law is None or (law == ELASTIC and skin._has_limits):
+        alone = np.arange(first, last)
+        _wrenches(first, last, *contacts, skin._slot, out.wrenches)
+    else:
+        needs_python = np.zeros(last - first, bool)
+        mark = np.zeros(len(skin.positions), bool)
+        factor = NO_FACTOR
+        if touch.factor:
+            if touch.factor not in skin._factors:
+                skin._factors[touch.factor] = touch.factor(skin)[:, None]
+            factor = skin._factors[touch.factor]
+        env = first
+        while True:
+            env = _feel(
+                env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
+                skin.stiffness, *skin.elastic_arrays, skin._room, skin._sums_of(touch.channels),
+                skin._has_limits, touch.frame == "taxel", skin.axes, factor, mark,
+                needs_python[env - first :], *out,
+            )  # fmt: skip
+            if env == last:
+                break
+            skin._make_room()
+        alone = first + np.flatnonzero(needs_python)
+    for env in alone.tolist():
+        count = contacts.counts[env]
+        here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
+        out.taxels[env] = skin.feel(here, contacts.positions[env], contacts.rotations[env], touch, response)
+        touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
+        out.touched[env, : len(touched)] = touched
+        out.touched_counts[env] = len(touched)
+
+
+@kernel(nogil=True)
+def _feel(
+    first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
+    stiffness, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
+    needs_python, out, touched, touched_counts, wrenches,
+):  # fmt: skip
+    """Write environments until there is no room around a load; return the first that was not written."""
+    none, no_loads, no_taxels = np.empty(0), np.empty(0, LOAD), np.empty(0, np.int64)
+    for env in range(first, last):
+        count = counts[env]
+        contact_values, contact_ids = values[env, :count], ids[env, :count]
+        table = np.empty(2 * count, LOAD)
+        number = resolve_loads(
+            contact_values, contact_ids, geoms, patch_bodies, positions[env], rotations[env], table
+        )
+        loads = table[:number]
+        for k in range(touched_counts[env]):
+            out[env, touched[env, k]] = 0.0
+        touched_counts[env] = 0
+        if law == ELASTIC:
+            group = np.empty(number, np.int64)
+            pressed, left = add_readings(
+                loads, group, index, quad, solids, layer, quantity, sums, no_loads, no_taxels
+            )
+            taxels = layer[TOUCHED][:pressed]
+            flush(taxels, mean, sums, out[env])
+            needs_python[env - first] = left
+        else:
+            if limited:
+                alone, inside = np.full(number, -1), np.empty(number, np.bool_)
+                mark_inside(loads, alone, 0, index, inside)
+                loads = loads[inside]
+                number = len(loads)
+            begin = np.empty(number + 1, np.int64)
+            taxel, weight = np.empty(room * number, np.int64), np.empty(room * number)
+            found = spread(loads, law, none, stiffness, index, begin, taxel, weight)
+            if found < 0:
+                return env
+            gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out[env])
+            taxels = taxel[:found]
+        reached = 0
+        for t in taxels:
+            if not mark[t]:
+                mark[t] = True
+                touched[env, reached] = t
+                reached += 1
+        for k in range(reached):
+            t = touched[env, k]
+            mark[t] = False
+            if in_taxel_axes:
+                to_taxel_axes(out[env, t : t + 1], axes[t : t + 1])
+            if len(factor) and out[env, t, 0] != 0.0:
+                for c in range(out.shape[2]):
+                    out[env, t, c] *= factor[t, 0]
+        touched_counts[env] = reached
+        wrenches[env] = 0.0
+        net_wrenches(contact_values, contact_ids, slot, positions[env], rotations[env], wrenches[env])
+    return last
+
+
+@kernel(nogil=True)
+def _wrenches(first, last, counts, values, ids, positions, rotations, slot, out):
+    for env in range(first, last):
+        count = counts[env]
+        out[env] = 0.0
+        net_wrenches(values[env, :count], ids[env, :count], slot, positions[env], rotations[env], out[env])

@@ -1,0 +1,134 @@
+"""Faults, reductions and bad input of batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from batchtest import MEMORY, SCENE, SKIN, batch_of
+from support.errors import raises
+
+from tactile_sim import CommandError, ConfigError, EngineError, Simulation, TactileSimError, config
+from tactile_sim.batch import Batch
+from tactile_sim.batch.memory import bytes_per_environment
+
+
+@pytest.mark.parametrize("fault", ["ctrl", "qvel"])
+def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
+    settings = {"skin": {**SKIN, "sensor": {"*": MEMORY}}}
+    broken, sound = batch_of(4, settings), batch_of(4, settings)
+    for batch in (broken, sound):
+        batch.ctrl[:] = 0.3
+        batch.step(23)
+    getattr(broken, fault)[2, 0] = np.nan
+    for batch in (broken, sound):
+        batch.step(5)
+    assert list(broken.faults) == [2] and ("control" in broken.faults[2]) == (fault == "ctrl")
+    others = [0, 1, 3]
+    np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
+    np.testing.assert_array_equal(broken.qpos[2], broken.simulation.engine.model.qpos0)
+    np.testing.assert_array_equal(broken.steps_since_reset, [28, 28, 0, 28])
+    broken.step(40)
+    sound.step(40)
+    assert not broken.faults and np.isfinite(broken.observe().readings).all()
+    np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
+
+
+def test_environment_in_which_mujoco_fails_is_reported():
+    text = SCENE.replace("<option", '<size memory="6K"/><option').replace('pos="0 0 .11"', 'pos="0 0 .2"')
+    batch = Batch(mujoco.MjSpec.from_string(text), 2, settings={"skin": SKIN})
+    batch.qpos[1, 2] = 0.1
+    batch.step(1)
+    assert list(batch.faults) == [1] and "memory" in batch.faults[1]
+
+
+@pytest.mark.parametrize("stages", [{}, {"*": {"noise": {"std": 0.1}}}])
+def test_reductions_agree_with_readings(stages):
+    batch = batch_of(3, {"skin": {**SKIN, "sensor": stages}})
+    batch.qpos[1, 2] = 1.0
+    batch.step(3)
+    skin, seen = batch.simulation.skin, batch.observe()
+    readings = seen.readings.copy()
+    for pads in (None, ["arm"], ["arm", "box"]):
+        chosen = [body for name in pads or ("box", "arm") for body in skin.pads if body.name == name]
+        parts = [readings[:, body.start : body.stop] for body in chosen]
+        magnitudes = [np.linalg.norm(part, axis=2) for part in parts]
+
+        def reduced(name, pads=pads):
+            return batch.observe(pads, name).readings
+
+        total = np.stack([part.sum(axis=1) for part in parts], axis=1)
+        np.testing.assert_allclose(reduced("sum"), total, atol=1e-12)
+        np.testing.assert_allclose(reduced("peak"), np.stack([m.max(axis=1) for m in magnitudes], axis=1))
+        np.testing.assert_array_equal(
+            reduced("contact"), np.stack([m.any(axis=1) for m in magnitudes], axis=1)
+        )
+        with np.errstate(invalid="ignore"):
+            centers = [
+                m @ skin.positions[body.start : body.stop] / m.sum(axis=1, keepdims=True)
+                for m, body in zip(magnitudes, chosen, strict=True)
+            ]
+        np.testing.assert_allclose(reduced("center_of_pressure"), np.stack(centers, axis=1), atol=1e-12)
+        np.testing.assert_array_equal(batch.observe(pads).readings, np.concatenate(parts, axis=1))
+        assert batch.observe(pads).wrenches.shape == (3, len(chosen), 6)
+
+
+def test_contact_sensors_and_state_arrays_have_an_axis_for_environments():
+    batch = batch_of(3)
+    batch.step(100)
+    sensor = batch.observe().contact_sensor("net")
+    np.testing.assert_allclose(np.abs(sensor.wrench[:, 0, 2]), 9.81, rtol=0.3)
+    assert batch.qpos.shape == (3, 16) and batch.qvel.shape == (3, 14) and batch.ctrl.shape == (3, 2)
+    np.testing.assert_allclose(batch.time, 0.2)
+
+
+def test_memory_per_environment_is_below_a_megabyte():
+    settings = config.load("hand")
+    chain = {name: MEMORY[name] for name in ("noise", "hysteresis", "delay")}
+    for stages in ({}, {"*": chain}):
+        simulation = Simulation(replace(settings, skin=replace(settings.skin, sensor=stages)))
+        assert bytes_per_environment(simulation) < 1e6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"backend": "mujcoo"}, EngineError, ("backend", "'mujcoo'", "'mujoco'")),
+        ({"backend": "warp"}, EngineError, ("backend", "'warp'", "'mujoco'")),
+        ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
+        ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
+        ({"num_envs": 0}, EngineError, ("num_envs", "0")),
+        ({"num_envs": 2.5}, EngineError, ("num_envs", "2.5")),
+        ({"num_envs": 2**30}, EngineError, ("num_envs", str(2**30), "GiB", "at most")),
+        ({"seed": -1}, EngineError, ("seed", "-1")),
+        ({"settings": {"skin": SKIN, "command_timeout": 1.0}}, ConfigError, ("command_timeout",)),
+        ({"settings": {"skin": {"scales": {"bxo": 0.1}}}}, TactileSimError, ("'bxo'", "'box'")),
+    ],
+)
+def test_invalid_arguments_are_rejected(arguments, error, words):
+    spec = mujoco.MjSpec.from_string(SCENE)
+    with raises(error, *words):
+        Batch(spec, **({"num_envs": 2, "settings": {"skin": SKIN}} | arguments))
+
+
+def test_engines_that_step_in_python_are_rejected():
+    with raises(EngineError, "trifinger", "'mujoco'"):
+        Batch("trifinger", 2)
+
+
+def test_invalid_calls_are_rejected():
+    batch = batch_of(2)
+    for call, error, words in (
+        (lambda: batch.step(-1), CommandError, ("-1",)),
+        (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
+        (lambda: batch.reset(None, "upp"), EngineError, ("'upp'", "'up'")),
+        (lambda: batch.observe(["bxo"]), CommandError, ("'bxo'", "'box'")),
+        (lambda: batch.observe(["box", "box"]), CommandError, ("pads", "box")),
+        (lambda: batch.observe(reduce="summ"), CommandError, ("'summ'", "'sum'")),
+        (lambda: batch.command_joints({"trun": 0.0}), CommandError, ("'trun'", "'turn'")),
+        (lambda: batch.command_joints({"turn": [0.0, 0.1, 0.2]}), CommandError, ("'turn'", "2")),
+    ):
+        with raises(error, *words):
+            call()
