@@ -196,6 +196,35 @@ class Integers:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A list of numbers, each between two bounds as in `Number`; ``lengths``: how many there may be."""
+
+    lengths: tuple[int, ...]
+    each: Number = field(default_factory=Number)
+
+    def __str__(self) -> str:
+        return f"a list of {' or '.join(map(str, self.lengths))} numbers"
+
+    def __call__(self, value: Any) -> tuple[float, ...]:
+        if not isinstance(value, list | tuple | array) or len(value) not in self.lengths:
+            unit = f" [{self.each.unit}]" if self.each.unit else ""
+            raise ValueError(f"needs {self}{unit}, but is {shown(value)}")
+        return tuple(self.each(entry) for entry in value)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """Text, a number or true and false, kept as the text that YAML has for it."""
+
+    def __call__(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if not isinstance(value, str | int | float):
+            raise ValueError(f"needs text or a number, but is {shown(value)}")
+        return Text()(str(value))
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a few words. ``later``: words that are reserved for a coming version. ``table``: where
     ``tactile_sim.skin`` keeps functions by name, to which users add their own."""
@@ -225,7 +254,7 @@ class Choice:
         return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Choice
+Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Numbers | Scalar | Choice
 
 SHARE = Number(least=0, most=1)
 TIME_CONSTANT = Number(above=0, unit="s")

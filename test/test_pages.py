@@ -69,7 +69,7 @@ def test_a_skin_on_ones_own_robot(tmp_path, monkeypatch, capsys):
         for line in block.splitlines()
         if line.startswith("tactile_sim")
     ]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         assert main(command[1:]) == 0
     said = capsys.readouterr().out

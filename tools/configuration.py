@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
 from tactile_sim.config.contact_sensors import FIELDS, REDUCTIONS
+from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
 from tactile_sim.signal_chain import STAGES
 
@@ -23,6 +24,7 @@ file it means one message per step, with a line in the log.
 |---|---|---|
 """
 TABLES = {
+    "xacro.ARGUMENT": "value of an argument of a xacro file",
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
     "gains.JOINT.kp": "stiffness [N m/rad, N/m] of the position servo that is added to a joint without one, "
@@ -38,6 +40,7 @@ TABLES = {
     + ", ".join(f"`{word}`" for word in REDUCTIONS)
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
+GROUPS = {"robots.NAME": RobotSettings, "objects.NAME": ObjectSettings, "feelers.BODY": FeelerSettings}
 STAGES_HEAD = """
 Stages of the signal chain of a body go below `skin.sensor.BODY`, by name or shell pattern. A stage is off
 unless it is listed. They act in this order, see [Signal chain](signal_chain.md). Units are those of the touch
@@ -55,9 +58,10 @@ def page() -> str:
         for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
-    for key in dataclasses.fields(FeelerSettings):
-        default = "none" if key.default is None else _shown(key.default)
-        rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
+    for table, settings in GROUPS.items():
+        for key in dataclasses.fields(settings):
+            default = "none" if key.default is None else _shown(key.default)
+            rows.append(f"| `{table}.{key.name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
 
 
@@ -84,6 +88,8 @@ def _choices(key: Key) -> str:
 def _shown(default: object) -> str:
     if default is None:
         return "to be given"
+    if isinstance(default, tuple) and default:
+        return f"`[{', '.join(f'{value:g}' for value in default)}]`"
     return "none" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
 
 

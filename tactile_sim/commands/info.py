@@ -49,7 +49,7 @@ def _summary(simulation: Simulation) -> Text:
     settings, model, skin = simulation.settings, simulation.engine.model, simulation.skin
     lines = (
         f"configuration  {settings.source}",
-        f"scene          {settings.scene}",
+        f"scene          {settings.title}",
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
         f"mass           {model.body_mass[model.body_weldid != 0].sum():.6g} kg that moves",
         f"skin           {counted(len(skin.positions), 'taxel')}, {skin.areas.sum() * 1e4:.1f} cm²",

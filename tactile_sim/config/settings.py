@@ -16,8 +16,9 @@ from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
+from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
+from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts
 from tactile_sim.signal_chain.chain import PARAMETERS
 
 
@@ -149,8 +150,26 @@ class Settings:
     scene: str = _key(
         None,
         Text(filled=True),
-        "MJCF or URDF: shipped name, path, package:// or file:// address; left out with `engine: trifinger`",
+        "MJCF, URDF or xacro: shipped name, path, package:// or file:// address; left out with "
+        "`engine: trifinger`, and where `robots`, `objects` or `ground` make the scene",
     )
+    package_paths: tuple[str, ...] = _key(
+        (),
+        Texts(),
+        "folders that hold ROS packages, searched for `package://` before `AMENT_PREFIX_PATH` and "
+        "`ROS_PACKAGE_PATH`; relative to this file",
+    )
+    strict_urdf: bool = _key(
+        False, Flag(), "whether impossible masses and inertias of a URDF are rejected; else they are repaired"
+    )
+    scene_options: SceneOptions = field(default_factory=SceneOptions)
+    xacro: dict[str, str] = _table(Scalar())
+    """Arguments of xacro files by name."""
+    robots: dict[str, dict[str, Any]] = _records(**ROBOT)
+    """Keys of `RobotSettings` by name, of robots to add to the scene."""
+    objects: dict[str, dict[str, Any]] = _records(**OBJECT)
+    """Keys of `ObjectSettings` by name, of objects to add to the scene."""
+    ground: bool = _key(False, Flag(), "whether to add a floor at height 0, named `ground`")
     engine: str = _key("mujoco", EngineName(filled=True), "the physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time over wall time; 0: as fast as possible", live=True
@@ -186,6 +205,11 @@ class Settings:
     engine_settings: Any = None
     """Instance of the ``Settings`` of the engine's plug-in, from the keys below the engine's name; None if it
     has none."""
+
+    @property
+    def title(self) -> str:
+        """The scene in a few words: its file, or what it is made of."""
+        return self.scene or ", ".join([*self.robots, *self.objects]) or "ground"
 
     @property
     def keys(self) -> dict[str, Key]:

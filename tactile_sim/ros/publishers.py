@@ -213,7 +213,7 @@ class Publishers:
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
-        scene = self._simulation.settings.scene
+        scene = self._simulation.settings.title
         name = self._node.get_fully_qualified_name().lstrip("/")
         return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault)
 

@@ -1,12 +1,6 @@
-"""Scenes, MJCF or URDF, with what a configuration adds to them; what is wrong with one is told in a line."""
+"""Scenes from MJCF or URDF with the additions of a configuration; their errors in one line."""
 
-from tactile_sim.scenes.loading import (
-    compiled,
-    configured_scene,
-    find_scene,
-    load_model,
-    load_scene,
-    load_spec,
-)
+from tactile_sim.scenes.configured import configured_scene
+from tactile_sim.scenes.loading import compiled, find_scene, load_model, load_scene, load_spec
 
 __all__ = ["compiled", "configured_scene", "find_scene", "load_model", "load_scene", "load_spec"]

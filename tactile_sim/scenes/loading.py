@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
-import numpy as np
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.engines.sensor_layout import ALL_BITS
-from tactile_sim.errors import ConfigError, EngineError, SceneError, suggest
+from tactile_sim.errors import SceneError, suggest
 from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import (
     NOT_CONTENT,
@@ -28,11 +25,9 @@ from tactile_sim.scenes.faults import (
     without_qhull_report,
 )
 from tactile_sim.scenes.references import check_references
+from tactile_sim.scenes.robots import robot_spec
 from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
-from tactile_sim.scenes.urdf import urdf_for_mujoco
-
-if TYPE_CHECKING:
-    from tactile_sim.config import Settings
+from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
 
@@ -53,8 +48,9 @@ def load_scene(
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     gains: Gains | None = None,
+    options: UrdfOptions | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """A scene as it was written and as it is compiled.
+    """Return a scene as an editable spec and compiled.
 
     Args:
         scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
@@ -62,13 +58,14 @@ def load_scene(
         source: how errors call the configuration that names the scene.
         contact_sensors: checked keys by name, of sensors to add to those of the scene.
         gains: ``kp`` and ``kd`` by joint name or shell pattern, of servos to add.
+        options: how URDF files are read.
 
     Raises:
         SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
         ConfigError: a sensor or a servo to add does not fit the scene.
     """
-    path = find_scene(scene, base, source)
-    return compiled(load_spec(path), path, source, contact_sensors, gains)
+    path = find_scene(scene, base, source, options.package_paths if options else ())
+    return compiled(load_spec(path, options), path, source, contact_sensors, gains)
 
 
 def compiled(
@@ -101,60 +98,26 @@ def compiled(
     return spec, model
 
 
-def configured_scene(
-    settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
-) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    """Return the scene of a configuration, as written (None: unknown) and as compiled.
+def find_scene(
+    scene: str | Path,
+    base: Path | None = None,
+    source: str | None = None,
+    package_paths: Sequence[str] = (),
+    key: str = "scene",
+) -> Path:
+    """Return the file of a scene.
 
     Args:
-        settings: the configuration.
-        made: a scene made in Python, in place of the file; a spec is copied.
+        scene, base, source: as for `load_scene`.
+        package_paths: folders that are searched first for packages.
+        key: the key of the configuration that names the file.
 
     Raises:
-        SceneError: the scene cannot be loaded or compiled.
-        ConfigError: a contact sensor of the configuration does not fit the scene.
+        SceneError: there is no such file.
     """
-    if isinstance(made, mujoco.MjModel):
-        return None, _check_compiled(made, settings)
-    if made is not None:
-        return compiled(
-            made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
-        )
-    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
-    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
-    if spec is None:
-        return load_scene(
-            settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
-        )
-    return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
-
-
-def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
-    """Return a compiled model if it can be used as it is: nothing can be added to it."""
-    if settings.engine != "mujoco":
-        raise EngineError(
-            f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
-        )
-    for key in ("contact_sensors", "gains"):
-        if getattr(settings, key):
-            raise ConfigError(
-                f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
-            )
-    contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
-    partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
-    if len(partial):
-        raise SceneError(
-            f"{settings.scene}: contact sensor {model.sensor(partial[0]).name!r} does not record all data "
-            "fields, and none can be added to a compiled model; pass its MjSpec"
-        )
-    return model
-
-
-def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:
-    """The file of a scene; arguments and errors as in :func:`load_model`."""
-    where = f"{source}: scene: " if source else ""
+    where = f"{source}: {key}: " if source else ""
     name = str(scene)
-    path = of_address(name, where)
+    path = of_address(name, where, package_paths)
     if not path.is_absolute():
         path = _relative(name, path, base, where)
     if os.path.isdir(path):
@@ -164,14 +127,19 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
     return path
 
 
-def load_spec(path: Path) -> mujoco.MjSpec:
-    """Return the scene as an editable spec that is not compiled yet.
+def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
+    """Return the scene as an editable spec.
 
     URDF files, also those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
+
+    Args:
+        path: the file.
+        options: how URDF files are read; of attached ones only masses, packages and xacro.
 
     Raises:
         SceneError: the file is no scene, attaches itself, or MuJoCo rejects it.
     """
+    options = options or UrdfOptions()
     text = _text(path)
     check_references(path)
     root = _root(text)
@@ -181,9 +149,9 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
         if root == "robot":
-            return mujoco.MjSpec.from_string(urdf_for_mujoco(path, text))
+            return robot_spec(path, text, options)
         file, vfs = os.path.abspath(path), mujoco.MjVfs()
-        _rewrite_attached(path, vfs, (path,), set())
+        _rewrite_attached(path, vfs, (path,), set(), options)
         if path.suffix != ".xml":  # the only extension that MuJoCo takes for MJCF
             file += ".xml"
             vfs[file] = text.encode()
@@ -192,7 +160,9 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         raise refusal(path, error) from None
 
 
-def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path]) -> None:
+def _rewrite_attached(
+    path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path], options: UrdfOptions
+) -> None:
     """Put the URDF files that an MJCF attaches into a virtual file system, rewritten for MuJoCo.
 
     Args:
@@ -200,6 +170,7 @@ def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], se
         vfs: where MuJoCo looks before it looks on the disk.
         chain: the files that attach one another up to this one, the first one first.
         seen: attached files that are done.
+        options: how URDF files are read.
 
     Raises:
         SceneError: a file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
@@ -222,9 +193,9 @@ def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], se
             seen.add(file)
             attached = _text(file)
             if _root(attached) == "robot":
-                vfs[os.path.abspath(file)] = urdf_for_mujoco(file, attached).encode()
+                vfs[os.path.abspath(file)] = urdf_for_mujoco(file, attached, options).encode()
             else:
-                _rewrite_attached(file, vfs, (*chain, file), seen)
+                _rewrite_attached(file, vfs, (*chain, file), seen, options)
 
 
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
@@ -245,6 +216,11 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
         f"{where}{name!r} is no shipped scene, and here a relative path has no folder to start from;"
         f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
+
+
+def is_urdf(path: Path) -> bool:
+    """Return whether a file is a URDF or xacro file. Raises SceneError if it cannot be read."""
+    return _root(_text(path)) == "robot"
 
 
 def _root(text: str) -> str | None:

@@ -1,0 +1,77 @@
+"""Scenes of configurations: a file, or one made in Python, with robots, objects, sensors and servos added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from tactile_sim.engines.sensor_layout import ALL_BITS
+from tactile_sim.errors import ConfigError, EngineError, SceneError
+from tactile_sim.registry import engine_plugin
+from tactile_sim.scenes.composition import add_parts, empty_scene, urdf_options
+from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_spec
+
+if TYPE_CHECKING:
+    from tactile_sim.config import Settings
+
+
+def configured_scene(
+    settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
+) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
+    """Return the scene of a configuration, as written (None: unknown) and as compiled.
+
+    Args:
+        settings: the configuration.
+        made: a scene made in Python, in place of the file; a spec is copied.
+
+    Raises:
+        SceneError: the scene cannot be loaded or compiled.
+        ConfigError: a contact sensor of the configuration does not fit the scene.
+    """
+    if isinstance(made, mujoco.MjModel):
+        return None, _check_compiled(made, settings)
+    plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
+    if made is not None:
+        spec = made.copy()
+    else:
+        spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
+        if spec is not None:
+            return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
+    path = Path(settings.scene or settings.source)
+    if spec is None and settings.scene:
+        options = urdf_options(settings)
+        path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
+        if options.floating_base and not is_urdf(path):
+            raise ConfigError(
+                f"{settings.source}: scene_options.floating_base: needs a URDF, got {path}; "
+                "give the root body of the MJCF a <freejoint/>"
+            )
+        spec = load_spec(path, options)
+    elif spec is None:
+        spec = empty_scene()
+    add_parts(spec, settings)
+    return compiled(spec, path, settings.source, settings.contact_sensors, settings.gains)
+
+
+def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
+    """Return a compiled model if it can be used as it is: nothing can be added to it."""
+    if settings.engine != "mujoco":
+        raise EngineError(
+            f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
+        )
+    for key in ("contact_sensors", "gains", "robots", "objects", "ground"):
+        if getattr(settings, key):
+            raise ConfigError(
+                f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
+            )
+    contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
+    partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
+    if len(partial):
+        raise SceneError(
+            f"{settings.scene}: contact sensor {model.sensor(partial[0]).name!r} does not record all data "
+            "fields, and none can be added to a compiled model; pass its MjSpec"
+        )
+    return model
