@@ -137,7 +137,7 @@ CASES = {
         "would share the topic 'tactile/left_palm'",
     ),
     # joints and keyframes
-    "gains for no joint": (parameters("gains: {lft: {kp: 1}}"), "did you mean 'lift'?"),
+    "control for no joint": (parameters("control: {lft: {kp: 1}}"), "did you mean 'lift'?"),
     "an unknown keyframe": (parameters("motion: {keyframes: [hme]}"), "did you mean 'home'?"),
     # the scene
     "a missing scene": (parameters(scene="scen.xml"), "scene: no scene 'scen.xml' in "),
@@ -179,7 +179,7 @@ def write(folder, text):
 
 
 def test_the_scene_of_these_tests_is_fine_by_itself(folder, capfd):
-    write(folder, parameters("gains: {l*: {kp: 1}}", "motion: {keyframes: [home]}"))
+    write(folder, parameters("control: {l*: {kp: 1}}", "motion: {keyframes: [home]}"))
     assert main(["check", "my.yaml"]) == 0, capfd.readouterr().err
 
 

@@ -197,7 +197,7 @@ def test_the_time_to_rest_does_not_depend_on_how_steps_are_taken(simulate):
 
 
 def test_a_raw_control_ends_what_was_asked_of_its_joint(simulate):
-    simulation = simulate(gains={"hinge": {"kp": 1.0}})
+    simulation = simulate(control={"hinge": {"kp": 1.0}})
     commander = simulation.commander
     effort = JointCommand(["hinge"], np.array([]), np.array([]), np.array([3.0]))
     simulation.accept_targets(commander.check(effort))
@@ -252,7 +252,7 @@ def test_a_state_that_cannot_be_is_refused_and_changes_nothing(simulate, message
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gains": {"hing": {"kp": 1.0}}}, "gains.hing: .*did you mean 'hinge'"),
+        ({"control": {"hing": {"kp": 1.0}}}, "control.hing: .*did you mean 'hinge'"),
         ({"motion": {"keyframes": ["lov"]}}, "'lov'.*did you mean 'low'"),
         ({"skin": {"scales": {"bax": 0.02}}}, "skin.scales.bax.*did you mean 'box'"),
     ],

@@ -27,9 +27,13 @@ TABLES = {
     "xacro.ARGUMENT": "value of an argument of a xacro file",
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
-    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of the position servo that is added to a joint without one, "
-    "by name or shell pattern. See [Controllers](controllers.md#gains-servos-for-joints-without-actuators)",
-    "gains.JOINT.kd": "damping of that servo [N m s/rad, N s/m]; without `kp`, gain of a velocity servo",
+    "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
+    "`velocity`, `effort`, or `free` for none. See "
+    "[Controllers](controllers.md#control-actuators-for-joints-without-one)",
+    "control.JOINT.kp": "stiffness of a position servo [N m/rad, N/m]; by default from inertia and weight",
+    "control.JOINT.kd": "its damping, or the gain of a velocity servo [N m s/rad, N s/m]; by default from "
+    "inertia",
+    "control.JOINT.limit": "largest effort [N m, N]; the joint's own limit is not exceeded",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
     "all below it), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
     "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two sides may be left out",

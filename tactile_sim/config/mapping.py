@@ -24,6 +24,8 @@ _NULLS = ("null", "Null", "NULL", "~")
 """Texts that mean null. rcl has no null, so a plain ``null`` reaches a node as text."""
 _PARTS = {"robots", "objects", "ground"}
 """Keys that make a scene."""
+_RENAMED = {"gains": "control"}
+"""Keys of earlier versions."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
 _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
@@ -76,7 +78,7 @@ def from_mapping(
 
 
 def records(name: str, mapping: Mapping[str, Any], source: str = "configuration") -> dict[str, Any]:
-    """Return the validated values of one table of groups, ``gains`` or ``skin.sensor``.
+    """Return the validated values of one table of groups, ``control`` or ``skin.sensor``.
 
     Arguments and errors as in :func:`from_mapping`.
     """
@@ -206,6 +208,8 @@ def _nearest_key(name: str, own: Iterable[str]) -> str:
     """Return the nearest key: of the same group, of a group with a similar name, or at another level."""
     known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
+    if group in _RENAMED:
+        return f"; it is now {_RENAMED[group]!r}"
     if any(key.startswith(group + ".") for key in known):
         return suggest(name, [key for key in known if key.startswith(group + ".")])
     elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)

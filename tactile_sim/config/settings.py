@@ -192,8 +192,14 @@ class Settings:
         "other packages in whose messages the touch is sent too, see [Bridges](bridges.md)",
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
-    gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
-    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] of servos to add, by joint or shell pattern."""
+    control: dict[str, dict[str, Any]] = _records(
+        mode=Choice(("position", "velocity", "effort", "free")),
+        kp=Number(least=0),
+        kd=Number(least=0),
+        limit=Number(above=0),
+    )
+    """Actuators to add by joint or shell pattern: ``mode``, ``kp`` [N m/rad, N/m], ``kd`` [N m s/rad, N s/m]
+    and ``limit`` [N m, N]."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
@@ -261,4 +267,4 @@ TABLES: dict[str, Check] = {
 RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
-"""Tables whose entries are groups (``gains``): what each key in such a group may be."""
+"""Tables whose entries are groups (``control``): what each key in such a group may be."""

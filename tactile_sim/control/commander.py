@@ -35,13 +35,13 @@ class Commander:
     """Turns commands to joints into controls of their actuators, and holds the last command.
 
     Controls are computed from the gain and bias of their actuators, so that a servo exerts no force at its
-    target. An effort is added to the force of a servo made from ``gains``, else goes to the joint's motor,
-    else is applied to the joint. Until a command comes, servos made from ``gains`` hold the positions of the
-    reset.
+    target. An effort is added to the force of a servo made from ``control``, else goes to the joint's motor,
+    else is applied to the joint. Until a command comes, servos made from ``control`` hold the positions of
+    the reset.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the actuators of a compiled model, with the servos of ``gains`` among them."""
+        """Read the actuators of a compiled model, with the servos of ``control`` among them."""
         self._model = model
         self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
@@ -56,11 +56,13 @@ class Commander:
         self.release()
 
     def start(self, data: mujoco.MjData) -> None:
-        """Forget all commands after a reset; servos made from ``gains`` hold the joints where they are."""
+        """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
         self.release()
         holding = self._servo & (self._field == POSITION)
         data.ctrl[self._control[self._servo]] = 0.0
-        data.ctrl[self._control[holding]] = data.qpos[self.qpos[self._joint[holding]]]
+        joints = self._joint[holding]
+        held = np.clip(data.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
+        data.ctrl[self._control[holding]] = held
 
     def release(self) -> None:
         """Forget all commands; controls stay as they are."""
@@ -119,7 +121,7 @@ class Commander:
                 if self._takes["position"][k] and not (self._servo & (self._joint == k)).any():
                     remedy = "command its position"
                 else:
-                    remedy = f"set gains: {{{name}: {{{key}: ...}}}}"
+                    remedy = f"set control: {{{name}: {{{key}: ...}}}}"
                 raise CommandError(
                     f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
                 )

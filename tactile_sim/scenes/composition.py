@@ -15,7 +15,7 @@ from tactile_sim.addresses import of_address
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.scenes.decomposition import convex_parts
 from tactile_sim.scenes.faults import refusal
-from tactile_sim.scenes.loading import find_scene, is_urdf, load_spec
+from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
 from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
 from tactile_sim.scenes.urdf import UrdfOptions
 
@@ -53,8 +53,11 @@ def empty_scene() -> mujoco.MjSpec:
     return spec
 
 
-def add_parts(spec: mujoco.MjSpec, settings: Settings) -> None:
+def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
     """Add the robots, the objects and the ground of a configuration to a scene.
+
+    Returns:
+        The modes of the robots' joints by name, see `Robot`.
 
     Raises:
         SceneError: A file is missing or invalid.
@@ -62,8 +65,9 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> None:
     """
     if settings.scene_options.balance_inertia:
         spec.compiler.balanceinertia = True
+    modes: dict[str, str] = {}
     for name in settings.robots:
-        _add_robot(spec, name, settings)
+        modes |= _add_robot(spec, name, settings)
     for name in settings.objects:
         _add_object(spec, name, settings)
     if settings.ground:
@@ -74,6 +78,7 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> None:
         spec.worldbody.add_geom(name=GROUND, type=_GEOM.mjGEOM_PLANE, size=[0.0, 0.0, 0.05])
         if not spec.lights:
             spec.worldbody.add_light(pos=[0.0, 0.0, 3.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
+    return modes
 
 
 def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
@@ -83,7 +88,8 @@ def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
     return np.roll(rotation.as_quat(), 1)
 
 
-def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
+def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
+    """Add a robot; return the modes of its joints by name."""
     robot, where = settings.robots[name], f"robots.{name}"
     options = urdf_options(settings)
     file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")
@@ -94,7 +100,8 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
                 f"{settings.source}: {where}.floating_base: needs a URDF, got {file}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
-    child = load_spec(file, options)
+    loaded = load_robot(file, options)
+    child = loaded.spec
     prefix = robot.get("prefix", "")
     _check_names(spec, child, prefix, f"{settings.source}: {where}")
     frame = spec.worldbody.add_frame(
@@ -104,6 +111,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
         spec.attach(child, prefix=prefix, frame=frame)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(file, error) from None
+    return {prefix + joint: mode for joint, mode in loaded.modes.items()}
 
 
 def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: str) -> None:

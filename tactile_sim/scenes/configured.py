@@ -12,7 +12,7 @@ from tactile_sim.engines.sensor_layout import ALL_BITS
 from tactile_sim.errors import ConfigError, EngineError, SceneError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.composition import add_parts, empty_scene, urdf_options
-from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_spec
+from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
@@ -40,7 +40,7 @@ def configured_scene(
         spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
         if spec is not None:
             return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
-    path = Path(settings.scene or settings.source)
+    path, modes = Path(settings.scene or settings.source), {}
     if spec is None and settings.scene:
         options = urdf_options(settings)
         path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
@@ -49,11 +49,12 @@ def configured_scene(
                 f"{settings.source}: scene_options.floating_base: needs a URDF, got {path}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
-        spec = load_spec(path, options)
+        robot = load_robot(path, options)
+        spec, modes = robot.spec, robot.modes
     elif spec is None:
         spec = empty_scene()
-    add_parts(spec, settings)
-    return compiled(spec, path, settings.source, settings.contact_sensors, settings.gains)
+    modes = modes | add_parts(spec, settings)
+    return compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
@@ -62,7 +63,7 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
         )
-    for key in ("contact_sensors", "gains", "robots", "objects", "ground"):
+    for key in ("contact_sensors", "control", "robots", "objects", "ground"):
         if getattr(settings, key):
             raise ConfigError(
                 f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"

@@ -25,8 +25,8 @@ from tactile_sim.scenes.faults import (
     without_qhull_report,
 )
 from tactile_sim.scenes.references import check_references
-from tactile_sim.scenes.robots import robot_spec
-from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
+from tactile_sim.scenes.robots import Robot, read_robot
+from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
@@ -47,7 +47,6 @@ def load_scene(
     base: Path | None = None,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
-    gains: Gains | None = None,
     options: UrdfOptions | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """Return a scene as an editable spec and compiled.
@@ -57,7 +56,6 @@ def load_scene(
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
         contact_sensors: checked keys by name, of sensors to add to those of the scene.
-        gains: ``kp`` and ``kd`` by joint name or shell pattern, of servos to add.
         options: how URDF files are read.
 
     Raises:
@@ -65,7 +63,7 @@ def load_scene(
         ConfigError: a sensor or a servo to add does not fit the scene.
     """
     path = find_scene(scene, base, source, options.package_paths if options else ())
-    return compiled(load_spec(path, options), path, source, contact_sensors, gains)
+    return compiled(load_spec(path, options), path, source, contact_sensors)
 
 
 def compiled(
@@ -73,19 +71,30 @@ def compiled(
     path: Path,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
-    gains: Gains | None = None,
+    control: Control | None = None,
+    modes: Mapping[str, str] | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """Return a scene with contact sensors and servos added, as an editable spec and compiled.
+    """Return a scene with contact sensors and actuators added, as an editable spec and compiled.
 
-    Args and errors as in :func:`load_scene`; path: what errors call the scene.
+    Args:
+        spec: the scene, which is changed.
+        path: what errors call the scene.
+        source: how errors call the configuration.
+        contact_sensors: checked keys by name, of sensors to add to those of the scene.
+        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
+        modes: mode by joint name, of the joints of robots without actuators.
+
+    Raises:
+        SceneError: the scene is invalid.
+        ConfigError: a sensor or an actuator to add does not fit the scene.
     """
     where = f"{source}: " if source else ""
     try:
         add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
         with without_qhull_report():
-            if gains:
-                add_servos(spec, gains, f"{where}gains")
+            if control or modes:
+                add_actuators(spec, control or {}, f"{where}control", modes)
             model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
@@ -93,7 +102,7 @@ def compiled(
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is nan; give it a number")
-    if gains:
+    if control or modes:
         hold_keyframes(model)
     return spec, model
 
@@ -149,7 +158,7 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
         raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
         if root == "robot":
-            return robot_spec(path, text, options)
+            return read_robot(path, text, options).spec
         file, vfs = os.path.abspath(path), mujoco.MjVfs()
         _rewrite_attached(path, vfs, (path,), set(), options)
         if path.suffix != ".xml":  # the only extension that MuJoCo takes for MJCF
@@ -216,6 +225,18 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
         f"{where}{name!r} is no shipped scene, and here a relative path has no folder to start from;"
         f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
+
+
+def load_robot(path: Path, options: UrdfOptions) -> Robot:
+    """Return the robot of a URDF or MJCF file; errors as of `load_spec`. An MJCF has actuators of its own."""
+    text = _text(path)
+    if _root(text) != "robot":
+        return Robot(load_spec(path, options), {})
+    check_references(path)
+    try:
+        return read_robot(path, text, options)
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise refusal(path, error) from None
 
 
 def is_urdf(path: Path) -> bool:

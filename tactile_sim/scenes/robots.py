@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -14,11 +16,22 @@ from tactile_sim.scenes.faults import without_qhull_report
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _LOG = logging.getLogger("tactile_sim.scenes")
+_MODES = ("position", "velocity", "effort")
 _THIN = re.compile(r"mesh volume is too small: (\S+)")
 
 
-def robot_spec(path: Path, text: str, options: UrdfOptions) -> mujoco.MjSpec:
-    """Return a URDF as a spec that compiles.
+@dataclass(frozen=True)
+class Robot:
+    """A robot read from a URDF."""
+
+    spec: mujoco.MjSpec
+    """Its model, which compiles."""
+    modes: dict[str, str]
+    """How each hinge and slide joint is driven: ``position``, ``velocity`` or ``effort``."""
+
+
+def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
+    """Return a robot from a URDF.
 
     Args:
         path: The URDF file.
@@ -29,7 +42,8 @@ def robot_spec(path: Path, text: str, options: UrdfOptions) -> mujoco.MjSpec:
         SceneError: The URDF is invalid.
         ValueError: MuJoCo rejects it.
     """
-    spec = mujoco.MjSpec.from_string(urdf_for_mujoco(path, text, options))
+    urdf = urdf_for_mujoco(path, text, options)
+    spec = mujoco.MjSpec.from_string(urdf)
     if options.floating_base:
         free_base(spec, path)
     with without_qhull_report():
@@ -46,7 +60,33 @@ def robot_spec(path: Path, text: str, options: UrdfOptions) -> mujoco.MjSpec:
                 "%s: %d pairs of links overlap in the initial pose and do not collide, such as %s",
                 path, len(overlapping), first,
             )  # fmt: skip
-    return spec
+    declared = declared_modes(ElementTree.fromstring(urdf))
+    return Robot(spec, {joint.name: declared.get(joint.name, "position") for joint in spec.joints})
+
+
+def declared_modes(robot: ElementTree.Element) -> dict[str, str]:
+    """Return the modes that the ``<ros2_control>`` and ``<transmission>`` elements of a URDF give to joints.
+
+    Of several command interfaces, a position precedes a velocity and a velocity an effort.
+    """
+    interfaces: dict[str, list[str]] = {}
+    for joint in robot.iterfind("ros2_control/joint"):
+        names = [interface.get("name", "") for interface in joint.iterfind("command_interface")]
+        interfaces.setdefault(joint.get("name", ""), []).extend(names)
+    for joint in robot.iterfind("transmission/joint"):
+        names = [(interface.text or "").strip() for interface in joint.iterfind("hardwareInterface")]
+        interfaces.setdefault(joint.get("name", ""), []).extend(map(_mode_of_interface, names))
+    return {
+        joint: next(mode for mode in _MODES if mode in names)
+        for joint, names in interfaces.items()
+        if set(names) & set(_MODES)
+    }
+
+
+def _mode_of_interface(name: str) -> str:
+    """Return the mode of a hardware interface such as ``hardware_interface/EffortJointInterface``."""
+    found = re.search(r"(Position|Velocity|Effort)JointInterface$", name)
+    return found[1].lower() if found else ""
 
 
 def free_base(spec: mujoco.MjSpec, path: Path) -> None:

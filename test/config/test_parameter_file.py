@@ -129,7 +129,7 @@ def test_a_namespace_may_be_a_level_of_its_own(tmp_path):
         (parameters("a: [{b: 1}]"), "line 3: a: a list can hold plain values only"),
         (parameters("a: &x 1", "b: *x"), "line 4: b: rcl takes no alias; write the value of *x out"),
         (parameters("a: 1", "b: 2", "a: 3"), "line 5: a is there twice"),
-        (parameters("gains: {left.elbow: {kp: 1}}"), "write 'gains.left.elbow.KEY: VALUE'"),
+        (parameters("control: {left.elbow: {kp: 1}}"), "write 'control.left.elbow.KEY: VALUE'"),
         (parameters("? [a]", ": 1"), "my.yaml: line 3: a key has to be a word"),
         ("/**:\n  ros__parameters: " + "{a: " * 3000 + "1" + "}" * 3000, "my.yaml: is nested too deeply"),
     ],

@@ -34,7 +34,7 @@ def test_what_the_contract_lets_be_set_while_it_runs_can_be(key, value):
         ("scene", "a.xml", "scene: cannot be set while the simulation runs"),
         ("skin.sampling", "mean", "skin.sampling: cannot be set while the simulation runs"),
         ("skin.scales.palm", 0.01, "skin.scales.palm: cannot be set while the simulation runs"),
-        ("gains", 1, "gains: cannot be set while the simulation runs"),
+        ("control", 1, "control: cannot be set while the simulation runs"),
         ("rates.tff", 1, "unknown key 'rates.tff'; did you mean 'rates.tf'?"),
     ],
 )

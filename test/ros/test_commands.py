@@ -51,7 +51,7 @@ def publish(ros, message_type, topic):
 
 def test_joints_go_where_they_are_told(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
-    process = ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
+    process = ros.run(**parameters, control={"rail": {"kp": 200.0, "kd": 40.0}})
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge", "rail"], position=[0.4, -0.2]))
     wait_for(lambda: joints and np.allclose(joints[-1].position, [0.4, -0.2], atol=1e-3), "both joints")

@@ -10,7 +10,7 @@ import trimesh
 from support.errors import raises
 
 from tactile_sim import SceneError, scenes
-from tactile_sim.scenes.robots import robot_spec
+from tactile_sim.scenes.robots import read_robot
 from tactile_sim.scenes.urdf import UrdfOptions
 
 INERTIA = '<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
@@ -37,7 +37,7 @@ def load(folder, *, base=SOUND + BALL, tip=SOUND + BALL, kind="continuous", offs
     text = TWO_LINKS.format(base=base, tip=tip, kind=kind, offset=offset, more=more)
     file = folder / "r.urdf"
     file.write_text(text)
-    return robot_spec(file, text, UrdfOptions(**options)).compile()
+    return read_robot(file, text, UrdfOptions(**options)).spec.compile()
 
 
 def collision(mesh):

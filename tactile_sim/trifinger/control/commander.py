@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from tactile_sim.control.commander import Commander, JointCommand
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.names import Names
-from tactile_sim.scenes.servos import match_gains
+from tactile_sim.scenes.servos import match_control
 from tactile_sim.trifinger.physics.rules import Rules
 
 
@@ -27,9 +28,9 @@ class FingerCommander(Commander):
         self,
         model: mujoco.MjModel,
         names: Names,
-        gains: Mapping[str, Mapping[str, float]],
+        gains: Mapping[str, Mapping[str, Any]],
         rules: Rules,
-        where: str = "gains",
+        where: str = "control",
     ):
         """Let gains of the configuration replace those of the rules.
 
@@ -41,14 +42,16 @@ class FingerCommander(Commander):
             where: what errors call the table of gains.
 
         Raises:
-            ConfigError: ``gains`` do not fit the joints.
+            ConfigError: ``control`` does not fit the joints.
         """
         self._rules = rules
         super().__init__(model, names)
         self._takes["position"][:] = True
         self.without_position = {}
-        for joint, (_, *own) in match_gains(gains, model, names, where).items():
-            for row, gain in enumerate(own):
+        for joint, (entry, keys) in match_control(gains, model, names, where).items():
+            if other := sorted(keys.keys() - {"kp", "kd"}):
+                raise ConfigError(f"{where}.{entry}.{other[0]}: the TriFinger takes kp and kd; remove it")
+            for row, gain in enumerate((keys.get("kp", 0.0), keys.get("kd", 0.0))):
                 if gain > 0.0:
                     rules.gains[row, self._index[names.joints[joint]]] = gain
 

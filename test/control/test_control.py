@@ -1,4 +1,4 @@
-"""Servos made from ``gains``: stable, limited, holding; on every engine."""
+"""Actuators made from ``control``, URDFs and defaults: stable, limited, holding; on every engine."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SAG = 0.25 * G / 200.0
 
 @pytest.fixture
 def simulate(tmp_path):
-    def make(text: str = ARM, suffix: str = "urdf", gains=GAINS, **keys) -> Simulation:
+    def make(text: str = ARM, suffix: str = "urdf", control=GAINS, **keys) -> Simulation:
         (tmp_path / f"scene.{suffix}").write_text(text)
-        keys = {"scene": f"scene.{suffix}", "contacts": "all", "gains": gains, **keys}
+        keys = {"scene": f"scene.{suffix}", "contacts": "all", "control": control, **keys}
         return Simulation(config.from_mapping(keys, tmp_path, "test"))
 
     return make
@@ -61,7 +61,9 @@ def test_gains_of_the_documentation_are_stable_and_within_the_effort_of_the_urdf
 
 
 def test_joints_with_gains_hold_their_pose_until_a_command_comes(simulate, engine_name):
-    simulation = simulate(engine=engine_name, gains={"lift": {"kp": 200.0, "kd": 10.0}})
+    simulation = simulate(
+        engine=engine_name, control={"lift": {"kp": 200.0, "kd": 10.0}, "wrist": {"mode": "free"}}
+    )
     simulation.engine.data.qvel[1] = 0.2
     go(simulation)
     # Nothing holds the wrist: it turns on, about its center of mass.
@@ -81,9 +83,13 @@ MIXED = """<mujoco><default><motor gear="50" ctrlrange="-1 1"/></default><worldb
 
 
 def test_actuators_of_the_scene_come_first_and_keyframes_are_held(simulate):
-    gains = {"own": {"kp": 7.0}, "body2/joint0": {"kp": 400.0, "kd": 40.0}, "pushed": {"kp": 1e5, "kd": 1e3}}
-    simulation = simulate(MIXED, "xml", gains)
-    names = ["actuator0", "motor", "gains/body2/joint0", "gains/pushed"]  # `own` has a servo of its own
+    control = {
+        "own": {"kp": 7.0},
+        "body2/joint0": {"kp": 400.0, "kd": 40.0},
+        "pushed": {"kp": 1e5, "kd": 1e3},
+    }
+    simulation = simulate(MIXED, "xml", control)
+    names = ["actuator0", "motor", "control/body2/joint0", "control/pushed"]  # `own` has a servo of its own
     assert simulation.names.actuators == names
     simulation.reset("up")
     np.testing.assert_allclose(simulation.engine.data.ctrl, [0.2, 0.0, 0.3, 0.4])
@@ -101,7 +107,7 @@ def test_pattern_leaves_out_a_joint_that_follows_another(simulate):
       <link name="pad"><inertial><mass value="0.05"/>
         <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
     simulation = simulate(ARM.replace("</robot>", finger))
-    assert simulation.names.actuators == ["gains/lift", "gains/wrist"]
+    assert simulation.names.actuators == ["control/lift", "control/wrist"]
     assert "'lift'" in simulation.commander.without_position["finger"]
     go(simulation, position=[0.05, 0.0, np.nan])
     lift = 0.05 - 0.3 * G / 200.0
@@ -109,7 +115,7 @@ def test_pattern_leaves_out_a_joint_that_follows_another(simulate):
 
 
 def test_velocity_without_position_is_tracked_and_a_position_holds_again(simulate):
-    simulation = simulate(gains={"lift": {"kp": 200.0, "kd": 100.0}, "wrist": {"kd": 0.1}})
+    simulation = simulate(control={"lift": {"kp": 200.0, "kd": 100.0}, "wrist": {"kd": 0.1}})
     go(simulation, 1.0, velocity=[0.02, 0.5])
     # The damping carries the weight, and is slower by m g / kd.
     np.testing.assert_allclose(simulation.engine.data.qvel, [0.02 - 0.25 * G / 100, 0.5], atol=1e-6)
@@ -127,3 +133,84 @@ def test_raw_controls_and_the_timeout_end_commands(simulate):
     assert simulation.engine.data.qpos[0] == pytest.approx(0.05, abs=1e-3)
     go(simulation, 2.0)  # and back to where it was held after the reset
     assert simulation.engine.data.qpos[0] == pytest.approx(-SAG, abs=1e-3)
+
+
+LINK = """<link name="{name}"><inertial><origin xyz="{half} 0 0"/><mass value="{mass}"/>
+  <inertia ixx="1e-4" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+  <origin xyz="{x} 0 0"/><axis xyz="0 {axis}"/>
+  <limit lower="{lower}" upper="3" effort="{effort}" velocity="1"/></joint>"""
+
+
+def chain(effort: float = 300.0, lower: float = -3.0, more: str = "") -> str:
+    """A horizontal arm of 1 m with a heavy and a light link, the second also turning about the vertical."""
+    links = [("upper", 0.6, 5.0), ("fore", 0.4, 0.5), ("hand", 0.0, 0.001)]
+    parts = ['<robot name="chain"><link name="base"/>']
+    for name, length, mass in links:
+        inertia = max(mass * length**2 / 12, 1e-6)
+        parts.append(LINK.format(name=name, half=length / 2, mass=mass, inertia=inertia))
+    for name, parent, child, x, axis in (
+        ("shoulder", "base", "upper", 0, "1 0"),
+        ("elbow", "upper", "fore", 0.6, "1 0"),
+        ("turn", "fore", "hand", 0.4, "0 1"),
+    ):
+        parts.append(
+            JOINT.format(name=name, parent=parent, child=child, x=x, axis=axis, effort=effort, lower=lower)
+        )
+    return "".join([*parts, more, "</robot>"])
+
+
+def test_default_control_holds_the_pose_under_gravity(simulate, engine_name):
+    simulation = simulate(chain(), engine=engine_name, control={})
+    assert simulation.names.actuators == ["control/shoulder", "control/elbow", "control/turn"]
+    go(simulation, 10.0)
+    assert abs(simulation.engine.data.qpos).max() <= 0.005 + 1e-4  # 4 mrad, as the elbow sags, too
+    np.testing.assert_allclose(simulation.engine.data.qvel, 0.0, atol=1e-5)
+    # One that is too weak gives way, and does no more than it can.
+    weight = (5.0 * 0.3 + 0.5 * 0.8 + 0.001 * 1.0) * G
+    efforts = go(simulate(chain(effort=0.5 * weight), engine=engine_name, control={}), 0.5)
+    assert efforts.max() == pytest.approx(0.5 * weight, rel=1e-5)
+
+
+def test_default_control_goes_to_the_nearer_end_of_the_range(simulate):
+    simulation = simulate(chain(lower=0.5), control={})
+    go(simulation, 2.0)
+    np.testing.assert_allclose(simulation.engine.data.qpos, 0.5, atol=0.01)
+
+
+def test_default_control_follows_a_step_without_overshoot(simulate):
+    simulation = simulate(chain(effort=1e4), control={})
+    go(simulation, 0.5)
+    simulation.command_joints({"turn": 0.5})
+    highest = 0.0
+    for _ in range(500):
+        simulation.step()
+        highest = max(highest, simulation.engine.data.qpos[2])
+    assert simulation.engine.data.qpos[2] == pytest.approx(0.5, abs=1e-3) and highest < 0.5 + 1e-3
+
+
+def test_urdf_says_how_its_joints_are_driven(simulate):
+    more = """<ros2_control name="s" type="system"><joint name="shoulder"><command_interface name="velocity"/>
+      <command_interface name="position"/></joint>
+      <joint name="elbow"><command_interface name="effort"/></joint>
+      </ros2_control><transmission name="t"><joint name="turn"><hardwareInterface>
+      hardware_interface/VelocityJointInterface</hardwareInterface></joint></transmission>"""
+    simulation = simulate(chain(more=more), control={})
+    takes = {
+        field: simulation.commander._takes[field].tolist() for field in ("position", "velocity", "effort")
+    }
+    assert takes == {
+        "position": [True, False, False],
+        "velocity": [True, False, True],
+        "effort": [True, True, True],  # added to a servo's force
+    }
+    assert set(simulation.commander.without_position) == {"elbow", "turn"}
+    simulation = simulate(chain(more=more), control={"elbow": {"mode": "position"}, "turn": {"mode": "free"}})
+    assert simulation.names.actuators == ["control/shoulder", "control/elbow"]
+
+
+def test_limit_bounds_the_effort_of_an_entry(simulate):
+    control = {"*": {"mode": "effort", "limit": 2.0}, "shoulder": {"kp": 1e4, "kd": 100.0, "limit": 7.0}}
+    simulation = simulate(chain(), control=control)
+    efforts = go(simulation, 0.2, effort=[0.0, 5.0, 5.0])
+    np.testing.assert_allclose(efforts, [7.0, 2.0, 2.0], rtol=1e-5)
