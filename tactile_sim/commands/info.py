@@ -17,6 +17,7 @@ from rich.text import Text
 from tactile_sim import config
 from tactile_sim.commands import CONFIG_HELP, counted, new_parser
 from tactile_sim.names import topic_token
+from tactile_sim.scenes.drives import FIELDS, read_drives
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -142,6 +143,11 @@ def _joints(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     metres = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     commander = simulation.commander
+    drivers: dict[int, list[str]] = {}
+    for drive in read_drives(model):
+        drivers.setdefault(drive.joint, []).append(
+            f"{FIELDS[drive.field]} by {names.actuators[drive.actuator]}"
+        )
     rows = [
         (
             name,
@@ -153,10 +159,11 @@ def _joints(simulation: Simulation) -> RenderableType:
             else "yes"
             if name in commander.joint_names
             else "",
+            ", ".join(drivers.get(i, ())),
         )
         for i, name in enumerate(names.joints)
     ]
-    return _table("joints", ("joint", "body", "type", "range", "takes a position"), rows)
+    return _table("joints", ("joint", "body", "type", "range", "takes a position", "driven"), rows)
 
 
 def _actuators(simulation: Simulation) -> RenderableType:

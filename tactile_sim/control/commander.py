@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
@@ -52,6 +53,7 @@ class Commander:
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
         """Why some joints take no position command, by name."""
         self._read_drives()
+        self._actuators = ActuatorCommands(model, names)
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
@@ -83,20 +85,28 @@ class Commander:
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Return the targets (joints,) of a command by field, NaN where it has none. Raises CommandError."""
-        unknown = next((name for name in command.name if name not in self._index), None)
+        """Return the targets (joints,) of a command by field, NaN where it has none.
+
+        The key ``controls`` has those (nu,) of tendons and actuators that the command names.
+
+        Raises:
+            CommandError: The command is invalid.
+        """
+        known = {*self._index, *self._actuators.names}
+        unknown = next((name for name in command.name if name not in known), None)
         if unknown is not None:
-            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, self.joint_names)}")
+            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, known)}")
         if len(set(command.name)) < len(command.name):
             twice = next(name for name in command.name if list(command.name).count(name) > 1)
             raise CommandError(f"joint_commands names joint {twice!r} twice")
-        where = [self._index[name] for name in command.name]
-        targets = {}
+        is_joint = np.array([name in self._index for name in command.name], bool)
+        where = [self._index[name] for name in command.name if name in self._index]
+        targets, given = {}, np.full((len(command.name), len(FIELDS)), np.nan)
         for field in FIELDS:
             values = np.asarray(getattr(command, field), float)
-            if len(values) not in (0, len(where)):
+            if len(values) not in (0, len(command.name)):
                 raise CommandError(
-                    f"joint_commands: {field} has {len(values)} values for {len(where)} names; "
+                    f"joint_commands: {field} has {len(values)} values for {len(command.name)} names; "
                     "it must be empty or as long"
                 )
             huge = np.abs(values) >= LARGEST
@@ -108,7 +118,11 @@ class Commander:
                 )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):
-                targets[field][where] = values
+                targets[field][where] = values[is_joint]
+                given[:, FIELDS.index(field)] = values
+        targets["controls"] = np.full(self._model.nu, np.nan)
+        for k in np.flatnonzero(~is_joint).tolist():
+            self._actuators.set_controls(command.name[k], given[k], targets["controls"])
         for field, key in (("position", "kp"), ("velocity", "kd")):
             # A velocity beside a position is a feedforward; alone it needs a drive.
             helpless = ~np.isnan(targets[field]) & ~self._takes[field]
@@ -129,6 +143,11 @@ class Commander:
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
         """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        controls = targets["controls"]
+        spoken = ~np.isnan(controls)
+        if spoken.any():
+            self.yield_to(spoken, data)
+            data.ctrl[spoken] = controls[spoken]
         given = np.stack([targets[field] for field in FIELDS], axis=1)
         named = ~np.isnan(given)
         kept = self._targets

@@ -39,6 +39,34 @@ class Drive(NamedTuple):
     """Effort on the joint per unit of the actuator's force."""
 
 
+class Input(NamedTuple):
+    """A control that takes a target of its actuator's transmission; fields as of `Drive`."""
+
+    control: int
+    field: int
+    offset: float
+    weights: tuple[float, float, float]
+
+
+def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
+    """Return the controls of an actuator that take a position, velocity or effort of its transmission.
+
+    The position is the length of the transmission without the gear: an angle, or the length of a tendon.
+    """
+    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+    single = int(model.actuator_trntype[actuator]) in (
+        _TRN.mjTRN_JOINT,
+        _TRN.mjTRN_JOINTINPARENT,
+        _TRN.mjTRN_TENDON,
+        _TRN.mjTRN_SLIDERCRANK,
+    )
+    ratio = gear if single else 1.0
+    if ratio == 0.0:
+        return []
+    first = int(model.actuator_ctrladr[actuator])
+    return [Input(first + k, *rest) for k, *rest in _inputs(model, actuator, ratio)]
+
+
 def read_drives(model: mujoco.MjModel) -> list[Drive]:
     """Return the controls that take a position, velocity or effort of a hinge or slide joint.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.errors import raises
 
-from tactile_sim import config
+from tactile_sim import CommandError, config
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.simulation import Simulation
 
@@ -214,3 +215,29 @@ def test_limit_bounds_the_effort_of_an_entry(simulate):
     simulation = simulate(chain(), control=control)
     efforts = go(simulation, 0.2, effort=[0.0, 5.0, 5.0])
     np.testing.assert_allclose(efforts, [7.0, 2.0, 2.0], rtol=1e-5)
+
+
+HAND = """<mujoco><option gravity="0 0 0"/><worldbody><body name="a">
+  <joint name="near" damping="1" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 .1 0 0" size=".01"/><body name="b" pos=".1 0 0">
+  <joint name="far" damping="1" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .1 0 0" size=".01"/></body>
+  </body><body pos="0 1 0"><joint name="wheel" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody>
+  <tendon><fixed name="flexor"><joint joint="near" coef="1"/><joint joint="far" coef="2"/></fixed></tendon>
+  <actuator><position name="flex" tendon="flexor" kp="50" gear="2" ctrlrange="-4 4"/>
+  <motor name="spin" joint="wheel" gear="3"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("name", ["flexor", "flex"])
+def test_tendons_and_actuators_are_commanded_by_name(simulate, name):
+    simulation = simulate(HAND, "xml", {})
+    simulation.command_joints({name: 0.6}, effort={"spin": 1.5})
+    assert simulation.engine.data.ctrl.tolist() == pytest.approx([1.2, 0.5])
+    go(simulation, 5.0)
+    near, far, _ = simulation.engine.data.qpos
+    assert near + 2 * far == pytest.approx(0.6, abs=1e-3)
+    simulation.command_joints({name: 30.0})
+    assert simulation.engine.data.ctrl.tolist() == pytest.approx([4.0, 0.5])  # within ctrlrange
+    with raises(CommandError, "'spin'", "position", "effort"):
+        simulation.command_joints({"spin": 0.1})
+    with raises(CommandError, "'flx'", "'flex'"):
+        simulation.command_joints({"flx": 0.1})
