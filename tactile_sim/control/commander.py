@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.control.actuator_commands import ActuatorCommands
+from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
@@ -70,8 +71,13 @@ class Commander:
         """Forget all commands; controls stay as they are."""
         self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
         self._tracking = np.empty(0, int)
-        self.every_step = False
+        self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
+        """Trajectory, its start [s of the engine's time], its joints, and its drives as a mask."""
+
+    @property
+    def every_step(self) -> bool:
         """Whether `apply` must be called before each step."""
+        return len(self._tracking) > 0 or self._trajectory is not None
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
         """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
@@ -143,6 +149,7 @@ class Commander:
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
         """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        self._end_trajectory(data)
         controls = targets["controls"]
         spoken = ~np.isnan(controls)
         if spoken.any():
@@ -176,14 +183,73 @@ class Commander:
         """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
         if not len(controls):
             return
+        self._end_trajectory(data)
         joints = self._joint[controls[self._control]]
         self._targets[joints] = np.nan
         data.qfrc_applied[self.dofs[joints]] = 0.0
         self._choose_tracking()
 
+    def check_trajectory(self, trajectory: JointTrajectory) -> None:
+        """Check a trajectory. Raises CommandError if it is invalid or a joint takes no position."""
+        trajectory.check(self.joint_names)
+        for name in trajectory.joints:
+            if not self._takes["position"][self._index[name]]:
+                why = self.without_position.get(name, "")
+                raise CommandError(
+                    f"joint_trajectory: joint {name!r} takes no position ({why}); "
+                    f"set control: {{{name}: {{mode: position}}}}"
+                )
+
+    def follow(self, trajectory: JointTrajectory, data: mujoco.MjData, delay: float = 0.0) -> None:
+        """Follow a checked trajectory from the present set points; one without points stops all.
+
+        Args:
+            trajectory: replaces one that is being followed.
+            data: state of the engine.
+            delay: time until it starts [s]; negative if it should have started.
+        """
+        joints = np.array([self._index[name] for name in trajectory.joints], int)
+        position, velocity = data.qpos[self.qpos[joints]].copy(), data.qvel[self.dofs[joints]].copy()
+        target = self._targets[joints, POSITION]
+        position = np.where(np.isnan(target), position, target)
+        if self._trajectory is not None:
+            velocity = np.nan_to_num(self._targets[joints, VELOCITY])
+        self._end_trajectory(data)
+        if not (len(joints) and len(trajectory.times)):
+            return
+        drives = np.isin(self._joint, joints) & ((self._field == POSITION) | self._servo)
+        started = trajectory.starting_from(position, velocity)
+        self._trajectory = (started, data.time + delay, joints, drives)
+        data.qfrc_applied[self.dofs[joints]] = 0.0
+        self._targets[joints] = np.nan
+        self._choose_tracking()
+
+    def _follow_on(self, data: mujoco.MjData) -> None:
+        """Set the set points of the trajectory at the end of the coming step."""
+        assert self._trajectory is not None
+        trajectory, start, joints, drives = self._trajectory
+        step = self._model.opt.timestep
+        time = data.time + step - start
+        if time > trajectory.times[-1] - 0.5 * step:
+            time = trajectory.times[-1]
+        self._targets[joints, POSITION], self._targets[joints, VELOCITY] = trajectory.at(time)
+        self._set_controls(data, drives, self._targets[self._joint[drives]])
+        if time >= trajectory.times[-1]:
+            self._trajectory = None
+
+    def _end_trajectory(self, data: mujoco.MjData) -> None:
+        """Let the joints of a trajectory stop at their present set points."""
+        if self._trajectory is not None:
+            _, _, joints, drives = self._trajectory
+            self._targets[joints, VELOCITY] = 0.0
+            self._set_controls(data, drives, self._targets[self._joint[drives]])
+            self._trajectory = None
+
     def apply(self, data: mujoco.MjData) -> None:
-        """Let servos track velocities in the coming step."""
-        if self.every_step:
+        """Let servos track a trajectory, or velocities, in the coming step."""
+        if self._trajectory is not None:
+            self._follow_on(data)
+        if len(self._tracking):
             joints = self._joint[self._tracking]
             # At the present position the stiffness exerts no force; damping and effort remain.
             targets = np.column_stack([data.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
@@ -199,7 +265,6 @@ class Commander:
         targets = self._targets[self._joint]
         tracks = np.isnan(targets[:, POSITION]) & ~np.isnan(targets[:, VELOCITY])
         self._tracking = np.flatnonzero(tracks & self._servo & (self._field == POSITION))
-        self.every_step = len(self._tracking) > 0
 
     def _report(self, targets: np.ndarray) -> None:
         """Log once for each joint and field that a target (joints, 3) is out of reach."""

@@ -64,7 +64,10 @@ def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
     if ratio == 0.0:
         return []
     first = int(model.actuator_ctrladr[actuator])
-    return [Input(first + k, *rest) for k, *rest in _inputs(model, actuator, ratio)]
+    return [
+        Input(first + k, field, offset, weights)
+        for k, field, offset, weights in _inputs(model, actuator, ratio)
+    ]
 
 
 def read_drives(model: mujoco.MjModel) -> list[Drive]:

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from builtin_interfaces.msg import Duration  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
@@ -305,3 +306,31 @@ def test_an_interrupt_ends_the_node_cleanly(ros, parameters, number):
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in output
+
+
+def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
+    trajectory_msgs = pytest.importorskip("trajectory_msgs.msg")
+    joints = ros.listen(JointState, "joint_states")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    control = {"rail": {"mode": "position"}}
+    ros.run(**parameters, control=control, rates={"joint_states": 500.0, "diagnostics": 50.0})
+    send = publish(ros, trajectory_msgs.JointTrajectory, "joint_trajectory")
+
+    def point(seconds, *positions):
+        time_from_start = Duration(sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
+        return trajectory_msgs.JointTrajectoryPoint(positions=positions, time_from_start=time_from_start)
+
+    wait_for(lambda: joints)
+    send(trajectory_msgs.JointTrajectory(joint_names=["rail"], points=[point(1.5, 0.3), point(2.0, 0.1)]))
+    wait_for(lambda: joints[-1].position[1] > 0.01, "the start")
+    wait_for(
+        lambda: abs(joints[-1].position[1] - 0.1) < 1e-4 and abs(joints[-1].velocity[1]) < 1e-3, "the end"
+    )
+    rail = np.array([message.position[1] for message in list(joints)])
+    moving = np.flatnonzero(rail > 1e-4)[0]
+    # It turns at the first point, 1.5 s after the start, having gone straight there.
+    assert rail.max() == pytest.approx(0.3, abs=0.01)
+    assert (np.argmax(rail) - moving) / 500 == pytest.approx(1.5, abs=0.1)
+    assert rail[moving + 375] == pytest.approx(0.15, abs=0.02)
+    send(trajectory_msgs.JointTrajectory(joint_names=["rial"], points=[point(1.0, 0.3)]))
+    wait_for(lambda: any("'rial'" in report.status.message[0] for report in list(reports)), "the refusal")

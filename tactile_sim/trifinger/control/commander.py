@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.names import Names
 from tactile_sim.scenes.servos import match_control
@@ -59,6 +60,10 @@ class FingerCommander(Commander):
         """Clear all commands."""
         super().release()
         self._rules.rest()
+
+    def check_trajectory(self, trajectory: JointTrajectory) -> None:
+        """Reject trajectories: the action rules take steps of at most a control interval."""
+        raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
         """Check a command; see `Commander.check`. Each joint accepts a position, and none a velocity.
