@@ -13,6 +13,7 @@ from tactile_sim.errors import ConfigError, EngineError, SceneError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.composition import add_parts, empty_scene, urdf_options
 from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
+from tactile_sim.scenes.urdf import described_urdf
 
 if TYPE_CHECKING:
     from tactile_sim.config import Settings
@@ -76,3 +77,19 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
             "fields, and none can be added to a compiled model; pass its MjSpec"
         )
     return model
+
+
+def given_urdf(settings: Settings) -> str | None:
+    """Return the URDF file that alone makes the scene of a configuration, None if there is none.
+
+    Raises:
+        SceneError: the file cannot be read.
+    """
+    if settings.robots or settings.objects or settings.engine_settings or not settings.scene:
+        return None
+    options = urdf_options(settings)
+    try:
+        path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
+    except SceneError:  # a scene made in Python
+        return None
+    return described_urdf(path, path.read_text(encoding="utf-8-sig"), options) if is_urdf(path) else None

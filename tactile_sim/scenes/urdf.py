@@ -56,13 +56,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
             without xacro, or an impossible inertia with ``strict``.
     """
     options = options or UrdfOptions()
-    robot = _parsed(path, text)
-    if xacro_files.is_xacro(robot):
-        arguments = options.xacro_arguments
-        found = xacro_files.expand(
-            path, arguments, lambda package: share.package_folder(package, options.package_paths)
-        )
-        robot = _parsed(path, found)
+    robot = _expanded(path, text, options)
     for kind in ("link", "joint"):
         names = [element.get("name") for element in robot.findall(kind)]
         if len(set(names)) < len(names):
@@ -97,6 +91,32 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         return ElementTree.tostring(robot, encoding="unicode")
     except RecursionError:
         raise SceneError(f"{path}: its elements are nested too deeply") from None
+
+
+def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
+    """Return a URDF for other programs: expanded if it is a xacro file, with addresses for relative paths.
+
+    Args and errors as of `urdf_for_mujoco`.
+    """
+    robot = _expanded(path, text, options)
+    for element in robot.iter():
+        name = element.get("filename", "")
+        if element.tag in ("mesh", "texture") and name and "://" not in name:
+            element.set("filename", (path.parent / name).resolve().as_uri())
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Element:
+    """Return the root element of a URDF or xacro file."""
+    robot = _parsed(path, text)
+    if not xacro_files.is_xacro(robot):
+        return robot
+    expanded = xacro_files.expand(
+        path,
+        options.xacro_arguments,
+        lambda package: share.package_folder(package, options.package_paths),
+    )
+    return _parsed(path, expanded)
 
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:

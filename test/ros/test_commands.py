@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters 
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from rostest import PATIENCE, stamp, wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import Float64MultiArray  # noqa: E402
+from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
@@ -312,6 +313,7 @@ def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
     trajectory_msgs = pytest.importorskip("trajectory_msgs.msg")
     joints = ros.listen(JointState, "joint_states")
     reports = ros.listen(DiagnosticArray, "/diagnostics")
+    descriptions = ros.listen(String, "robot_description", lasting=True)
     control = {"rail": {"mode": "position"}}
     ros.run(**parameters, control=control, rates={"joint_states": 500.0, "diagnostics": 50.0})
     send = publish(ros, trajectory_msgs.JointTrajectory, "joint_trajectory")
@@ -332,5 +334,8 @@ def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
     assert rail.max() == pytest.approx(0.3, abs=0.01)
     assert (np.argmax(rail) - moving) / 500 == pytest.approx(1.5, abs=0.1)
     assert rail[moving + 375] == pytest.approx(0.15, abs=0.02)
+    wait_for(lambda: descriptions)
+    robot = ElementTree.fromstring(descriptions[0].data)
+    assert {joint.get("name") for joint in robot.iterfind("joint")} >= {"hinge", "rail"}
     send(trajectory_msgs.JointTrajectory(joint_names=["rial"], points=[point(1.0, 0.3)]))
     wait_for(lambda: any("'rial'" in report.status.message[0] for report in list(reports)), "the refusal")
