@@ -19,6 +19,7 @@ from tactile_sim.errors import TactileSimError
 from tactile_sim.frames import to_xyzw
 from tactile_sim.names import Names
 from tactile_sim.scenes import given_urdf
+from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached
 
 EFFORT, VELOCITY = 1000.0, 100.0
@@ -134,17 +135,11 @@ def _add_limit(element: ElementTree.Element, model: mujoco.MjModel, joint: int, 
 
 def _add_mimic(element: ElementTree.Element, model: mujoco.MjModel, names: Names, joint: int) -> None:
     """Add the leader of a joint that follows another one in proportion."""
-    following = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj1id == joint)
-    for equality in np.flatnonzero(following & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)):
+    for equality, leader in followed_equalities(model).items():
         offset, multiplier, *others = model.eq_data[equality, :5]
-        if not any(others):
-            ElementTree.SubElement(
-                element,
-                "mimic",
-                joint=names.joints[model.eq_obj2id[equality]],
-                multiplier=f"{multiplier:.9g}",
-                offset=f"{offset:.9g}",
-            )
+        if model.eq_obj1id[equality] == joint and not any(others):
+            mimic = {"multiplier": f"{multiplier:.9g}", "offset": f"{offset:.9g}"}
+            ElementTree.SubElement(element, "mimic", mimic, joint=names.joints[leader])
             return
 
 

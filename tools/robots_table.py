@@ -1,7 +1,8 @@
 """Generate docs/robots.md, robots that were tried: python tools/robots_table.py NAME=FOLDER ...
 
 Each URDF and each complete MJCF below a folder is loaded, with taxels 2 cm apart on all links. A robot of a
-URDF then holds its initial pose for 10 s, and stands or lies on the ground for 4 s with a free base.
+URDF then holds its initial pose for 10 s, and stands or lies on the ground with a free base until it
+rests.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ are 2 cm apart on all links; where that gives more than about 20,000, they are f
 |---|---|
 | load | time to load the model, with actuators and skin [s]; converted meshes were in the cache |
 | drift | URDF: largest displacement of a driven joint after 10 s under gravity with the default \
-[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its range |
+[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its range; \\
+*effort limit*: a joint is too weak for that pose |
 | weight | URDF: force of the ground on the skin of the robot, which lies or stands with a free base, over its weight |
 | repairs | masses and inertias that no rigid body can have, see [URDF](own_robot.md#from-urdf) |
 """  # noqa: E501
@@ -89,25 +91,28 @@ def measure(file: Path, packages: Path) -> dict[str, Any]:
         "geometry": skinned is not None,
     }
     if file.suffix == ".urdf":
-        found["drift"] = drift(simulation)
+        found["drift"], found["at_limit"] = drift(simulation)
         if skinned:
             found["weight"] = weight(file, packages)
     return found
 
 
-def drift(simulation: Simulation) -> float:
-    """Return the largest displacement of a driven joint after 10 s [rad or m]."""
+def drift(simulation: Simulation) -> tuple[float, bool]:
+    """Return the largest displacement of a driven joint after 10 s [rad or m], and whether one is too weak."""
     commander, model = simulation.commander, simulation.engine.model
     driven = [k for k, name in enumerate(commander.joint_names) if name not in commander.without_position]
     if not driven:
-        return 0.0
+        return 0.0, False
     joints = [model.joint(commander.joint_names[k]).id for k in driven]
     addresses = commander.qpos[driven]
     start = simulation.engine.data.qpos[addresses].copy()
     limited = model.jnt_limited[joints].astype(bool)
     low, high = np.where(limited[:, None], model.jnt_range[joints], (-np.inf, np.inf)).T
     simulation.step(round(10.0 / simulation.engine.timestep))
-    return float(np.abs(simulation.engine.data.qpos[addresses] - np.clip(start, low, high)).max())
+    data = simulation.engine.data
+    weak = np.abs(data.actuator_force) >= np.abs(model.actuator_forcerange[:, 1]) * (1 - 1e-6)
+    moved = np.abs(data.qpos[addresses] - np.clip(start, low, high)).max()
+    return float(moved), bool((weak & (model.actuator_forcelimited != 0)).any())
 
 
 def weight(file: Path, packages: Path) -> float | None:
@@ -133,7 +138,10 @@ def weight(file: Path, packages: Path) -> float | None:
         for g in geoms
     )
     data.qpos[2] -= lowest - 0.001
-    simulation.step(round(3.0 / simulation.engine.timestep))
+    for _ in range(10):
+        simulation.step(round(1.0 / simulation.engine.timestep))
+        if np.abs(data.qvel).max() < 0.01:
+            break
     forces = []
     for _ in range(50):
         snapshot = simulation.observe()
@@ -175,6 +183,7 @@ def row(name: str, found: dict[str, Any]) -> str:
     if "error" in found:
         return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | |\n"
     drift = f"{found['drift'] * 1e3:.1f}" if "drift" in found else ""
+    drift += " (effort limit)" if found.get("at_limit") else ""
     weight = f"{found['weight']:.3f}" if found.get("weight") is not None else ""
     return (
         f"| {name} | {found['load']:.1f} | {found['bodies']} | {found['joints']} | {found['taxels']} "

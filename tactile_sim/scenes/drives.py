@@ -88,10 +88,16 @@ def read_drives(model: mujoco.MjModel) -> list[Drive]:
     return drives
 
 
+def followed_equalities(model: mujoco.MjModel) -> dict[int, int]:
+    """Return the joint that each active joint equality follows, by the equality's id."""
+    coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
+    found = np.flatnonzero(coupled)
+    return dict(zip(found.tolist(), model.eq_obj2id[found].tolist(), strict=True))
+
+
 def leaders(model: mujoco.MjModel) -> dict[int, int]:
     """Return the joint that each coupled joint follows, by id: ``<mimic>`` in a URDF, an equality in MJCF."""
-    coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
-    return dict(zip(model.eq_obj1id[coupled].tolist(), model.eq_obj2id[coupled].tolist(), strict=True))
+    return {int(model.eq_obj1id[eq]): leader for eq, leader in followed_equalities(model).items()}
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
