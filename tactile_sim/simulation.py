@@ -328,6 +328,8 @@ class Simulation:
     ) -> None:
         """Set the state of hinge and slide joints by name; commands stay as they are.
 
+        Until the first command, servos made from ``control`` hold the new positions.
+
         Args:
             position: positions [rad or m] by joint name.
             velocity: velocities [rad/s or m/s] by joint name.
@@ -352,6 +354,9 @@ class Simulation:
                 changes.append((array, addresses[commander.joint_names.index(name)], value))
         for array, address, value in changes:
             array[address] = value
+        if not self._commanded:
+            moved = [commander.joint_names.index(name) for name in position or {}]
+            commander.hold(data, np.array(moved, int))
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset state, random numbers, built-in motion and commands. The tare is kept.

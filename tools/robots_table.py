@@ -98,7 +98,7 @@ def measure(file: Path, packages: Path) -> dict[str, Any]:
 
 
 def drift(simulation: Simulation) -> tuple[float, bool]:
-    """Return the largest displacement of a driven joint after 10 s [rad or m], and whether one is too weak."""
+    """Return the largest displacement of a driven joint after 10 s [rad or m], and if one is too weak."""
     commander, model = simulation.commander, simulation.engine.model
     driven = [k for k, name in enumerate(commander.joint_names) if name not in commander.without_position]
     if not driven:

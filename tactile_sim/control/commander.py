@@ -61,8 +61,18 @@ class Commander:
     def start(self, data: mujoco.MjData) -> None:
         """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
         self.release()
-        holding = self._servo & (self._field == POSITION)
         data.ctrl[self._control[self._servo]] = 0.0
+        self.hold(data, np.arange(len(self._joints)))
+
+    def hold(self, data: mujoco.MjData, joints: np.ndarray) -> None:
+        """Let servos made from ``control`` without a command hold some joints where they are.
+
+        Args:
+            data: state of the engine.
+            joints: indices in `joint_names`.
+        """
+        free = np.isnan(self._targets[self._joint]).all(axis=1) & np.isin(self._joint, joints)
+        holding = self._servo & (self._field == POSITION) & free
         joints = self._joint[holding]
         held = np.clip(data.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
         data.ctrl[self._control[holding]] = held

@@ -179,6 +179,17 @@ def test_default_control_goes_to_the_nearer_end_of_the_range(simulate):
     np.testing.assert_allclose(simulation.engine.data.qpos, 0.5, atol=0.01)
 
 
+def test_joints_that_are_set_are_held_there_until_a_command_comes(simulate):
+    simulation = simulate(chain(), control={})
+    simulation.set_joints({"shoulder": -0.5, "turn": 1.0})
+    go(simulation, 1.0)
+    np.testing.assert_allclose(simulation.engine.data.qpos, [-0.5, 0.0, 1.0], atol=0.005)
+    simulation.command_joints({"shoulder": 0.2})
+    simulation.set_joints({"shoulder": 1.0})
+    go(simulation, 2.0)
+    np.testing.assert_allclose(simulation.engine.data.qpos, [0.2, 0.0, 1.0], atol=0.005)
+
+
 def test_default_control_follows_a_step_without_overshoot(simulate):
     simulation = simulate(chain(effort=1e4), control={})
     go(simulation, 0.5)

@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
-from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
+from tactile_sim.srv import Reset, SetBodyState, SetJointState, Step  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
@@ -322,6 +322,18 @@ def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
         time_from_start = Duration(sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
         return trajectory_msgs.JointTrajectoryPoint(positions=positions, time_from_start=time_from_start)
 
+    wait_for(lambda: joints)
+    for name, success in (("rial", False), ("rail", True)):
+        answer = ros.call(SetJointState, "/tactile_sim/set_joint_state", joint_names=[name], positions=[-0.5])
+        assert answer.success == success
+    wait_for(lambda: joints[-1].position[1] == pytest.approx(-0.5, abs=1e-3), "the new position")
+    answer = ros.call(
+        SetJointState, "/tactile_sim/set_joint_state", joint_names=["rail"], positions=[0.0, 0.0]
+    )
+    assert not answer.success
+    ros.call(SetJointState, "/tactile_sim/set_joint_state", joint_names=["rail"], positions=[0.0])
+    wait_for(lambda: joints[-1].position[1] == pytest.approx(0.0, abs=1e-3))
+    joints.clear()
     wait_for(lambda: joints)
     send(trajectory_msgs.JointTrajectory(joint_names=["rail"], points=[point(1.5, 0.3), point(2.0, 0.1)]))
     wait_for(lambda: joints[-1].position[1] > 0.01, "the start")
