@@ -96,10 +96,10 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
         SceneError: There is not exactly one root body.
     """
     roots = spec.worldbody.bodies
-    if len(roots) != 1 or any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in roots[0].joints):
+    if len(roots) != 1 or roots[0].joints:
         found = ", ".join(repr(body.name) for body in roots) or "none"
         raise SceneError(
-            f"{path}: floating_base: needs one root link without a free joint, got {found};"
+            f"{path}: floating_base: needs one root link without a joint to the world, got {found};"
             " remove the link 'world' and its joint, or leave the key out"
         )
     roots[0].add_freejoint()

@@ -121,7 +121,7 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:
     try:
-        return ElementTree.fromstring(text)
+        return ElementTree.fromstring(text.lstrip())  # before the XML declaration, space is not allowed
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None
 

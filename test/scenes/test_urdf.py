@@ -129,6 +129,15 @@ def test_a_free_base_falls_and_a_fixed_one_stays(tmp_path):
         assert data.xpos[1, 2] == pytest.approx(fallen, rel=0.02)
 
 
+def test_a_root_that_a_joint_holds_cannot_be_freed(tmp_path):
+    text = TWO_LINKS.format(base="", tip=SOUND + BALL, kind="continuous", offset=0, more="")
+    text = text.replace('"base"', '"world"')
+    with raises(SceneError, "r.urdf", "floating_base", "'tip'"):
+        read_robot(tmp_path / "r.urdf", text, UrdfOptions(floating_base=True))
+    text = '\n <?xml version="1.0"?>' + text  # space before the declaration is accepted
+    assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {"j": "position"}
+
+
 @pytest.mark.parametrize(("mode", "apart", "overlap"), [("all", 1, 1), ("apart", 1, 0), ("off", 0, 0)])
 def test_self_collision_by_option(tmp_path, mode, apart, overlap):
     third = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
