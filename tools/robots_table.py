@@ -32,7 +32,7 @@ are 2 cm apart on all links; where that gives more than about 20,000, they are f
 |---|---|
 | load | time to load the model, with actuators and skin [s]; converted meshes were in the cache |
 | drift | URDF: largest displacement of a driven joint after 10 s under gravity with the default \
-[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its range; \\
+[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its range; \
 *effort limit*: a joint is too weak for that pose |
 | weight | URDF: force of the ground on the skin of the robot, which lies or stands with a free base, over its weight |
 | repairs | masses and inertias that no rigid body can have, see [URDF](own_robot.md#from-urdf) |

@@ -111,6 +111,7 @@ def test_settings_cannot_be_changed_in_place():
         ({"touch_function": "normal"}, ("'touch_function'", "'skin.touch_function'")),
         ({"scales": {"cube": 1}}, ("'scales.cube'", "'skin.scales'")),
         ({"control": {"elbow": {"kq": 1}}}, ("'control.elbow.kq'", "kd, kp")),
+        ({"gains": {"elbow": {"kp": 1}}}, ("'gains.elbow.kp'", "'control'")),
         ({"control": {"elbow": 1}}, ("control.elbow", "kp", "kd", "1 (an integer)")),
         ({"skin": {"sensor": {"left.palm": {"noise": 1}}}}, ("skin.sensor.left.palm.noise", "std")),
         ({"skin": {"sensor": {"palm": {"delay": {"tim": 1}}}}}, ("palm.delay.tim'", "'time'")),
