@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -9,18 +10,19 @@ from tactile_sim import share
 from tactile_sim.errors import SceneError
 
 
-def of_address(name: str, where: str) -> Path:
+def of_address(name: str, where: str, package_paths: Iterable[str | Path] = ()) -> Path:
     """Return the path of an address; ``~`` in a plain path is expanded.
 
     Args:
         name: A path, or a ``package://`` or ``file://`` address.
         where: Beginning of the error text.
+        package_paths: Folders that are searched first for packages.
 
     Raises:
         SceneError: The address does not refer to a file on this machine.
     """
     if name.startswith("package://"):
-        return _in_package(name, where)
+        return _in_package(name, where, package_paths)
     if name.startswith("file://"):
         return _of_file_address(name, where)
     if "://" in name:
@@ -28,13 +30,13 @@ def of_address(name: str, where: str) -> Path:
     return share.expand_home(name)
 
 
-def _in_package(address: str, where: str) -> Path:
+def _in_package(address: str, where: str, package_paths: Iterable[str | Path]) -> Path:
     package, _, inside = address.removeprefix("package://").partition("/")
-    folder = share.package_folder(package)
+    folder = share.package_folder(package, package_paths)
     if folder is None:
         raise SceneError(
-            f"{where}{address}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
-            " source its workspace, or write an absolute path"
+            f"{where}{address}: no package {package!r} in package_paths, AMENT_PREFIX_PATH or"
+            " ROS_PACKAGE_PATH; source its workspace, or write an absolute path"
         )
     return folder / unquote(inside)
 

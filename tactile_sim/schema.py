@@ -197,18 +197,18 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with the same bounds, of any length or of a fixed one."""
+    """A list of numbers with the same bounds; ``lengths``: how many there may be, empty for any number."""
 
-    each: Number = Number()
-    count: int | None = None
+    each: Number = field(default_factory=Number)
+    lengths: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         unit = f" [{self.each.unit}]" if self.each.unit else ""
-        return f"a list of {'' if self.count is None else f'{self.count} '}numbers{unit}"
+        return f"a list of {' or '.join(map(str, self.lengths))} numbers{unit}".replace("  ", " ")
 
     def __call__(self, value: Any) -> tuple[float, ...]:
         # rclpy gives an array.
-        if not isinstance(value, list | tuple | array) or self.count not in (None, len(value)):
+        if not isinstance(value, list | tuple | array) or self.lengths and len(value) not in self.lengths:
             raise ValueError(f"must be {self}, got {shown(value)}")
         return tuple(self.each(entry) for entry in value)
 
@@ -228,6 +228,18 @@ class Ranged:
         if low > high:
             raise ValueError(f"must be a range [low, high] with low <= high, got {shown(value)}")
         return low, high
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """Text, a number or true and false, kept as the text that YAML has for it."""
+
+    def __call__(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if not isinstance(value, str | int | float):
+            raise ValueError(f"needs text or a number, but is {shown(value)}")
+        return Text()(str(value))
 
 
 @dataclass(frozen=True)
@@ -263,7 +275,9 @@ class Choice:
         return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
 
 
-Check = Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Numbers | Ranged | Choice
+Check = (
+    Flag | Number | Integer | Text | Frame | Texts | Ordered | Integers | Numbers | Ranged | Scalar | Choice
+)
 
 SHARE = Number(least=0, most=1)
 TIME_CONSTANT = Number(above=0, unit="s")

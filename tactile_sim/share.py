@@ -8,12 +8,14 @@ is followed by the installation of the code (``colcon``, ``pip``, a system packa
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tactile_sim.errors import ConfigError, SceneError, TactileSimError, suggest
 
 PACKAGE = "tactile_sim"
+PACKAGE_LEVELS = 4
+"""How deep packages are searched for below a folder."""
 _EXTENSIONS = {"config": (".yaml", ".yml"), "scenes": (".xml", ".urdf")}
 _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
@@ -73,9 +75,17 @@ def names(kind: str) -> list[str]:
     return sorted({path.name for path in files})
 
 
-def package_folder(package: str) -> Path | None:
-    """Return the share folder of a ROS package, for ``package://`` addresses, or None."""
-    return next((folder for folder in _package_candidates(package) if package and folder.is_dir()), None)
+def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | None:
+    """Return the share folder of a ROS package, for ``package://`` addresses; None if it is not found.
+
+    Args:
+        package: Its name.
+        search: Folders to search before `AMENT_PREFIX_PATH` and `ROS_PACKAGE_PATH`. As in the latter, each
+            is a package, or contains packages at most `PACKAGE_LEVELS` levels below it.
+    """
+    if not package:
+        return None
+    return next((folder for folder in _package_candidates(package, search) if folder.is_dir()), None)
 
 
 def similar_file(path: Path) -> str:
@@ -97,15 +107,37 @@ def expand_home(path: str | Path) -> Path:
         return Path(path)
 
 
-def _package_candidates(package: str) -> Iterator[Path]:
+def _package_candidates(package: str, search: Iterable[str | Path]) -> Iterator[Path]:
+    folders_to_search = [Path(folder) for folder in search]
+    yield from _direct(package, folders_to_search)
     if package == PACKAGE:
         yield from folders()
     for prefix in _paths("AMENT_PREFIX_PATH"):
         yield prefix / "share" / package
-    for folder in _paths("ROS_PACKAGE_PATH"):
+    workspaces = _paths("ROS_PACKAGE_PATH")
+    yield from _direct(package, workspaces)
+    for folder in [*folders_to_search, *workspaces]:
+        yield from _nested(package, folder)
+
+
+def _direct(package: str, search: Iterable[Path]) -> Iterator[Path]:
+    for folder in search:
         yield folder / package
         if folder.name == package:
             yield folder
+
+
+def _nested(package: str, folder: Path) -> Iterator[Path]:
+    """Yield folders below others that have a package's name and its ``package.xml``."""
+    for path, inner, files in os.walk(folder):
+        if "package.xml" in files:
+            if os.path.basename(path) == package:
+                yield Path(path)
+            inner.clear()  # packages do not contain packages
+        elif len(Path(path).relative_to(folder).parts) >= PACKAGE_LEVELS:
+            inner.clear()
+        else:
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
 
 
 def _paths(variable: str) -> list[Path]:

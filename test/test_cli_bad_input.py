@@ -92,7 +92,7 @@ CASES = {
         ["'tactile/left_palm'"],
     ),
     # joints and keyframes
-    "gains for an unknown joint": (parameters("gains: {lft: {kp: 1}}"), ["lft", "'lift'"]),
+    "control of an unknown joint": (parameters("control: {lft: {kp: 1}}"), ["lft", "'lift'"]),
     "an unknown keyframe": (parameters("motion: {keyframes: [hme]}"), ["hme", "'home'"]),
     # the scene
     "a missing scene": (parameters(scene="scen.xml"), ["scene", "'scen.xml'"]),
@@ -132,7 +132,7 @@ def write(folder, text):
 
 
 def test_the_scene_of_these_tests_is_valid(folder, capfd):
-    write(folder, parameters("gains: {l*: {kp: 1}}", "motion: {keyframes: [home]}"))
+    write(folder, parameters("control: {l*: {kp: 1}}", "motion: {keyframes: [home]}"))
     assert main(["check", "my.yaml"]) == 0, capfd.readouterr().err
 
 

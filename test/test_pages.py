@@ -78,7 +78,7 @@ def test_own_robot_page_works(tmp_path, monkeypatch, capsys):
         for line in block.splitlines()
         if line.startswith("tactile_sim")
     ]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         assert main(command[1:]) == 0
     output = capsys.readouterr().out

@@ -87,7 +87,7 @@ PARTIAL = BOX.replace(
         (mujoco.MjSpec.from_string(BOX), {"scene": "touch_cube"}, ConfigError),
         (mujoco.MjSpec.from_string(BOX), {"skin": {"scales": {"bux": 0.02}}}, TactileSimError),
         (mujoco.MjModel.from_xml_string(BOX), {"contact_sensors": {"a": {"body1": "box"}}}, ConfigError),
-        (mujoco.MjModel.from_xml_string(BOX), {"gains": {"hinge": {"kp": 1.0}}}, ConfigError),
+        (mujoco.MjModel.from_xml_string(BOX), {"control": {"hinge": {"kp": 1.0}}}, ConfigError),
         (mujoco.MjModel.from_xml_string(BOX), {"engine": "motrix", "skin": SKIN}, EngineError),
         (mujoco.MjModel.from_xml_string(PARTIAL), {"skin": SKIN}, SceneError),
         ("touch_cube", {"skin": SKIN}, ConfigError),

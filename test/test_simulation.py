@@ -198,7 +198,7 @@ def test_command_timeout_does_not_depend_on_the_number_of_steps_per_call(simulat
 
 
 def test_a_raw_control_replaces_the_command_of_its_joint(simulate):
-    simulation = simulate(gains={"hinge": {"kp": 1.0}})
+    simulation = simulate(control={"hinge": {"kp": 1.0}})
     commander = simulation.commander
     effort = JointCommand(["hinge"], np.array([]), np.array([]), np.array([3.0]))
     simulation.accept_targets(commander.check(effort))
@@ -253,7 +253,7 @@ def test_invalid_state_is_rejected_and_changes_nothing(simulate, error, change, 
 @pytest.mark.parametrize(
     ("parameters", "facts"),
     [
-        ({"gains": {"hing": {"kp": 1.0}}}, ["gains.hing", "'hinge'"]),
+        ({"control": {"hing": {"kp": 1.0}}}, ["control.hing", "'hinge'"]),
         ({"motion": {"keyframes": ["lov"]}}, ["'lov'", "'low'"]),
         ({"skin": {"scales": {"bax": 0.02}}}, ["skin.scales.bax", "'box'"]),
     ],

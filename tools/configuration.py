@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
 from tactile_sim.config.pads import PAD_KEYS
+from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
@@ -24,11 +25,16 @@ means one message per step and is logged.
 |---|---|---|
 """
 TABLES = {
+    "xacro.ARGUMENT": "value of an argument of a xacro file",
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
-    "gains.JOINT.kp": "stiffness [N m/rad, N/m] of the position servo that is added to a joint without one, "
-    "by name or shell pattern. See [Controllers](controllers.md#gains-servos-for-joints-without-actuators)",
-    "gains.JOINT.kd": "damping of that servo [N m s/rad, N s/m]; without `kp`, gain of a velocity servo",
+    "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
+    "`velocity`, `effort`, or `free` for none. See "
+    "[Controllers](controllers.md#control-actuators-for-joints-without-one)",
+    "control.JOINT.kp": "stiffness of a position servo [N m/rad, N/m]; by default from inertia and weight",
+    "control.JOINT.kd": "its damping, or the gain of a velocity servo [N m s/rad, N s/m]; by default from "
+    "inertia",
+    "control.JOINT.limit": "largest effort [N m, N]; the joint's own limit is not exceeded",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
     "its descendants), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
     "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two objects may be omitted",
@@ -39,6 +45,7 @@ TABLES = {
     + ", ".join(f"`{word}`" for word in REDUCTIONS)
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
+GROUPS = {"robots.NAME": RobotSettings, "objects.NAME": ObjectSettings, "feelers.BODY": FeelerSettings}
 STAGES_HEAD = """
 Stages of the signal chain of a pad are keys of `skin.sensor.PAD`, by name or shell pattern. Only listed
 stages are active. They are applied in this order, see [Signal chain](signal_chain.md). Units are those of the
@@ -57,9 +64,10 @@ def page() -> str:
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
     rows += [f"| `skin.pads.NAME.{key}` | none | {meaning} |" for key, meaning in PAD_KEYS.items()]
-    for key in dataclasses.fields(FeelerSettings):
-        default = "none" if key.default is None else _shown(key.default)
-        rows.append(f"| `feelers.BODY.{key.name}` | {default} | {key.metadata['doc']} |")
+    for table, settings in GROUPS.items():
+        for key in dataclasses.fields(settings):
+            default = "none" if key.default is None else _shown(key.default)
+            rows.append(f"| `{table}.{key.name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
 
 
@@ -86,6 +94,8 @@ def _choices(key: Key) -> str:
 def _shown(default: object) -> str:
     if default is None:
         return "required"
+    if isinstance(default, tuple) and default:
+        return f"`[{', '.join(f'{value:g}' for value in default)}]`"
     return "none" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
 
 

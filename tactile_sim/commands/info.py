@@ -19,6 +19,7 @@ from tactile_sim import config
 from tactile_sim.commands import CONFIG_HELP, new_parser
 from tactile_sim.errors import CommandError
 from tactile_sim.names import topic_token
+from tactile_sim.scenes.drives import FIELDS, read_drives
 from tactile_sim.text import counted
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _summary(simulation: Simulation) -> Text:
     settings, model, skin = simulation.settings, simulation.engine.model, simulation.skin
     lines = (
         f"configuration  {settings.source}",
-        f"scene          {settings.scene}",
+        f"scene          {settings.title}",
         f"engine         {settings.engine}, timestep {model.opt.timestep * 1e3:g} ms",
         f"moving mass    {model.body_mass[model.body_weldid != 0].sum():.6g} kg",
         f"skin           {counted(len(skin.positions), 'taxel')}, {skin.areas.sum() * 1e4:.1f} cm²",
@@ -175,6 +176,11 @@ def _joints(simulation: Simulation) -> RenderableType:
     model, names = simulation.engine.model, simulation.names
     metres = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     commander = simulation.commander
+    drivers: dict[int, list[str]] = {}
+    for drive in read_drives(model):
+        drivers.setdefault(drive.joint, []).append(
+            f"{FIELDS[drive.field]} by {names.actuators[drive.actuator]}"
+        )
     rows = [
         (
             name,
@@ -186,10 +192,11 @@ def _joints(simulation: Simulation) -> RenderableType:
             else "yes"
             if name in commander.joint_names
             else "",
+            ", ".join(drivers.get(i, ())),
         )
         for i, name in enumerate(names.joints)
     ]
-    return _table("joints", ("joint", "body", "type", "range", "takes a position"), rows)
+    return _table("joints", ("joint", "body", "type", "range", "takes a position", "driven"), rows)
 
 
 def _actuators(simulation: Simulation) -> RenderableType:

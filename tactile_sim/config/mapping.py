@@ -14,6 +14,7 @@ from typing import Any
 
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.keys import Key
+from tactile_sim.config.scene_keys import fault_of_object, fault_of_robot
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
 from tactile_sim.errors import ConfigError, ConfigErrors, located, suggest
 from tactile_sim.registry import engine_plugin, has_engine
@@ -21,6 +22,10 @@ from tactile_sim.schema import Check, check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
 """Texts that mean null. rcl has no null, so a plain ``null`` reaches a node as text."""
+_PARTS = {"robots", "objects", "ground"}
+"""Keys that make a scene."""
+_RENAMED = {"gains": "control"}
+"""Keys of earlier versions."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
 _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
@@ -47,7 +52,7 @@ def from_mapping(
         plugin, own = engine_plugin(engine), engine_keys(engine)
     values, errors = _checked(pairs, source, own, engine)
     wrong = {name.partition(".")[0] for name, _ in errors}
-    options = None
+    options, engine_scene = None, False
     if engine not in wrong:
         options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
         scene = plugin.scene_name(options)
@@ -55,13 +60,34 @@ def from_mapping(
             fault = f"the engine {engine} brings its own; leave the key out, or choose another engine"
             errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
         elif scene is not None:
-            values["scene"] = scene
+            values["scene"], engine_scene = scene, True
+    given = {name.partition(".")[0] for name in values if values[name] is not False} | wrong
+    parts = sorted(given & _PARTS)
+    if parts and values.get("scene") is not None and engine_scene:
+        fault = f"cannot be added to the scene of the engine {engine}; leave the key out"
+        errors.append((parts[0], ConfigError(f"{source}: {parts[0]}: {fault}")))
+    elif parts:
+        values.setdefault("scene", "")
+        errors += _faults_of_parts(values, source, [name for name, _ in errors])
     keys_of_engines = any(has_engine(name) for name in wrong)
     if "scene" not in values and not (keys_of_engines or wrong & {"scene", "engine"}):
-        remedy = "name an MJCF or URDF file: 'scene: touch_cube.xml'"
+        remedy = "name an MJCF or URDF file, such as 'scene: touch_cube.xml', or add robots or objects"
         errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
     _raise(errors)
     return _build(Settings, "", values, base=base, source=source, engine_settings=options)
+
+
+def _faults_of_parts(
+    values: Mapping[str, Any], source: str, wrong: Sequence[str]
+) -> list[tuple[str, ConfigError]]:
+    """Return the errors of robots and objects whose keys do not fit together, if none is wrong by itself."""
+    errors = []
+    for table, fault_of in (("robots", fault_of_robot), ("objects", fault_of_object)):
+        for name, entry in _records(table, values).items():
+            key = f"{table}.{name}"
+            if not any(other.startswith(f"{key}.") for other in wrong) and (fault := fault_of(entry)):
+                errors.append((key, ConfigError(f"{source}: {key}: {fault}")))
+    return errors
 
 
 def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
@@ -187,6 +213,8 @@ def _nearest_key(name: str, own: Iterable[str]) -> str:
     """Return the nearest key: of the same group, of a group with a similar name, or at another level."""
     known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
+    if group in _RENAMED:
+        return f"; it is now {_RENAMED[group]!r}"
     if any(key.startswith(group + ".") for key in known):
         return suggest(name, [key for key in known if key.startswith(group + ".")])
     elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)

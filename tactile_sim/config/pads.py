@@ -48,7 +48,7 @@ class PadSettings:
     rows: int | None = _key(Integer(1, 1000), "number of rows, along the pad's y axis", "grid.rows")
     columns: int | None = _key(Integer(1, 1000), "number of columns, along the pad's x axis", "grid.columns")
     pitch: tuple[float, ...] | None = _key(
-        Numbers(_LENGTH, 2), "distance of columns along x and of rows along y [m]", "grid.pitch"
+        Numbers(_LENGTH, (2,)), "distance of columns along x and of rows along y [m]", "grid.pitch"
     )
     sites: tuple[str, ...] | None = _key(
         Texts(),
@@ -61,7 +61,9 @@ class PadSettings:
         Texts(), "with spacing: geoms to cover, names or shell patterns; default: all that collide"
     )
     normal: tuple[float, ...] | None = _key(
-        Numbers(count=3), "with spacing: direction of the covered part, in the body's frame", "region.normal"
+        Numbers(lengths=(3,)),
+        "with spacing: direction of the covered part, in the body's frame",
+        "region.normal",
     )
     within: float | None = _key(
         Number(above=0, most=180.0, unit="degrees"),
@@ -69,15 +71,17 @@ class PadSettings:
         "region.within",
     )
     box: tuple[float, ...] | None = _key(
-        Numbers(count=6),
+        Numbers(lengths=(6,)),
         "with spacing: opposite corners x y z x y z of the covered part, body frame [m]",
         "region.box",
     )
     position: tuple[float, ...] | None = _key(
-        Numbers(count=3), "origin of the pad on its body [m], for presets, layouts and grids; default 0 0 0"
+        Numbers(lengths=(3,)),
+        "origin of the pad on its body [m], for presets, layouts and grids; default 0 0 0",
     )
     orientation: tuple[float, ...] | None = _key(
-        Numbers(count=4), "orientation of the pad on its body, quaternion w x y z; default: that of the body"
+        Numbers(lengths=(4,)),
+        "orientation of the pad on its body, quaternion w x y z; default: that of the body",
     )
     rate: float | None = _key(
         Number(above=0, unit="Hz"),

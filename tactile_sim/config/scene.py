@@ -1,17 +1,22 @@
-"""The scene of a configuration."""
+"""Scenes of configurations: a file, or one made in Python, with robots, objects, sensors and servos added."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from tactile_sim.config.settings import Settings
+from tactile_sim.config.composition import add_parts, empty_scene, urdf_options
 from tactile_sim.errors import ConfigError, EngineError, SceneError
 from tactile_sim.registry import engine_plugin
-from tactile_sim.scenes import compiled, load_scene
+from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
 from tactile_sim.scenes.sensor_layout import ALL_BITS
+from tactile_sim.scenes.urdf import described_urdf
+
+if TYPE_CHECKING:
+    from tactile_sim.config.settings import Settings
 
 
 def configured_scene(
@@ -29,17 +34,28 @@ def configured_scene(
     """
     if isinstance(made, mujoco.MjModel):
         return None, _check_compiled(made, settings)
-    if made is not None:
-        return compiled(
-            made.copy(), Path(settings.scene), settings.source, settings.contact_sensors, settings.gains
-        )
     plugin, where = engine_plugin(settings.engine), f"{settings.source}: {settings.engine}"
-    spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
-    if spec is None:
-        return load_scene(
-            settings.scene, settings.base, settings.source, settings.contact_sensors, settings.gains
-        )
-    return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
+    if made is not None:
+        spec = made.copy()
+    else:
+        spec = plugin.make_scene(settings.scene, settings.engine_settings, where)
+        if spec is not None:
+            return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
+    path, modes = Path(settings.scene or settings.source), {}
+    if spec is None and settings.scene:
+        options = urdf_options(settings)
+        path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
+        if options.floating_base and not is_urdf(path):
+            raise ConfigError(
+                f"{settings.source}: scene_options.floating_base: needs a URDF, got {path}; "
+                "give the root body of the MJCF a <freejoint/>"
+            )
+        robot = load_robot(path, options)
+        spec, modes = robot.spec, robot.modes
+    elif spec is None:
+        spec = empty_scene()
+    modes = modes | add_parts(spec, settings)
+    return compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
@@ -48,7 +64,7 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
         )
-    for key in ("contact_sensors", "gains"):
+    for key in ("contact_sensors", "control", "robots", "objects", "ground"):
         if getattr(settings, key):
             raise ConfigError(
                 f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
@@ -61,3 +77,19 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
             "fields, and none can be added to a compiled model; pass its MjSpec"
         )
     return model
+
+
+def given_urdf(settings: Settings) -> str | None:
+    """Return the URDF file that alone makes the scene of a configuration, None if there is none.
+
+    Raises:
+        SceneError: the file cannot be read.
+    """
+    if settings.robots or settings.objects or settings.engine_settings or not settings.scene:
+        return None
+    options = urdf_options(settings)
+    try:
+        path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
+    except SceneError:  # a scene made in Python
+        return None
+    return described_urdf(path, path.read_text(encoding="utf-8-sig"), options) if is_urdf(path) else None

@@ -16,9 +16,10 @@ from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
 from tactile_sim.config.pads import PAD
+from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
-from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
+from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts
 from tactile_sim.signal_chain.stages import PARAMETERS
 
 
@@ -164,8 +165,26 @@ class Settings:
     scene: str = _key(
         None,
         Text(filled=True),
-        "MJCF or URDF: shipped name, path, package:// or file:// address; omitted with `engine: trifinger`",
+        "MJCF, URDF or xacro: shipped name, path, package:// or file:// address; omitted with "
+        "`engine: trifinger`, and where `robots`, `objects` or `ground` make the scene",
     )
+    package_paths: tuple[str, ...] = _key(
+        (),
+        Texts(),
+        "folders that hold ROS packages, searched for `package://` before `AMENT_PREFIX_PATH` and "
+        "`ROS_PACKAGE_PATH`; relative to this file",
+    )
+    strict_urdf: bool = _key(
+        False, Flag(), "whether impossible masses and inertias of a URDF are rejected; else they are repaired"
+    )
+    scene_options: SceneOptions = field(default_factory=SceneOptions)
+    xacro: dict[str, str] = _table(Scalar())
+    """Arguments of xacro files by name."""
+    robots: dict[str, dict[str, Any]] = _records(**ROBOT)
+    """Keys of `RobotSettings` by name, of robots to add to the scene."""
+    objects: dict[str, dict[str, Any]] = _records(**OBJECT)
+    """Keys of `ObjectSettings` by name, of objects to add to the scene."""
+    ground: bool = _key(False, Flag(), "whether to add a floor at height 0, named `ground`")
     engine: str = _key("mujoco", EngineName(filled=True), "physics engine")
     real_time_factor: float = _key(
         1.0, Number(least=0), "simulation time per wall time; 0: as fast as possible", live=True
@@ -192,8 +211,14 @@ class Settings:
         "packages in whose messages tactile data are also published, see [Bridges](bridges.md)",
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
-    gains: dict[str, dict[str, float]] = _records(kp=Number(least=0), kd=Number(least=0))
-    """``kp`` [N m/rad, N/m] and ``kd`` [N m s/rad, N s/m] of servos to add, by joint or shell pattern."""
+    control: dict[str, dict[str, Any]] = _records(
+        mode=Choice(("position", "velocity", "effort", "free")),
+        kp=Number(least=0),
+        kd=Number(least=0),
+        limit=Number(above=0),
+    )
+    """Actuators to add by joint or shell pattern: ``mode``, ``kp`` [N m/rad, N/m], ``kd`` [N m s/rad, N s/m]
+    and ``limit`` [N m, N]."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
@@ -204,6 +229,11 @@ class Settings:
     """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
     engine_settings: Any = None
     """Settings of the engine's plug-in, from the keys below the engine's name; None if it has none."""
+
+    @property
+    def title(self) -> str:
+        """The scene in a few words: its file, or what it is made of."""
+        return self.scene or ", ".join([*self.robots, *self.objects]) or "ground"
 
     @property
     def keys(self) -> dict[str, Key]:
@@ -259,4 +289,4 @@ TABLES: dict[str, Check] = {
 RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
-"""Checks of the keys in user-defined groups by full name of the table, such as ``gains``."""
+"""Checks of the keys in user-defined groups by full name of the table, such as ``control``."""

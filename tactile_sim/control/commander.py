@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from tactile_sim.control.actuator_commands import ActuatorCommands
+from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
@@ -35,13 +37,13 @@ class Commander:
     """Turns commands to joints into controls of their actuators, and holds the last command.
 
     Controls are computed from the gain and bias of their actuators, so that a servo exerts no force at its
-    target. An effort is added to the force of a servo made from ``gains``, else goes to the joint's motor,
-    else is applied to the joint. Until a command comes, servos made from ``gains`` hold the positions of the
-    reset.
+    target. An effort is added to the force of a servo made from ``control``, else goes to the joint's motor,
+    else is applied to the joint. Until a command comes, servos made from ``control`` hold the positions of
+    the reset.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the actuators of a compiled model, with the servos of ``gains`` among them."""
+        """Read the actuators of a compiled model, with the servos of ``control`` among them."""
         self._model = model
         self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
@@ -52,22 +54,40 @@ class Commander:
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
         """Why some joints take no position command, by name."""
         self._read_drives()
+        self._actuators = ActuatorCommands(model, names)
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
     def start(self, data: mujoco.MjData) -> None:
-        """Forget all commands after a reset; servos made from ``gains`` hold the joints where they are."""
+        """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
         self.release()
-        holding = self._servo & (self._field == POSITION)
         data.ctrl[self._control[self._servo]] = 0.0
-        data.ctrl[self._control[holding]] = data.qpos[self.qpos[self._joint[holding]]]
+        self.hold(data, np.arange(len(self._joints)))
+
+    def hold(self, data: mujoco.MjData, joints: np.ndarray) -> None:
+        """Let servos made from ``control`` without a command hold some joints where they are.
+
+        Args:
+            data: state of the engine.
+            joints: indices in `joint_names`.
+        """
+        free = np.isnan(self._targets[self._joint]).all(axis=1) & np.isin(self._joint, joints)
+        holding = self._servo & (self._field == POSITION) & free
+        joints = self._joint[holding]
+        held = np.clip(data.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
+        data.ctrl[self._control[holding]] = held
 
     def release(self) -> None:
         """Forget all commands; controls stay as they are."""
         self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
         self._tracking = np.empty(0, int)
-        self.every_step = False
+        self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
+        """Trajectory, its start [s of the engine's time], its joints, and its drives as a mask."""
+
+    @property
+    def every_step(self) -> bool:
         """Whether `apply` must be called before each step."""
+        return len(self._tracking) > 0 or self._trajectory is not None
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
         """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
@@ -81,20 +101,28 @@ class Commander:
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Return the targets (joints,) of a command by field, NaN where it has none. Raises CommandError."""
-        unknown = next((name for name in command.name if name not in self._index), None)
+        """Return the targets (joints,) of a command by field, NaN where it has none.
+
+        The key ``controls`` has those (nu,) of tendons and actuators that the command names.
+
+        Raises:
+            CommandError: The command is invalid.
+        """
+        known = {*self._index, *self._actuators.names}
+        unknown = next((name for name in command.name if name not in known), None)
         if unknown is not None:
-            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, self.joint_names)}")
+            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, known)}")
         if len(set(command.name)) < len(command.name):
             twice = next(name for name in command.name if list(command.name).count(name) > 1)
             raise CommandError(f"joint_commands names joint {twice!r} twice")
-        where = [self._index[name] for name in command.name]
-        targets = {}
+        is_joint = np.array([name in self._index for name in command.name], bool)
+        where = [self._index[name] for name in command.name if name in self._index]
+        targets, given = {}, np.full((len(command.name), len(FIELDS)), np.nan)
         for field in FIELDS:
             values = np.asarray(getattr(command, field), float)
-            if len(values) not in (0, len(where)):
+            if len(values) not in (0, len(command.name)):
                 raise CommandError(
-                    f"joint_commands: {field} has {len(values)} values for {len(where)} names; "
+                    f"joint_commands: {field} has {len(values)} values for {len(command.name)} names; "
                     "it must be empty or as long"
                 )
             huge = np.abs(values) >= LARGEST
@@ -106,7 +134,11 @@ class Commander:
                 )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):
-                targets[field][where] = values
+                targets[field][where] = values[is_joint]
+                given[:, FIELDS.index(field)] = values
+        targets["controls"] = np.full(self._model.nu, np.nan)
+        for k in np.flatnonzero(~is_joint).tolist():
+            self._actuators.set_controls(command.name[k], given[k], targets["controls"])
         for field, key in (("position", "kp"), ("velocity", "kd")):
             # A velocity beside a position is a feedforward; alone it needs a drive.
             helpless = ~np.isnan(targets[field]) & ~self._takes[field]
@@ -119,7 +151,7 @@ class Commander:
                 if self._takes["position"][k] and not (self._servo & (self._joint == k)).any():
                     remedy = "command its position"
                 else:
-                    remedy = f"set gains: {{{name}: {{{key}: ...}}}}"
+                    remedy = f"set control: {{{name}: {{{key}: ...}}}}"
                 raise CommandError(
                     f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
                 )
@@ -127,6 +159,12 @@ class Commander:
 
     def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
         """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        self._end_trajectory(data)
+        controls = targets["controls"]
+        spoken = ~np.isnan(controls)
+        if spoken.any():
+            self.yield_to(spoken, data)
+            data.ctrl[spoken] = controls[spoken]
         given = np.stack([targets[field] for field in FIELDS], axis=1)
         named = ~np.isnan(given)
         kept = self._targets
@@ -155,14 +193,73 @@ class Commander:
         """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
         if not len(controls):
             return
+        self._end_trajectory(data)
         joints = self._joint[controls[self._control]]
         self._targets[joints] = np.nan
         data.qfrc_applied[self.dofs[joints]] = 0.0
         self._choose_tracking()
 
+    def check_trajectory(self, trajectory: JointTrajectory) -> None:
+        """Check a trajectory. Raises CommandError if it is invalid or a joint takes no position."""
+        trajectory.check(self.joint_names)
+        for name in trajectory.joints:
+            if not self._takes["position"][self._index[name]]:
+                why = self.without_position.get(name, "")
+                raise CommandError(
+                    f"joint_trajectory: joint {name!r} takes no position ({why}); "
+                    f"set control: {{{name}: {{mode: position}}}}"
+                )
+
+    def follow(self, trajectory: JointTrajectory, data: mujoco.MjData, delay: float = 0.0) -> None:
+        """Follow a checked trajectory from the present set points; one without points stops all.
+
+        Args:
+            trajectory: replaces one that is being followed.
+            data: state of the engine.
+            delay: time until it starts [s]; negative if it should have started.
+        """
+        joints = np.array([self._index[name] for name in trajectory.joints], int)
+        position, velocity = data.qpos[self.qpos[joints]].copy(), data.qvel[self.dofs[joints]].copy()
+        target = self._targets[joints, POSITION]
+        position = np.where(np.isnan(target), position, target)
+        if self._trajectory is not None:
+            velocity = np.nan_to_num(self._targets[joints, VELOCITY])
+        self._end_trajectory(data)
+        if not (len(joints) and len(trajectory.times)):
+            return
+        drives = np.isin(self._joint, joints) & ((self._field == POSITION) | self._servo)
+        started = trajectory.starting_from(position, velocity)
+        self._trajectory = (started, data.time + delay, joints, drives)
+        data.qfrc_applied[self.dofs[joints]] = 0.0
+        self._targets[joints] = np.nan
+        self._choose_tracking()
+
+    def _follow_on(self, data: mujoco.MjData) -> None:
+        """Set the set points of the trajectory at the end of the coming step."""
+        assert self._trajectory is not None
+        trajectory, start, joints, drives = self._trajectory
+        step = self._model.opt.timestep
+        time = data.time + step - start
+        if time > trajectory.times[-1] - 0.5 * step:
+            time = trajectory.times[-1]
+        self._targets[joints, POSITION], self._targets[joints, VELOCITY] = trajectory.at(time)
+        self._set_controls(data, drives, self._targets[self._joint[drives]])
+        if time >= trajectory.times[-1]:
+            self._trajectory = None
+
+    def _end_trajectory(self, data: mujoco.MjData) -> None:
+        """Let the joints of a trajectory stop at their present set points."""
+        if self._trajectory is not None:
+            _, _, joints, drives = self._trajectory
+            self._targets[joints, VELOCITY] = 0.0
+            self._set_controls(data, drives, self._targets[self._joint[drives]])
+            self._trajectory = None
+
     def apply(self, data: mujoco.MjData) -> None:
-        """Let servos track velocities in the coming step."""
-        if self.every_step:
+        """Let servos track a trajectory, or velocities, in the coming step."""
+        if self._trajectory is not None:
+            self._follow_on(data)
+        if len(self._tracking):
             joints = self._joint[self._tracking]
             # At the present position the stiffness exerts no force; damping and effort remain.
             targets = np.column_stack([data.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
@@ -178,7 +275,6 @@ class Commander:
         targets = self._targets[self._joint]
         tracks = np.isnan(targets[:, POSITION]) & ~np.isnan(targets[:, VELOCITY])
         self._tracking = np.flatnonzero(tracks & self._servo & (self._field == POSITION))
-        self.every_step = len(self._tracking) > 0
 
     def _report(self, targets: np.ndarray) -> None:
         """Log once for each joint and field that a target (joints, 3) is out of reach."""

@@ -15,10 +15,10 @@ def make_commander(settings: Settings, names: Names, engine: Engine) -> Commande
     """Return the object that applies commands to joints and actuators.
 
     Raises:
-        ConfigError: ``gains`` do not fit the scene.
+        ConfigError: ``control`` does not fit the scene.
     """
-    where = f"{settings.source}: gains"
-    own = engine_plugin(settings.engine).make_commander(engine, names, settings.gains, where)
+    where = f"{settings.source}: control"
+    own = engine_plugin(settings.engine).make_commander(engine, names, settings.control, where)
     return own or Commander(engine.model, names)
 
 

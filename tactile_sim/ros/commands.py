@@ -1,8 +1,9 @@
-"""Subscriptions to the command topics ``joint_commands`` and ``ctrl``."""
+"""Subscriptions to the command topics ``joint_commands``, ``joint_trajectory`` and ``ctrl``."""
 
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -13,6 +14,7 @@ from tactile_sim.control.commander import JointCommand
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import subscribe
 
+TOPICS = ("joint_commands", "joint_trajectory", "ctrl")
 REFRESH = 0.05
 """Interval between two queries for command publishers [s of wall time]."""
 
@@ -27,6 +29,10 @@ class Commands:
         qos = QoSProfile(depth=1000 if runner.lockstep else 10)
         subscribe(node, JointState, "joint_commands", self._joint_command, qos)
         subscribe(node, Float64MultiArray, "ctrl", self._controls, qos)
+        if find_spec("trajectory_msgs"):
+            from tactile_sim.ros.trajectory import subscribe_trajectories  # which needs it
+
+            subscribe_trajectories(node, runner, qos)
 
     def _joint_command(self, message) -> None:
         command = JointCommand(message.name, message.position, message.velocity, message.effort)
@@ -52,7 +58,7 @@ class Senders:
 
     def __init__(self, node: Node):
         self._node = node
-        self._topics = [node.resolve_topic_name(topic) for topic in ("joint_commands", "ctrl")]
+        self._topics = [node.resolve_topic_name(topic) for topic in TOPICS]
         self._refreshed = 0.0
         self._any = False
 

@@ -172,7 +172,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
     taxels, bodies = len(simulation.skin.positions), len(simulation.skin.body_ids)
     feelers = len(simulation.feelers.positions)
     node.get_logger().info(
-        f"{settings.scene}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
+        f"{settings.title}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
     )

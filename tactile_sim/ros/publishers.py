@@ -13,12 +13,15 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, PointCloud2
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.robot_description import robot_description
+from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
@@ -106,6 +109,8 @@ class Publishers:
             self._keep(TactileLayout, f"tactile/{body}/feelers_layout", layout)
         self._scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
         self._scene_publisher = self._keep(MarkerArray, "scene_markers", self._scene, LATCHED_TWICE)
+        description = robot_description(simulation.settings, simulation.engine.model, simulation.names)
+        self._keep(String, "robot_description", cdr.encode(String, {"data": description}))
         if simulation.settings.tf == "all":
             self._keep(TFMessage, "/tf_static", messages.static_transforms(simulation.stamp))
 
@@ -231,7 +236,7 @@ class Publishers:
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
-        scene = self._simulation.settings.scene
+        scene = self._simulation.settings.title
         name = self._node.get_fully_qualified_name().lstrip("/")
         outside = None
         if isinstance(snapshot, Snapshot):

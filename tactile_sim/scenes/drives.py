@@ -39,6 +39,37 @@ class Drive(NamedTuple):
     """Effort on the joint per unit of the actuator's force."""
 
 
+class Input(NamedTuple):
+    """A control that takes a target of its actuator's transmission; fields as of `Drive`."""
+
+    control: int
+    field: int
+    offset: float
+    weights: tuple[float, float, float]
+
+
+def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
+    """Return the controls of an actuator that take a position, velocity or effort of its transmission.
+
+    The position is the length of the transmission without the gear: an angle, or the length of a tendon.
+    """
+    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+    single = int(model.actuator_trntype[actuator]) in (
+        _TRN.mjTRN_JOINT,
+        _TRN.mjTRN_JOINTINPARENT,
+        _TRN.mjTRN_TENDON,
+        _TRN.mjTRN_SLIDERCRANK,
+    )
+    ratio = gear if single else 1.0
+    if ratio == 0.0:
+        return []
+    first = int(model.actuator_ctrladr[actuator])
+    return [
+        Input(first + k, field, offset, weights)
+        for k, field, offset, weights in _inputs(model, actuator, ratio)
+    ]
+
+
 def read_drives(model: mujoco.MjModel) -> list[Drive]:
     """Return the controls that take a position, velocity or effort of a hinge or slide joint.
 
@@ -57,10 +88,16 @@ def read_drives(model: mujoco.MjModel) -> list[Drive]:
     return drives
 
 
+def followed_equalities(model: mujoco.MjModel) -> dict[int, int]:
+    """Return the joint that each active joint equality follows, by the equality's id."""
+    coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
+    found = np.flatnonzero(coupled)
+    return dict(zip(found.tolist(), model.eq_obj2id[found].tolist(), strict=True))
+
+
 def leaders(model: mujoco.MjModel) -> dict[int, int]:
     """Return the joint that each coupled joint follows, by id: ``<mimic>`` in a URDF, an equality in MJCF."""
-    coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
-    return dict(zip(model.eq_obj1id[coupled].tolist(), model.eq_obj2id[coupled].tolist(), strict=True))
+    return {int(model.eq_obj1id[eq]): leader for eq, leader in followed_equalities(model).items()}
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:

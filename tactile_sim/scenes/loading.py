@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from tactile_sim.scenes.faults import (
     without_qhull_report,
 )
 from tactile_sim.scenes.references import check_references
-from tactile_sim.scenes.servos import Gains, add_servos, hold_keyframes
-from tactile_sim.scenes.urdf import urdf_for_mujoco
+from tactile_sim.scenes.robots import Robot, read_robot
+from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
+from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
 
@@ -46,23 +47,23 @@ def load_scene(
     base: Path | None = None,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
-    gains: Gains | None = None,
+    options: UrdfOptions | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """A scene as it was written and as it is compiled.
+    """Return a scene as an editable spec and compiled.
 
     Args:
         scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
         base: folder where a relative path starts; None: there is none, only shipped names are found.
         source: how errors call the configuration that names the scene.
         contact_sensors: checked keys by name, of sensors to add to those of the scene.
-        gains: ``kp`` and ``kd`` by joint name or shell pattern, of servos to add.
+        options: how URDF files are read.
 
     Raises:
         SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
         ConfigError: a sensor or a servo to add does not fit the scene.
     """
-    path = find_scene(scene, base, source)
-    return compiled(load_spec(path), path, source, contact_sensors, gains)
+    path = find_scene(scene, base, source, options.package_paths if options else ())
+    return compiled(load_spec(path, options), path, source, contact_sensors)
 
 
 def compiled(
@@ -70,19 +71,30 @@ def compiled(
     path: Path,
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
-    gains: Gains | None = None,
+    control: Control | None = None,
+    modes: Mapping[str, str] | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """Return a scene with contact sensors and servos added, as an editable spec and compiled.
+    """Return a scene with contact sensors and actuators added, as an editable spec and compiled.
 
-    Args and errors as in :func:`load_scene`; path: what errors call the scene.
+    Args:
+        spec: the scene, which is changed.
+        path: what errors call the scene.
+        source: how errors call the configuration.
+        contact_sensors: checked keys by name, of sensors to add to those of the scene.
+        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
+        modes: mode by joint name, of the joints of robots without actuators.
+
+    Raises:
+        SceneError: the scene is invalid.
+        ConfigError: a sensor or an actuator to add does not fit the scene.
     """
     where = f"{source}: " if source else ""
     try:
         add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
         with without_qhull_report():
-            if gains:
-                add_servos(spec, gains, f"{where}gains")
+            if control or modes:
+                add_actuators(spec, control or {}, f"{where}control", modes)
             model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
@@ -90,16 +102,31 @@ def compiled(
         raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is nan; give it a number")
-    if gains:
+    if control or modes:
         hold_keyframes(model)
     return spec, model
 
 
-def find_scene(scene: str | Path, base: Path | None = None, source: str | None = None) -> Path:
-    """The file of a scene; arguments and errors as in :func:`load_model`."""
-    where = f"{source}: scene: " if source else ""
+def find_scene(
+    scene: str | Path,
+    base: Path | None = None,
+    source: str | None = None,
+    package_paths: Sequence[str] = (),
+    key: str = "scene",
+) -> Path:
+    """Return the file of a scene.
+
+    Args:
+        scene, base, source: as for `load_scene`.
+        package_paths: folders that are searched first for packages.
+        key: the key of the configuration that names the file.
+
+    Raises:
+        SceneError: there is no such file.
+    """
+    where = f"{source}: {key}: " if source else ""
     name = str(scene)
-    path = of_address(name, where)
+    path = of_address(name, where, package_paths)
     if not path.is_absolute():
         path = _relative(name, path, base, where)
     if os.path.isdir(path):
@@ -109,14 +136,19 @@ def find_scene(scene: str | Path, base: Path | None = None, source: str | None =
     return path
 
 
-def load_spec(path: Path) -> mujoco.MjSpec:
-    """Return the scene as an editable spec that is not compiled yet.
+def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
+    """Return the scene as an editable spec.
 
     URDF files, also those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
+
+    Args:
+        path: the file.
+        options: how URDF files are read; of attached ones only masses, packages and xacro.
 
     Raises:
         SceneError: the file is no scene, attaches itself, or MuJoCo rejects it.
     """
+    options = options or UrdfOptions()
     text = _text(path)
     check_references(path)
     root = _root(text)
@@ -126,9 +158,9 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
         if root == "robot":
-            return mujoco.MjSpec.from_string(urdf_for_mujoco(path, text))
+            return read_robot(path, text, options).spec
         file, vfs = os.path.abspath(path), mujoco.MjVfs()
-        _rewrite_attached(path, vfs, (path,), set())
+        _rewrite_attached(path, vfs, (path,), set(), options)
         if path.suffix != ".xml":  # the only extension that MuJoCo takes for MJCF
             file += ".xml"
             vfs[file] = text.encode()
@@ -137,7 +169,9 @@ def load_spec(path: Path) -> mujoco.MjSpec:
         raise refusal(path, error) from None
 
 
-def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path]) -> None:
+def _rewrite_attached(
+    path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path], options: UrdfOptions
+) -> None:
     """Put the URDF files that an MJCF attaches into a virtual file system, rewritten for MuJoCo.
 
     Args:
@@ -145,6 +179,7 @@ def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], se
         vfs: where MuJoCo looks before it looks on the disk.
         chain: the files that attach one another up to this one, the first one first.
         seen: attached files that are done.
+        options: how URDF files are read.
 
     Raises:
         SceneError: a file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
@@ -167,9 +202,9 @@ def _rewrite_attached(path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], se
             seen.add(file)
             attached = _text(file)
             if _root(attached) == "robot":
-                vfs[os.path.abspath(file)] = urdf_for_mujoco(file, attached).encode()
+                vfs[os.path.abspath(file)] = urdf_for_mujoco(file, attached, options).encode()
             else:
-                _rewrite_attached(file, vfs, (*chain, file), seen)
+                _rewrite_attached(file, vfs, (*chain, file), seen, options)
 
 
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
@@ -190,6 +225,23 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
         f"{where}{name!r} is no shipped scene, and here a relative path has no folder to start from;"
         f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
+
+
+def load_robot(path: Path, options: UrdfOptions) -> Robot:
+    """Return the robot of a URDF or MJCF file; errors as of `load_spec`. An MJCF has actuators of its own."""
+    text = _text(path)
+    if _root(text) != "robot":
+        return Robot(load_spec(path, options), {})
+    check_references(path)
+    try:
+        return read_robot(path, text, options)
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise refusal(path, error) from None
+
+
+def is_urdf(path: Path) -> bool:
+    """Return whether a file is a URDF or xacro file. Raises SceneError if it cannot be read."""
+    return _root(_text(path)) == "robot"
 
 
 def _root(text: str) -> str | None:

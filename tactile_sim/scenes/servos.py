@@ -1,19 +1,21 @@
-"""Servos for the ``gains`` of a configuration: actuators that MuJoCo integrates implicitly and limits."""
+"""Actuators for the joints of a scene that have none, from ``control`` of a configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
+from tactile_sim.scenes.default_gains import DefaultGains
 from tactile_sim.scenes.drives import EFFORT, POSITION, SCALAR, VELOCITY, Drive, leaders, read_drives
 
-PREFIX = "gains/"
+PREFIX = "control/"
 """Begins the names of the actuators that are added: then comes the joint's."""
-Gains = Mapping[str, Mapping[str, float]]
+Control = Mapping[str, Mapping[str, Any]]
 _EXPLICIT = (mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4)
 _FIELDS = (
     "gear ctrllimited ctrlrange forcelimited forcerange actlimited actrange actearly actdim dyntype dynprm"
@@ -22,39 +24,47 @@ _FIELDS = (
 """What an actuator takes over from the scene's default class, to be undone."""
 
 
-def match_gains(
-    gains: Gains, model: mujoco.MjModel, names: Names, where: str
-) -> dict[int, tuple[str, float, float]]:
-    """Return the entry of ``gains``, kp and kd by joint id.
+def match_control(
+    control: Control, model: mujoco.MjModel, names: Names, where: str
+) -> dict[int, tuple[str, Mapping[str, Any]]]:
+    """Return the entry of ``control`` and its keys by joint id.
 
     Args:
-        gains: ``kp`` and ``kd`` by joint name or shell pattern.
+        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
+        model: the compiled scene.
+        names: of that model.
         where: what errors call that table.
 
     Raises:
         ConfigError: an entry matches no hinge or slide joint, or two patterns differ about one.
     """
     joints = {names.joints[j]: j for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
-    chosen = match(gains, list(joints), where, "hinge or slide joint")
-    return {
-        joints[name]: (entry, gains[entry].get("kp", 0.0), gains[entry].get("kd", 0.0))
-        for name, entry in chosen.items()
-    }
+    chosen = match(control, list(joints), where, "hinge or slide joint")
+    return {joints[name]: (entry, control[entry]) for name, entry in chosen.items()}
 
 
-def add_servos(spec: mujoco.MjSpec, gains: Gains, where: str) -> None:
-    """Add a servo to each joint that has gains and no servo of its own. Patterns skip coupled joints.
+def mode_of(keys: Mapping[str, Any]) -> str:
+    """Return the mode of an entry: with ``kd`` and without ``kp`` it is a velocity servo."""
+    return keys.get("mode", "velocity" if keys.get("kd") and not keys.get("kp") else "position")
 
-    With ``kp`` it is a position servo whose control is a position, without a velocity servo. Its force is
-    limited as the joint is (by the effort of a URDF, or ``actuatorfrcrange``), or as the joint's motor.
+
+def add_actuators(
+    spec: mujoco.MjSpec, control: Control, where: str, modes: Mapping[str, str] | None = None
+) -> None:
+    """Add an actuator to each joint that has an entry, or a mode of its robot, and none of that kind yet.
+
+    A position servo gets a position as its control, a velocity servo a velocity, a motor an effort. Its force
+    is limited as the joint is (by the effort of a URDF, or ``actuatorfrcrange``), or as the joint's motor, or
+    by ``limit``. Patterns and robots skip coupled joints.
 
     An explicit integrator is replaced, so that ``kd`` acts implicitly, and the joint gets the armature that
     the time step needs.
 
     Args:
         spec: the scene.
-        gains: ``kp`` and ``kd`` by joint name or shell pattern.
+        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
         where: what errors call that table.
+        modes: mode by joint name, for joints without an entry and without an actuator.
 
     Raises:
         ConfigError: an entry matches no hinge or slide joint, or two patterns differ about one.
@@ -62,37 +72,79 @@ def add_servos(spec: mujoco.MjSpec, gains: Gains, where: str) -> None:
     model = spec.compile()
     names = Names(model)
     drives = read_drives(model)
-    servoed = {
-        field: {drive.joint for drive in drives if drive.field == field} for field in (POSITION, VELOCITY)
-    }
-    plain = mujoco.MjSpec().add_actuator()
+    driven = {field: {drive.joint for drive in drives if drive.field == field} for field in range(3)}
     elements = {joint.id: joint for joint in spec.joints}
     coupled = leaders(model)
-    for joint, (entry, kp, kd) in sorted(match_gains(gains, model, names, where).items()):
-        name = names.joints[joint]
-        if joint in servoed[POSITION] or not (kp or (kd and joint not in servoed[VELOCITY])):
+    chosen = match_control(control, model, names, where)
+    for joint in set(range(model.njnt)) - chosen.keys() - {drive.joint for drive in drives}:
+        if mode := (modes or {}).get(names.joints[joint]):
+            chosen[joint] = ("", {"mode": mode})
+    defaults = None
+    for joint, (entry, keys) in sorted(chosen.items()):
+        name, mode = names.joints[joint], mode_of(keys)
+        if mode == "free" or (joint in coupled and entry != name) or _has(mode, joint, driven):
             continue
-        if joint in coupled and entry != name:
-            continue
+        low, high = effort_range(model, joint, drives)
+        limit = keys.get("limit", np.inf)
+        limits = max(low, -limit), min(high, limit)
+        kp, kd = keys.get("kp"), keys.get("kd")
+        if mode != "effort" and ((kp is None and mode == "position") or (kd is None and kp is None)):
+            defaults = defaults or DefaultGains(model)
+            stiffness, damping = defaults(joint, limits[1])
+            kp = stiffness if kp is None else kp
+            kd = damping * np.sqrt(kp / stiffness) if kd is None else kd
         elements[joint].name = name
-        servo = spec.add_actuator(name=PREFIX + name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
-        for field in _FIELDS:
-            setattr(servo, field, getattr(plain, field))
-        servo.gaintype, servo.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE
-        servo.gainprm = [kp or kd, *[0.0] * (len(servo.gainprm) - 1)]
-        servo.biasprm = [0.0, -kp, -kd, *[0.0] * (len(servo.biasprm) - 3)]
-        limits = effort_range(model, joint, drives)
-        limited = bool(np.isfinite(limits).all())
-        if limited:
-            servo.forcelimited, servo.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
-        elements[joint].armature += _armature(kp, kd, model.opt.timestep, limited)
-        if kd and spec.option.integrator in _EXPLICIT:
-            spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        _add_actuator(spec, elements[joint], mode, (kp or 0.0, kd or 0.0), limits)
+
+
+def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
+    """Return whether a joint has an actuator that makes one of a mode unnecessary."""
+    if mode == "effort":
+        return joint in driven[EFFORT]
+    return joint in driven[POSITION] or (mode == "velocity" and joint in driven[VELOCITY])
+
+
+def _add_actuator(
+    spec: mujoco.MjSpec, joint: Any, mode: str, gains: tuple[float, float], limits: tuple[float, float]
+) -> None:
+    """Add an actuator to a joint.
+
+    Args:
+        spec: the scene.
+        joint: the joint, which has a name.
+        mode: ``position``, ``velocity`` or ``effort``.
+        gains: kp and kd; ignored for an effort, and kp for a velocity.
+        limits: least and greatest effort, infinite where there is none.
+    """
+    plain = mujoco.MjSpec().add_actuator()
+    actuator = spec.add_actuator(
+        name=PREFIX + joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint.name
+    )
+    for field in _FIELDS:
+        setattr(actuator, field, getattr(plain, field))
+    kp, kd = gains if mode == "position" else (0.0, gains[1])
+    gain, bias = (1.0, (0.0, 0.0, 0.0)) if mode == "effort" else (kp or kd, (0.0, -kp, -kd))
+    actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+    actuator.biastype = mujoco.mjtBias.mjBIAS_NONE if mode == "effort" else mujoco.mjtBias.mjBIAS_AFFINE
+    actuator.gainprm = [gain, *[0.0] * (len(actuator.gainprm) - 1)]
+    actuator.biasprm = [*bias, *[0.0] * (len(actuator.biasprm) - 3)]
+    limited = bool(np.isfinite(limits).all())
+    if limited:
+        actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
+    if mode == "effort":
+        return
+    joint.armature += _armature(kp, kd, spec.option.timestep, limited)
+    if kd and spec.option.integrator in _EXPLICIT:
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
 
 def added_servos(model: mujoco.MjModel, drives: list[Drive]) -> list[Drive]:
-    """Return the drives that `add_servos` added."""
-    return [drive for drive in drives if model.actuator(drive.actuator).name.startswith(PREFIX)]
+    """Return the drives of the position and velocity servos that `add_actuators` added."""
+    return [
+        drive
+        for drive in drives
+        if drive.field != EFFORT and model.actuator(drive.actuator).name.startswith(PREFIX)
+    ]
 
 
 def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tuple[float, float]:

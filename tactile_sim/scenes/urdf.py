@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError
+from tactile_sim.scenes import xacro_files
+from tactile_sim.scenes.inertias import repair_inertias
+from tactile_sim.scenes.meshes import mujoco_mesh
 
-_XACRO = "http://www.ros.org/wiki/xacro"
+_LOG = logging.getLogger("tactile_sim.scenes")
+_LEVELS = 6
+"""How many folders above a URDF are searched for a package that is not installed."""
 
 
-def urdf_for_mujoco(path: Path, text: str) -> str:
-    """Rewrite a URDF so that links stay bodies, mesh paths are absolute and visuals are left out.
+@dataclass(frozen=True)
+class UrdfOptions:
+    """How URDF files are read."""
+
+    strict: bool = False
+    """Whether impossible masses and inertias are rejected, not repaired."""
+    floating_base: bool = False
+    """Whether the root link moves freely."""
+    self_collision: str = "apart"
+    """Which links of a robot collide with one another: ``all``, ``off``, or ``apart``: those that do not
+    overlap in the initial pose."""
+    package_paths: tuple[str, ...] = ()
+    """Folders that are searched first for packages."""
+    xacro_arguments: Mapping[str, str] = field(default_factory=dict)
+    """Values of ``<xacro:arg>`` by name."""
+
+
+def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -> str:
+    """Rewrite a URDF for MuJoCo.
+
+    Links stay bodies, visuals are left out, meshes have absolute paths and formats that MuJoCo reads, and
+    impossible masses and inertias are repaired, with a line in the log for each.
 
     Args:
-        path: the URDF file, where relative mesh paths start.
+        path: the URDF or xacro file, where relative mesh paths start.
         text: its content.
+        options: how to read it.
 
     Raises:
-        SceneError: broken XML, a xacro file, a name used twice, or a mesh that does not exist.
+        SceneError: broken XML, a name used twice, a mesh that does not exist or cannot be read, a xacro file
+            without xacro, or an impossible inertia with ``strict``.
     """
-    try:
-        robot = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise SceneError(f"{path}: broken XML: {error}") from None
-    if any(element.tag.startswith(f"{{{_XACRO}}}") for element in robot.iter()):
-        expanded = f"{path.name.split('.')[0]}{'_expanded' * (path.suffixes == ['.urdf'])}.urdf"
-        raise SceneError(f"{path}: is a xacro file; expand it first: xacro {path.name} > {expanded}")
+    options = options or UrdfOptions()
+    robot = _expanded(path, text, options)
     for kind in ("link", "joint"):
         names = [element.get("name") for element in robot.findall(kind)]
         if len(set(names)) < len(names):
@@ -51,21 +76,66 @@ def urdf_for_mujoco(path: Path, text: str) -> str:
         for link in robot.iter("link"):
             for visual in link.findall("visual"):
                 link.remove(visual)
+    repairs = repair_inertias(robot, options.floating_base)
+    if repairs and options.strict:
+        more = f" (and {len(repairs) - 1} more)" if len(repairs) > 1 else ""
+        raise SceneError(f"{path}: {repairs[0].partition('; ')[0]}{more}; strict_urdf: false repairs it")
+    for repair in repairs:
+        _LOG.warning("%s: %s", path, repair)
     for mesh in robot.iter("mesh"):
         if "filename" in mesh.attrib:
-            mesh.set("filename", str(_mesh_file(mesh.attrib["filename"], path, meshes)))
+            name = mesh.attrib["filename"]
+            found_mesh = _mesh_file(name, path, meshes, options.package_paths)
+            mesh.set("filename", str(mujoco_mesh(found_mesh, f"{path}: mesh {name}")))
     try:
         return ElementTree.tostring(robot, encoding="unicode")
     except RecursionError:
         raise SceneError(f"{path}: its elements are nested too deeply") from None
 
 
-def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
+def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
+    """Return a URDF for other programs: expanded if it is a xacro file, with addresses for relative paths.
+
+    Args and errors as of `urdf_for_mujoco`.
+    """
+    robot = _expanded(path, text, options)
+    for element in robot.iter():
+        name = element.get("filename", "")
+        if element.tag in ("mesh", "texture") and name and "://" not in name:
+            element.set("filename", (path.parent / name).resolve().as_uri())
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Element:
+    """Return the root element of a URDF or xacro file."""
+    robot = _parsed(path, text)
+    if not xacro_files.is_xacro(robot):
+        return robot
+    expanded = xacro_files.expand(
+        path,
+        options.xacro_arguments,
+        lambda package: share.package_folder(package, options.package_paths),
+    )
+    return _parsed(path, expanded)
+
+
+def _parsed(path: Path, text: str) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(text.lstrip())  # before the XML declaration, space is not allowed
+    except ElementTree.ParseError as error:
+        raise SceneError(f"{path}: broken XML: {error}") from None
+
+
+def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ...]) -> Path:
     """Return the absolute path of a mesh: at its address, else in MuJoCo's ``meshdir``."""
+    package = found = None
     if name.startswith("package://"):
-        package, _, inside = name.removeprefix("package://").partition("/")
-        folder = share.package_folder(package) or _package_around(urdf, package)
-        found = folder / unquote(inside) if folder else None
+        package, _, inside = name.removeprefix("package://").lstrip("/").partition("/")
+        inside = unquote(inside)
+        folder = share.package_folder(package, package_paths)
+        candidates = [folder / inside] if folder else []
+        candidates += _around(urdf, package, inside)
+        found = next(filter(os.path.isfile, candidates), candidates[0] if folder else None)
     elif name.startswith("file://"):
         found = of_address(name, f"{urdf}: mesh ")
     else:
@@ -75,13 +145,16 @@ def _mesh_file(name: str, urdf: Path, meshes: Path) -> Path:
             return path.absolute()
     if found is None:
         raise SceneError(
-            f"{urdf}: mesh {name}: no package {package!r} in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH;"
-            " source its workspace"
+            f"{urdf}: mesh {name}: no package {package!r} in package_paths, AMENT_PREFIX_PATH or"
+            " ROS_PACKAGE_PATH; source its workspace, or add its parent folder to package_paths"
         )
     raise SceneError(f"{urdf}: mesh {name}: no such file: {found}")
 
 
-def _package_around(urdf: Path, package: str) -> Path | None:
-    """Return the folder of a package that contains the URDF: a checkout that is not installed."""
-    folders = (folder for folder in urdf.resolve().parents if (folder / "package.xml").is_file())
-    return next((folder for folder in folders if folder.name == package), None)
+def _around(urdf: Path, package: str, inside: str) -> Iterator[Path]:
+    """Yield where a file of a package may be in a checkout that contains the URDF."""
+    for parent in urdf.resolve().parents[:_LEVELS]:
+        if parent.name == package:
+            yield parent / inside
+        yield parent / package / inside
+        yield parent / inside  # the package's folder has another name

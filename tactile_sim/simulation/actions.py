@@ -154,6 +154,28 @@ def set_body_state(loop: Loop, body: str, pose: np.ndarray, twist: np.ndarray) -
     return f"body {body!r} is set"
 
 
+def set_joint_state(loop: Loop, joint_names: list, positions: np.ndarray, velocities: np.ndarray) -> str:
+    """Set positions and velocities of hinge and slide joints.
+
+    Args:
+        loop: The loop.
+        joint_names: (n,)
+        positions: (n,) [rad or m], NaN where unchanged, or empty.
+        velocities: (n,) [rad/s or m/s], NaN where unchanged, or empty.
+    """
+    for field, values in (("positions", positions), ("velocities", velocities)):
+        if len(values) not in (0, len(joint_names)):
+            raise CommandError(
+                f"set_joint_state: {field} must be empty or have {len(joint_names)} values, got {len(values)}"
+            )
+    given = [
+        {joint: value for joint, value in zip(joint_names, values, strict=False) if not np.isnan(value)}
+        for values in (positions.tolist(), velocities.tolist())
+    ]
+    loop.interfere(lambda: loop.simulation.set_joints(*given))
+    return f"joints that are set: {len(given[0].keys() | given[1].keys())}"
+
+
 def push(loop: Loop, body: int, force: np.ndarray) -> str:
     """Push a body for a moment: see `Simulation.push`.
 
@@ -244,6 +266,7 @@ ACTIONS = {
         Action(step, "tactile_sim/srv/Step", "s", "step"),
         Action(tare, "std_srvs/srv/Trigger", "t", "tare", True, _has_skin),
         Action(set_body_state, "tactile_sim/srv/SetBodyState"),
+        Action(set_joint_state, "tactile_sim/srv/SetJointState"),
         Action(push),
         Action(pull, answered=False),
         Action(press),

@@ -16,6 +16,7 @@ from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.thrower import Thrower
+from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.mjdata_engine import LARGEST
 from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located, suggest
 from tactile_sim.feelers.feelers import Feelers
@@ -321,6 +322,26 @@ class Simulation:
         self.commander.accept(targets, self.engine.data)
         self._obeyed()
 
+    def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
+        """Let position servos follow a trajectory; it ends with the next command, or at its last point.
+
+        Args:
+            trajectory: way points by joint name; without points the joints stop where they are.
+            delay: time until it starts [s].
+
+        Raises:
+            CommandError: the trajectory is invalid, or a joint takes no position.
+        """
+        self.commander.check_trajectory(trajectory)
+        self.accept_trajectory(trajectory, delay)
+
+    def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
+        """Accept a trajectory that ``commander.check_trajectory`` found valid."""
+        self.commander.follow(trajectory, self.engine.data, delay)
+        self._obeyed()
+        if self._rest_at and len(trajectory.times):  # the timeout begins at its end
+            self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
+
     def command_controls(self, controls: np.ndarray) -> None:
         """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
         spoken = ~np.isnan(controls)
@@ -332,6 +353,8 @@ class Simulation:
         self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
     ) -> None:
         """Set the state of hinge and slide joints by name; commands stay as they are.
+
+        Until the first command, servos made from ``control`` hold the new positions.
 
         Args:
             position: positions [rad or m] by joint name.
@@ -357,6 +380,9 @@ class Simulation:
                 changes.append((array, addresses[commander.joint_names.index(name)], value))
         for array, address, value in changes:
             array[address] = value
+        if not self._commanded:
+            moved = [commander.joint_names.index(name) for name in position or {}]
+            commander.hold(data, np.array(moved, int))
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset state, random numbers, built-in motion and commands. The tare is kept.

@@ -68,20 +68,20 @@ def test_keys_can_be_nested_or_dotted():
     nested = settings(
         skin={"scales": {"left.palm": 0.1}, "sensor": {"left.palm": {"noise": {"std": 2}}}},
         rates={"tf": 5},
-        gains={"left.elbow": {"kp": 1}},
+        control={"left.elbow": {"kp": 1}},
     )
     dotted = settings(
         **{
             "skin.scales.left.palm": 0.1,
             "skin.sensor.left.palm.noise.std": 2,
             "rates.tf": 5,
-            "gains.left.elbow.kp": 1,
+            "control.left.elbow.kp": 1,
         }
     )
     assert nested == dotted
     assert nested.skin.scales == {"left.palm": 0.1}
     assert nested.skin.sensor == {"left.palm": {"noise": {"std": 2.0}}}
-    assert nested.gains == {"left.elbow": {"kp": 1.0}}
+    assert nested.control == {"left.elbow": {"kp": 1.0}}
 
 
 def test_parameters_of_every_node_are_ignored():
@@ -110,8 +110,9 @@ def test_settings_cannot_be_changed_in_place():
         ({"skn": {"scales": {"a": 1}}}, ("'skn.scales.a'", "'skin'")),
         ({"touch_function": "normal"}, ("'touch_function'", "'skin.touch_function'")),
         ({"scales": {"cube": 1}}, ("'scales.cube'", "'skin.scales'")),
-        ({"gains": {"elbow": {"kq": 1}}}, ("'gains.elbow.kq'", "kd, kp")),
-        ({"gains": {"elbow": 1}}, ("gains.elbow", "kp", "kd", "1 (an integer)")),
+        ({"control": {"elbow": {"kq": 1}}}, ("'control.elbow.kq'", "kd, kp")),
+        ({"gains": {"elbow": {"kp": 1}}}, ("'gains.elbow.kp'", "'control'")),
+        ({"control": {"elbow": 1}}, ("control.elbow", "kp", "kd", "1 (an integer)")),
         ({"skin": {"sensor": {"left.palm": {"noise": 1}}}}, ("skin.sensor.left.palm.noise", "std")),
         ({"skin": {"sensor": {"palm": {"delay": {"tim": 1}}}}}, ("palm.delay.tim'", "'time'")),
         ({"skin": {"sensor": 1}}, ("skin.sensor", "1 (an integer)")),

@@ -124,7 +124,7 @@ def test_namespace_can_be_a_separate_level(tmp_path):
         (parameters("a: [{b: 1}]"), ["line 3: a: "]),
         (parameters("a: &x 1", "b: *x"), ["line 4: b: ", "*x"]),
         (parameters("a: 1", "b: 2", "a: 3"), ["line 5: a "]),
-        (parameters("gains: {left.elbow: {kp: 1}}"), ["'gains.left.elbow.KEY: VALUE'"]),
+        (parameters("control: {left.elbow: {kp: 1}}"), ["'control.left.elbow.KEY: VALUE'"]),
         (parameters("? [a]", ": 1"), ["line 3"]),
         ("/**:\n  ros__parameters: " + "{a: " * 3000 + "1" + "}" * 3000, ["nested"]),
     ],

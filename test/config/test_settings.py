@@ -35,7 +35,7 @@ def test_live_keys_can_be_replaced(key, value):
         ("scene", "a.xml", ["scene: ", "while the simulation runs"]),
         ("skin.sampling", "mean", ["skin.sampling: ", "while the simulation runs"]),
         ("skin.scales.palm", 0.01, ["skin.scales.palm: ", "while the simulation runs"]),
-        ("gains", 1, ["gains: ", "while the simulation runs"]),
+        ("control", 1, ["control: ", "while the simulation runs"]),
         ("rates.tff", 1, ["'rates.tff'", "'rates.tf'"]),
     ],
 )

@@ -18,7 +18,7 @@ from tactile_sim import EngineError, config  # noqa: E402
 from tactile_sim.control.commander import Commander, JointCommand  # noqa: E402
 from tactile_sim.engines import make  # noqa: E402
 from tactile_sim.names import Names  # noqa: E402
-from tactile_sim.scenes.servos import add_servos  # noqa: E402
+from tactile_sim.scenes.servos import add_actuators  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 G = 9.81
@@ -226,9 +226,9 @@ def test_readings_after_step_belong_to_the_state_before_it():
 # -- commands --------------------------------------------------------------------------------------------
 
 
-def test_joint_commands_reach_the_same_positions_with_servos_and_gains(engine_name):
+def test_joint_commands_reach_the_same_positions_with_servos_and_control(engine_name):
     spec = mujoco.MjSpec.from_string(MACHINE.replace("<option", '<option gravity="0 0 0"'))
-    add_servos(spec, {"moved": {"kp": 40.0, "kd": 4.0}}, "gains")
+    add_actuators(spec, {"moved": {"kp": 40.0, "kd": 4.0}}, "control")
     engine = make(engine_name, spec, spec.compile())
     commander = Commander(engine.model, Names(engine.model))
     wanted = {"servoed": 0.3, "moved": -0.4}

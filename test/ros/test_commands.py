@@ -7,23 +7,25 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from builtin_interfaces.msg import Duration  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import Float64MultiArray  # noqa: E402
+from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
-from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
+from tactile_sim.srv import Reset, SetBodyState, SetJointState, Step  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
@@ -51,7 +53,7 @@ def publish(ros, message_type, topic):
 
 def test_joints_reach_commanded_positions(ros, parameters):
     joints = ros.listen(JointState, "joint_states")
-    process = ros.run(**parameters, gains={"rail": {"kp": 200.0, "kd": 40.0}})
+    process = ros.run(**parameters, control={"rail": {"kp": 200.0, "kd": 40.0}})
     send = publish(ros, JointState, "joint_commands")
     send(JointState(name=["hinge", "rail"], position=[0.4, -0.2]))
     wait_for(lambda: joints and np.allclose(joints[-1].position, [0.4, -0.2], atol=1e-3), "both joints")
@@ -309,3 +311,47 @@ def test_signal_ends_node_cleanly(ros, parameters, number):
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in output
+
+
+def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
+    trajectory_msgs = pytest.importorskip("trajectory_msgs.msg")
+    joints = ros.listen(JointState, "joint_states")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    descriptions = ros.listen(String, "robot_description", lasting=True)
+    control = {"rail": {"mode": "position"}}
+    ros.run(**parameters, control=control, rates={"joint_states": 500.0, "diagnostics": 50.0})
+    send = publish(ros, trajectory_msgs.JointTrajectory, "joint_trajectory")
+
+    def point(seconds, *positions):
+        time_from_start = Duration(sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
+        return trajectory_msgs.JointTrajectoryPoint(positions=positions, time_from_start=time_from_start)
+
+    wait_for(lambda: joints)
+    for name, success in (("rial", False), ("rail", True)):
+        answer = ros.call(SetJointState, "/tactile_sim/set_joint_state", joint_names=[name], positions=[-0.5])
+        assert answer.success == success
+    wait_for(lambda: joints[-1].position[1] == pytest.approx(-0.5, abs=1e-3), "the new position")
+    answer = ros.call(
+        SetJointState, "/tactile_sim/set_joint_state", joint_names=["rail"], positions=[0.0, 0.0]
+    )
+    assert not answer.success
+    ros.call(SetJointState, "/tactile_sim/set_joint_state", joint_names=["rail"], positions=[0.0])
+    wait_for(lambda: joints[-1].position[1] == pytest.approx(0.0, abs=1e-3))
+    joints.clear()
+    wait_for(lambda: joints)
+    send(trajectory_msgs.JointTrajectory(joint_names=["rail"], points=[point(1.5, 0.3), point(2.0, 0.1)]))
+    wait_for(lambda: joints[-1].position[1] > 0.01, "the start")
+    wait_for(
+        lambda: abs(joints[-1].position[1] - 0.1) < 1e-4 and abs(joints[-1].velocity[1]) < 1e-3, "the end"
+    )
+    rail = np.array([message.position[1] for message in list(joints)])
+    moving = np.flatnonzero(rail > 1e-4)[0]
+    # It turns at the first point, 1.5 s after the start, having gone straight there.
+    assert rail.max() == pytest.approx(0.3, abs=0.01)
+    assert (np.argmax(rail) - moving) / 500 == pytest.approx(1.5, abs=0.1)
+    assert rail[moving + 375] == pytest.approx(0.15, abs=0.02)
+    wait_for(lambda: descriptions)
+    robot = ElementTree.fromstring(descriptions[0].data)
+    assert {joint.get("name") for joint in robot.iterfind("joint")} >= {"hinge", "rail"}
+    send(trajectory_msgs.JointTrajectory(joint_names=["rial"], points=[point(1.0, 0.3)]))
+    wait_for(lambda: any("'rial'" in report.status.message[0] for report in list(reports)), "the refusal")

@@ -38,7 +38,7 @@ NASTY = """/**:
     lists: {integers: [1, 2], floats: [1e-2, 2.0], words: [a, "1"], flags: [yes, off], nulls: [null, ~]}
     skin: {scales: {left.palm: 1, "finger_*": .02, "robot0:palm": 1e-2, a/b: 3, "1": 4, no: 5, "a b": 6}}
     rates.tactile: 3
-    gains.left.elbow.kp: 4
+    control.left.elbow.kp: 4
     top.with.dot: {inner: 5, more: {deep: 6}, last: 7}
     after: 8
 tactile_sim:
@@ -118,7 +118,7 @@ def test_settings_from_rcl_values_equal_settings_from_file(tmp_path):
       touch_function: ~
       scales: {left.palm: 1e-2, "finger_*": 1, gone: null}
       sensor: {"f*": {noise: {std: 1}, dead_taxels: {taxels: [1, 2]}}, left.palm.delay.time: 1e-2}
-    gains: {elbow: {kp: 1, kd: .5}}
+    control: {elbow: {kp: 1, kd: .5}}
     motion: {keyframes: [home, "1"]}
     rates: {tactile: 1e2, tf: 0}
 """)

@@ -54,6 +54,11 @@ FIELDS = {
         ("body", "string"), ("pose", "geometry_msgs/Pose"), ("twist", "geometry_msgs/Twist"),
     ],
     srv.SetBodyState.Response: [("success", "boolean"), ("message", "string")],
+    srv.SetJointState.Request: [
+        ("joint_names", "sequence<string>"), ("positions", "sequence<double>"),
+        ("velocities", "sequence<double>"),
+    ],
+    srv.SetJointState.Response: [("success", "boolean"), ("message", "string")],
 }  # fmt: skip
 FILES = sorted(ROOT.glob("msg/*.msg")) + sorted(ROOT.glob("srv/*.srv"))
 

@@ -80,7 +80,7 @@ def test_velocity_and_controls_are_rejected():
 
 
 def test_configured_gains_replace_defaults():
-    node = simulation(gains={"finger_middle_to_lower_joint_*": {"kp": 4.0}})
+    node = simulation(control={"finger_middle_to_lower_joint_*": {"kp": 4.0}})
     gains = node.engine.physics.rules.gains
     assert gains[0].tolist() == [15.0, 15.0, 4.0] * 3
     assert gains[1].tolist() == [0.5, 1.0, 0.5] * 3

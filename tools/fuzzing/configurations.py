@@ -56,7 +56,7 @@ USUAL: dict[str, tuple[str, ...]] = {
     "feelers.cube.image": ("map.png",),
     "feelers.cube.spacing": ("0.03",),
     "feelers.left.hand.length": ("0.03",),
-    "gains.elbow.kp": ("10",),
+    "control.elbow.kp": ("10",),
     "motion.keyframes": ("[home, away]",),
     "contact_sensors.touch.body1": ("cube",),
     "contact_sensors.touch.geom2": ("floor", "body4/geom0"),
@@ -67,7 +67,7 @@ USUAL: dict[str, tuple[str, ...]] = {
 _NUMERIC = (
     *("skin.scales.cube", "skin.scales.left.hand", "feelers.cube.spacing", "feelers.left.hand.length"),
     *("skin.pads.face.rate", "skin.pads.left.hand.spacing", "skin.pads.left.hand.region.within"),
-    *("feelers.cube.tolerance", "gains.elbow.kp", "gains.*.kd", "contact_sensors.touch.num"),
+    *("feelers.cube.tolerance", "control.elbow.kp", "control.*.kd", "contact_sensors.touch.num"),
     *(f"skin.sensor.cube.{leaf}" for leaf in RECORDS["skin.sensor"]),
     *(name for name, key in KEYS.items() if isinstance(key.default, int | float)),
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from tactile_sim.control.commander import Commander, JointCommand
-from tactile_sim.errors import CommandError
+from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.names import Names
-from tactile_sim.scenes.servos import match_gains
+from tactile_sim.scenes.servos import match_control
 from tactile_sim.trifinger.physics.rules import Rules
 
 
@@ -27,9 +29,9 @@ class FingerCommander(Commander):
         self,
         model: mujoco.MjModel,
         names: Names,
-        gains: Mapping[str, Mapping[str, float]],
+        gains: Mapping[str, Mapping[str, Any]],
         rules: Rules,
-        where: str = "gains",
+        where: str = "control",
     ):
         """Override the default gains with those of the configuration.
 
@@ -41,14 +43,16 @@ class FingerCommander(Commander):
             where: Name of the table of gains in error messages.
 
         Raises:
-            ConfigError: ``gains`` do not fit the joints.
+            ConfigError: ``control`` does not fit the joints.
         """
         self._rules = rules
         super().__init__(model, names)
         self._takes["position"][:] = True
         self.without_position = {}
-        for joint, (_, *own) in match_gains(gains, model, names, where).items():
-            for row, gain in enumerate(own):
+        for joint, (entry, keys) in match_control(gains, model, names, where).items():
+            if other := sorted(keys.keys() - {"kp", "kd"}):
+                raise ConfigError(f"{where}.{entry}.{other[0]}: the TriFinger takes kp and kd; remove it")
+            for row, gain in enumerate((keys.get("kp", 0.0), keys.get("kd", 0.0))):
                 if gain > 0.0:
                     rules.gains[row, self._index[names.joints[joint]]] = gain
 
@@ -56,6 +60,10 @@ class FingerCommander(Commander):
         """Clear all commands."""
         super().release()
         self._rules.rest()
+
+    def check_trajectory(self, trajectory: JointTrajectory) -> None:
+        """Reject trajectories: the action rules take steps of at most a control interval."""
+        raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
         """Check a command; see `Commander.check`. Each joint accepts a position, and none a velocity.

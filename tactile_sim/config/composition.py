@@ -1,0 +1,184 @@
+"""Scenes made of robots, objects and a floor by the keys of a configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.addresses import of_address
+from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.scenes.decomposition import convex_parts
+from tactile_sim.scenes.faults import refusal
+from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
+from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
+from tactile_sim.scenes.urdf import UrdfOptions
+
+if TYPE_CHECKING:
+    from tactile_sim.config.settings import Settings
+
+_GEOM = mujoco.mjtGeom
+_SHAPES = {
+    "box": _GEOM.mjGEOM_BOX,
+    "sphere": _GEOM.mjGEOM_SPHERE,
+    "cylinder": _GEOM.mjGEOM_CYLINDER,
+    "capsule": _GEOM.mjGEOM_CAPSULE,
+    "ellipsoid": _GEOM.mjGEOM_ELLIPSOID,
+}
+GROUND = "ground"
+"""Name of the floor."""
+
+
+def urdf_options(settings: Settings) -> UrdfOptions:
+    """Return how the URDF files of a configuration are read."""
+    options = settings.scene_options
+    base = settings.base or Path()
+    paths = tuple(str(base / os.path.expanduser(path)) for path in settings.package_paths)
+    return UrdfOptions(
+        settings.strict_urdf, options.floating_base, options.self_collision, paths, settings.xacro
+    )
+
+
+def empty_scene() -> mujoco.MjSpec:
+    """Return a scene without bodies, with options that suit contacts: friction cones and damping."""
+    spec = mujoco.MjSpec()
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 10.0
+    return spec
+
+
+def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
+    """Add the robots, the objects and the ground of a configuration to a scene.
+
+    Returns:
+        The modes of the robots' joints by name, see `Robot`.
+
+    Raises:
+        SceneError: A file is missing or invalid.
+        ConfigError: A name is taken.
+    """
+    if settings.scene_options.balance_inertia:
+        spec.compiler.balanceinertia = True
+    modes: dict[str, str] = {}
+    for name in settings.robots:
+        modes |= _add_robot(spec, name, settings)
+    for name in settings.objects:
+        _add_object(spec, name, settings)
+    if settings.ground:
+        if spec.geom(GROUND) is not None:
+            raise ConfigError(
+                f"{settings.source}: ground: the scene has a geom {GROUND!r}; leave the key out"
+            )
+        spec.worldbody.add_geom(name=GROUND, type=_GEOM.mjGEOM_PLANE, size=[0.0, 0.0, 0.05])
+        if not spec.lights:
+            spec.worldbody.add_light(pos=[0.0, 0.0, 3.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
+    return modes
+
+
+def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
+    """Return MuJoCo's quaternion w, x, y, z of roll, pitch and yaw [rad], or of a quaternion x, y, z, w."""
+    four = len(orientation) == 4
+    rotation = Rotation.from_quat(orientation) if four else Rotation.from_euler("xyz", orientation)
+    return np.roll(rotation.as_quat(), 1)
+
+
+def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
+    """Add a robot; return the modes of its joints by name."""
+    robot, where = settings.robots[name], f"robots.{name}"
+    options = urdf_options(settings)
+    file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")
+    if "floating_base" in robot:
+        options = dataclasses.replace(options, floating_base=robot["floating_base"])
+        if robot["floating_base"] and not is_urdf(file):
+            raise ConfigError(
+                f"{settings.source}: {where}.floating_base: needs a URDF, got {file}; "
+                "give the root body of the MJCF a <freejoint/>"
+            )
+    loaded = load_robot(file, options)
+    child = loaded.spec
+    prefix = robot.get("prefix", "")
+    _check_names(spec, child, prefix, f"{settings.source}: {where}")
+    frame = spec.worldbody.add_frame(
+        pos=robot.get("position", np.zeros(3)), quat=quaternion(robot.get("orientation", (0.0, 0.0, 0.0)))
+    )
+    try:
+        spec.attach(child, prefix=prefix, frame=frame)
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise refusal(file, error) from None
+    return {prefix + joint: mode for joint, mode in loaded.modes.items()}
+
+
+def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: str) -> None:
+    """Check that a robot's names are not taken yet."""
+    for kind in ("bodies", "joints", "geoms", "actuators"):
+        taken = {element.name for element in getattr(spec, kind) if element.name} - {"world"}
+        for element in getattr(child, kind):
+            if prefix + element.name in taken:
+                raise ConfigError(
+                    f"{where}.prefix: the scene has the name {prefix + element.name!r} already; "
+                    "give each robot a prefix, such as left_"
+                )
+
+
+def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
+    entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
+    if spec.body(name) is not None:
+        raise ConfigError(f"{where}: the scene has a body of that name already; choose another")
+    body = spec.worldbody.add_body(
+        name=name,
+        pos=entry.get("position", np.zeros(3)),
+        quat=quaternion(entry.get("orientation", (0.0, 0.0, 0.0))),
+    )
+    if not entry.get("fixed", False):
+        body.add_freejoint()
+    geoms = _mesh_geoms(spec, body, name, settings) if "file" in entry else [(_shape_geom(body, entry), 1.0)]
+    friction = entry.get("friction")
+    for geom, share in geoms:
+        if "mass" in entry:
+            geom.mass = entry["mass"] * share
+        if friction is not None:
+            geom.friction[0] = friction
+
+
+def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
+    """Add the geom of a shape: MuJoCo takes half of its extents."""
+    sizes = list(entry["size"])
+    if entry["shape"] in ("box", "ellipsoid"):
+        sizes = [0.5 * size for size in sizes]
+    elif len(sizes) == 2:
+        sizes[1] *= 0.5
+    return body.add_geom(type=_SHAPES[entry["shape"]], size=[*sizes, *[0.0] * (3 - len(sizes))])
+
+
+def _mesh_geoms(spec: mujoco.MjSpec, body: Any, name: str, settings: Settings) -> list[tuple[Any, float]]:
+    """Add the hull of a mesh or its convex parts as geoms; return each with its share of the mass."""
+    entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
+    path = _mesh_path(entry["file"], settings, f"{where}.file: ")
+    if entry.get("decompose", False):
+        files = convex_parts(path, f"{where}.decompose")
+        volumes = [read_mesh(file, where).volume for file in files]
+    else:
+        files, volumes = [mujoco_mesh(path, f"{where}.file")], [1.0]
+    geoms = []
+    for k, (file, volume) in enumerate(zip(files, volumes, strict=True)):
+        mesh = f"{name}/{k}" if len(files) > 1 else name
+        spec.add_mesh(name=mesh, file=str(file.absolute()), scale=[entry.get("scale", 1.0)] * 3)
+        geoms.append((body.add_geom(type=_GEOM.mjGEOM_MESH, meshname=mesh), volume / sum(volumes)))
+    return geoms
+
+
+def _mesh_path(name: str, settings: Settings, where: str) -> Path:
+    path = of_address(name, where, urdf_options(settings).package_paths)
+    if not path.is_absolute():
+        if settings.base is None:
+            raise SceneError(f"{where}{name!r} has no folder to start from; write an absolute path")
+        path = settings.base / path
+    if not os.path.isfile(path):
+        raise SceneError(f"{where}no such file: {path}")
+    return path

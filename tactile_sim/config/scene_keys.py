@@ -1,0 +1,109 @@
+"""Keys of a configuration that build a scene: how robots are read, robots, objects and the ground."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tactile_sim.config.keys import key
+from tactile_sim.schema import Check, Choice, Flag, Number, Numbers, Text, parameter
+
+SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
+"""How many sizes each shape of an object has."""
+
+_POSITION = Numbers(Number(most=1e6, unit="m"), (3,))
+_ORIENTATION = Numbers(lengths=(3, 4))
+_ORIENTATION_DOC = "roll, pitch and yaw [rad], or a quaternion x, y, z, w"
+
+
+@dataclass(frozen=True)
+class SceneOptions:
+    """``scene_options.*``: changes to the robots of a scene."""
+
+    floating_base: bool = key(False, Flag(), "whether the root link of a URDF moves freely; else it is fixed")
+    self_collision: str = key(
+        "apart",
+        Choice(("all", "apart", "off")),
+        "links of a URDF that collide with one another: all, those that do not overlap in the initial pose, "
+        "or none",
+    )
+    balance_inertia: bool = key(
+        False, Flag(), "whether MuJoCo balances the inertias of an MJCF, too; those of a URDF are repaired"
+    )
+
+
+@dataclass(frozen=True)
+class RobotSettings:
+    """``robots.NAME``: a robot of the scene."""
+
+    file: str = parameter(
+        Text(filled=True), "URDF, xacro or MJCF file: path, `package://` or `file://` address", None
+    )
+    position: tuple[float, ...] = parameter(_POSITION, "position of its root [m]", (0.0, 0.0, 0.0))
+    orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
+    prefix: str = parameter(Text(), "put before each of its names", "")
+    floating_base: bool | None = parameter(Flag(), "as `scene_options.floating_base`, for this robot", None)
+
+
+@dataclass(frozen=True)
+class ObjectSettings:
+    """``objects.NAME``: an object of the scene."""
+
+    shape: str | None = parameter(Choice(tuple(SHAPES)), "shape of the object, or a `file`", None)
+    size: tuple[float, ...] | None = parameter(
+        Numbers(Number(above=0, most=1e4, unit="m"), (1, 2, 3)),
+        "whole extents [m]: box and ellipsoid x, y, z; sphere radius; cylinder and capsule radius and length",
+        None,
+    )
+    file: str | None = parameter(Text(filled=True), "mesh of the object: path or address", None)
+    scale: float = parameter(Number(above=0, most=1e6), "scale of the mesh", 1.0)
+    decompose: bool = parameter(
+        Flag(), "whether the mesh collides by convex parts (needs the package coacd), not by its hull", False
+    )
+    mass: float | None = parameter(
+        Number(above=0, unit="kg"), "mass [kg]; without it that of water in its volume", None
+    )
+    fixed: bool = parameter(Flag(), "whether the object does not move", False)
+    friction: float = parameter(Number(least=0), "coefficient of sliding friction", 1.0)
+    position: tuple[float, ...] = parameter(_POSITION, "position of its center [m]", (0.0, 0.0, 0.0))
+    orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
+
+
+def _checks(settings: type) -> dict[str, Check]:
+    return {entry.name: entry.metadata["check"] for entry in dataclasses.fields(settings)}
+
+
+ROBOT = _checks(RobotSettings)
+"""What each key of a robot may be."""
+OBJECT = _checks(ObjectSettings)
+"""What each key of an object may be."""
+
+
+def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the keys of a robot together, None if nothing is."""
+    return _fault_of_quaternion(entry) if "file" in entry else "needs a file, such as file: panda.urdf"
+
+
+def fault_of_object(entry: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the keys of an object together, None if nothing is."""
+    if ("shape" in entry) == ("file" in entry):
+        return "needs either a shape, such as shape: box, or a file"
+    if "file" in entry and "size" in entry:
+        return "size: belongs to a shape; remove it, or set scale"
+    for name in ("scale", "decompose"):
+        if "shape" in entry and name in entry:
+            return f"{name}: belongs to a file; remove it"
+    if "shape" in entry:
+        wanted, sizes = SHAPES[entry["shape"]], entry.get("size", ())
+        if len(sizes) != wanted:
+            return f"size: a {entry['shape']} needs {wanted} numbers [m], got {len(sizes)}"
+    return _fault_of_quaternion(entry)
+
+
+def _fault_of_quaternion(entry: Mapping[str, Any]) -> str | None:
+    orientation = entry.get("orientation", ())
+    if len(orientation) == 4 and not any(orientation):
+        return "orientation: a quaternion must not be zero; no rotation is [0, 0, 0, 1]"
+    return None

@@ -1,0 +1,120 @@
+"""Joint trajectories, interpolated as ros2_control's joint_trajectory_controller does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.errors import CommandError, suggest
+
+_NONE = np.empty((0, 0))
+
+
+@dataclass(frozen=True)
+class JointTrajectory:
+    """Way points of joints.
+
+    Between two points it is linear where they have positions only, cubic with velocities, and quintic with
+    accelerations, too.
+    """
+
+    joints: Sequence[str]
+    """Names (k,)."""
+    times: np.ndarray
+    """(n,) from the start [s]."""
+    positions: np.ndarray
+    """(n, k) [rad or m]."""
+    velocities: np.ndarray = field(default_factory=lambda: _NONE)
+    """(n, k) [rad/s or m/s], or empty."""
+    accelerations: np.ndarray = field(default_factory=lambda: _NONE)
+    """(n, k) [rad/s² or m/s²], or empty; they need velocities."""
+
+    def check(self, joints: Sequence[str]) -> None:
+        """Check the way points.
+
+        Args:
+            joints: all joints there are.
+
+        Raises:
+            CommandError: a joint is unknown or named twice, an array has another shape or values that are not
+                finite, or times do not increase.
+        """
+        for name in self.joints:
+            if name not in joints:
+                raise CommandError(f"joint_trajectory: no joint {name!r}{suggest(name, joints)}")
+        twice = [name for name in self.joints if list(self.joints).count(name) > 1]
+        if twice:
+            raise CommandError(f"joint_trajectory names joint {twice[0]!r} twice")
+        if not len(self.times):
+            return
+        shape = (len(self.times), len(self.joints))
+        for name in ("positions", "velocities", "accelerations"):
+            values = getattr(self, name)
+            if values.shape != shape and (values.size or name == "positions"):
+                raise CommandError(
+                    f"joint_trajectory: {name} must have {shape[1]} values in each of {shape[0]} points, "
+                    f"got an array of {values.shape}"
+                )
+            if not (np.abs(values) < LARGEST).all():
+                raise CommandError(
+                    f"joint_trajectory: {name} must be finite and below {LARGEST:g}, got "
+                    f"{values[~(np.abs(values) < LARGEST)][0]:g}"
+                )
+        if self.accelerations.size and not self.velocities.size:
+            raise CommandError("joint_trajectory: accelerations need velocities; add them")
+        steps = np.diff(self.times, prepend=-1e-9)
+        if (steps <= 0.0).any():
+            k = int(np.argmax(steps <= 0.0))
+            raise CommandError(
+                f"joint_trajectory: time_from_start must be >= 0 and increase, got {self.times[k]:g} s at "
+                f"point {k}"
+            )
+
+    def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
+        """Return the trajectory with a first point at time 0, unless it has one.
+
+        Args:
+            position: (k,) [rad or m].
+            velocity: (k,) [rad/s or m/s].
+        """
+        if self.times[0] <= 0.0:
+            return self
+        rows = (position, velocity, np.zeros(len(position)))
+        arrays = (self.positions, self.velocities, self.accelerations)
+        longer = [
+            np.vstack([row, values]) if values.size else values
+            for row, values in zip(rows, arrays, strict=True)
+        ]
+        return JointTrajectory(self.joints, np.concatenate([[0.0], self.times]), *longer)
+
+    def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities (k,) at a time from the start [s]; at rest after the end."""
+        if time >= self.times[-1]:
+            return self.positions[-1], np.zeros(len(self.joints))
+        k = max(0, int(np.searchsorted(self.times, time, side="right")) - 1)
+        if time < self.times[0]:
+            return self.positions[0], np.zeros(len(self.joints))
+        span, s = self.times[k + 1] - self.times[k], time - self.times[k]
+        start, change = self.positions[k], self.positions[k + 1] - self.positions[k]
+        if not self.velocities.size:
+            return start + change * (s / span), change / span
+        v0, v1 = self.velocities[k], self.velocities[k + 1]
+        if not self.accelerations.size:
+            a, b = 3 * change - (2 * v0 + v1) * span, -2 * change + (v0 + v1) * span
+            coefficients = [start, v0, a / span**2, b / span**3]
+        else:
+            a0, a1 = self.accelerations[k], self.accelerations[k + 1]
+            coefficients = [
+                start,
+                v0,
+                a0 / 2,
+                (20 * change - (8 * v1 + 12 * v0) * span - (3 * a0 - a1) * span**2) / (2 * span**3),
+                (-30 * change + (14 * v1 + 16 * v0) * span + (3 * a0 - 2 * a1) * span**2) / (2 * span**4),
+                (12 * change - 6 * (v1 + v0) * span - (a0 - a1) * span**2) / (2 * span**5),
+            ]
+        powers = s ** np.arange(len(coefficients))
+        slopes = np.arange(1, len(coefficients)) * powers[:-1]
+        return powers @ np.stack(coefficients), slopes @ np.stack(coefficients[1:])

@@ -1,0 +1,164 @@
+"""Repair masses and inertias of a URDF that no rigid body can have."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+
+import numpy as np
+
+LEAST_MASS = 1e-3
+"""Mass of a moving link that has none [kg]."""
+LEAST_RADIUS = 0.01
+"""Radius of gyration of a link without inertia [m]."""
+LEAST_RATIO = 1e-4
+"""Least principal moment, as a share of the greatest."""
+_MASSLESS = 1e-9
+"""Mass of a link that is welded to others and has none [kg]; below it MuJoCo takes no mass."""
+_LEAST_MOMENT = 1e-12
+"""Below this a principal moment counts as none [kg m²]; MuJoCo rejects it below 1e-14."""
+_MARGIN = 1e-6
+"""By how much moments exceed the limit after a repair, so that rounding does not undo it."""
+_ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+
+
+def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> list[str]:
+    """Repair the ``<inertial>`` elements of a URDF in place.
+
+    - A moving link without mass, and without a link welded to it that has one, gets `LEAST_MASS`. A link
+      without ``<inertial>`` but with collision geometry is left alone: MuJoCo gives it the density of water.
+    - A negative mass becomes `LEAST_MASS`.
+    - A principal moment that is not positive becomes `LEAST_RATIO` of the greatest one; if there is none, all
+      become those of a sphere with radius of gyration `LEAST_RADIUS`.
+    - Where the greatest principal moment exceeds the sum of the others, these are raised until it does not.
+
+    Args:
+        robot: The URDF.
+        floating_base: Whether the root link moves, too.
+
+    Returns:
+        A line for each repair: link, values and repair. Massless links that do not move need none.
+    """
+    links = {name: link for link in robot.findall("link") if (name := link.get("name")) is not None}
+    repairs = [line for name, link in links.items() for line in _repair_link(name, link)]
+    for name, group in _moving(robot, links, floating_base):
+        if not any(_has_mass(links[part]) for part in group):
+            _set_inertial(links[name], LEAST_MASS, np.eye(3) * LEAST_MASS * LEAST_RADIUS**2)
+            repairs.append(f"link {name!r}: moves, but has mass 0 kg; it gets {LEAST_MASS:g} kg")
+    return repairs
+
+
+def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
+    inertial = link.find("inertial")
+    if inertial is None:
+        return
+    given, tensor = _mass(inertial), _tensor(inertial)
+    mass = given
+    if not (math.isfinite(mass) and np.isfinite(tensor).all()):
+        return  # MuJoCo reports it
+    if mass < 0.0:
+        yield f"link {name!r}: mass must be >= 0 kg, got {mass:g}; set to {LEAST_MASS:g}"
+        mass = LEAST_MASS
+    if mass < _MASSLESS and not tensor.any():
+        if link.find("collision") is None:
+            link.remove(inertial)
+        else:  # without <inertial> MuJoCo would derive a mass from the geometry
+            _set_inertial(link, _MASSLESS, np.eye(3) * _MASSLESS * LEAST_RADIUS**2)
+        return
+    moments, axes = np.linalg.eigh(tensor)
+    repaired, reasons = _repaired_moments(moments, max(mass, _MASSLESS))
+    mass = max(mass, _MASSLESS)
+    if mass != given or (repaired != moments).any():
+        _set_inertial(link, mass, axes @ np.diag(repaired) @ axes.T)
+    if reasons:
+        yield (
+            f"link {name!r}: {' and '.join(reasons)}, got principal moments {_shown(moments)} kg m²; "
+            f"changed to {_shown(repaired)}"
+        )
+
+
+def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
+    """Return possible principal moments, ascending, and what was wrong with the given ones."""
+    repaired, reasons = moments.copy(), []
+    greatest = float(moments[2])
+    if greatest <= _LEAST_MOMENT:
+        return np.full(3, max(mass * LEAST_RADIUS**2, _LEAST_MOMENT)), ["moments must be > 0"]
+    if moments[0] < 1e-9 * greatest:
+        repaired = np.maximum(repaired, max(LEAST_RATIO * greatest, _LEAST_MOMENT))
+        reasons.append("moments must be > 0")
+    excess = repaired[2] - repaired[0] - repaired[1]
+    if excess > -_MARGIN * greatest:  # also where a flat part has none but for rounding
+        repaired[:2] += 0.5 * (excess + _MARGIN * greatest)
+    if excess > _MARGIN * greatest:
+        reasons.append("the greatest moment must not exceed the sum of the others")
+    return repaired, reasons
+
+
+def _moving(
+    robot: ElementTree.Element, links: dict[str, ElementTree.Element], floating_base: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield each link that moves against its parent, with the links that are welded to it and itself."""
+    welded: dict[str, list[str]] = {}
+    moved, roots = [], set(links)
+    for joint in robot.findall("joint"):
+        parent, child = (joint.find(tag) for tag in ("parent", "child"))
+        if parent is None or child is None or child.get("link") not in links:
+            continue  # MuJoCo reports it
+        roots.discard(child.get("link", ""))
+        if joint.get("type") == "fixed":
+            welded.setdefault(parent.get("link", ""), []).append(child.get("link", ""))
+        else:
+            moved.append(child.get("link", ""))
+    for name in [*moved, *(roots if floating_base else ())]:
+        group, waiting = [], [name]
+        while waiting:
+            part = waiting.pop()
+            if part in group:
+                break  # a loop, which MuJoCo reports
+            group.append(part)
+            waiting += welded.get(part, [])
+        yield name, group
+
+
+def _has_mass(link: ElementTree.Element) -> bool:
+    inertial = link.find("inertial")
+    if inertial is None:
+        return link.find("collision") is not None
+    return not _mass(inertial) <= _MASSLESS  # NaN is reported by MuJoCo
+
+
+def _mass(inertial: ElementTree.Element) -> float:
+    element = inertial.find("mass")
+    return _number(element.get("value")) if element is not None else 0.0
+
+
+def _tensor(inertial: ElementTree.Element) -> np.ndarray:
+    """Return the inertia (3, 3) about the center of mass [kg m²]."""
+    element = inertial.find("inertia")
+    xx, yy, zz, xy, xz, yz = (_number(element.get(key)) if element is not None else 0.0 for key in _ENTRIES)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _set_inertial(link: ElementTree.Element, mass: float, tensor: np.ndarray) -> None:
+    inertial = link.find("inertial")
+    if inertial is None:
+        inertial = ElementTree.SubElement(link, "inertial")
+    for tag in ("mass", "inertia"):
+        if inertial.find(tag) is None:
+            ElementTree.SubElement(inertial, tag)
+    inertial.find("mass").set("value", repr(mass))  # type: ignore[union-attr]
+    rows, columns = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
+    for key, value in zip(_ENTRIES, tensor[rows, columns].tolist(), strict=True):
+        inertial.find("inertia").set(key, repr(value))  # type: ignore[union-attr]
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or 0.0)
+    except ValueError:
+        return math.nan
+
+
+def _shown(moments: np.ndarray) -> str:
+    return "(" + ", ".join(f"{moment:.4g}" for moment in moments.tolist()) + ")"

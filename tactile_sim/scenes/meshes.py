@@ -1,0 +1,140 @@
+"""Meshes in formats that MuJoCo does not read, converted once and kept in a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tactile_sim.errors import SceneError
+from tactile_sim.files import MOST_ASSET, check_file, read_file
+
+CONVERTED = (".dae", ".gltf", ".glb", ".ply", ".off")
+"""Extensions of meshes that are always converted."""
+MOST_STL_FACES = 200_000
+"""Largest number of triangles in an STL file that MuJoCo reads."""
+_VERSION = b"1"
+"""Changes with the conversion, so that older files in the cache are not used."""
+_UNIT = re.compile(rb"""<unit\b[^>]*\bmeter\s*=\s*["']([^"']+)["']""")
+_FACE = 50  # bytes of a triangle in a binary STL file
+
+
+def mujoco_mesh(path: Path, where: str) -> Path:
+    """Return a mesh file that MuJoCo can read: the file itself, or its conversion in the cache.
+
+    COLLADA, glTF, PLY and OFF files are converted to OBJ, and so are STL files that are text or have more
+    than `MOST_STL_FACES` triangles. COLLADA's unit is applied and its up axis ignored, as in RViz.
+
+    Args:
+        path: The mesh.
+        where: The beginning of errors.
+
+    Raises:
+        SceneError: The file cannot be read or converted.
+    """
+    kind = path.suffix.lower()
+    try:
+        if kind not in CONVERTED and not (kind == ".stl" and _rejected_stl(path)):
+            return path
+        content = read_file(path, MOST_ASSET)
+    except OSError as error:
+        raise SceneError(f"{where}: {path}: cannot be read: {error.strerror or error}") from None
+    parts = [_VERSION, kind.encode(), content, *(_referenced(path, content) if kind == ".gltf" else ())]
+    name = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:32]
+    return cached(f"{name}.obj", lambda: _converted(path, kind, content, where))
+
+
+def cached(name: str, make: Callable[[], bytes]) -> Path:
+    """Return a file of the cache, which is made if it is missing.
+
+    Args:
+        name: Its name, a digest of everything that it is made from.
+        make: Returns its content.
+    """
+    folder = cache_folder()
+    file = folder / name
+    if not file.is_file():
+        content = make()
+        handle, temporary = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as output:
+            output.write(content)
+        os.replace(temporary, file)  # another process may write the same
+    return file
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder for converted meshes: in the user's cache, or else a temporary one."""
+    home = os.path.expanduser("~")
+    parents = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(home, ".cache") if home != "~" else ""]
+    for parent in filter(None, parents):
+        folder = Path(parent) / "tactile_sim" / "meshes"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="tactile_sim_meshes_"))
+
+
+def read_mesh(path: Path, where: str) -> Any:
+    """Return a mesh file as one `trimesh.Trimesh`; errors as of `mujoco_mesh`."""
+    import trimesh
+
+    try:
+        check_file(path, MOST_ASSET)
+        mesh = trimesh.load_scene(path).to_mesh()
+    except ImportError as error:
+        raise SceneError(
+            f"{where}: {path}: needs {error.name}; install it: pip install {error.name}"
+        ) from None
+    except Exception as error:  # each format has its own
+        raise SceneError(f"{where}: {path}: cannot be read: {type(error).__name__}: {error}") from None
+    if not len(mesh.faces):
+        raise SceneError(f"{where}: {path}: must have triangles, got none")
+    return mesh
+
+
+def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
+    """Return a mesh as an OBJ file."""
+    if kind == ".dae":
+        try:
+            import collada  # noqa: F401
+        except ImportError:
+            raise SceneError(
+                f"{where}: {path}: COLLADA needs the package pycollada; install it: pip install pycollada"
+            ) from None
+    mesh = read_mesh(path, where)
+    if kind == ".dae" and (unit := _UNIT.search(content[: 1 << 20])):
+        mesh.apply_scale(float(unit[1]))
+    return mesh.export(file_type="obj", include_normals=False, include_texture=False, header=None).encode()
+
+
+def _rejected_stl(path: Path) -> bool:
+    """Return whether MuJoCo rejects an STL file: it is text, or too large."""
+    check_file(path, MOST_ASSET)
+    with open(path, "rb") as file:
+        head = file.read(84)
+    faces = int.from_bytes(head[80:84], "little")
+    if len(head) == 84 and os.path.getsize(path) == 84 + _FACE * faces:
+        return faces > MOST_STL_FACES
+    return head.lstrip()[:5].lower() == b"solid"
+
+
+def _referenced(path: Path, content: bytes) -> Iterator[bytes]:
+    """Yield the contents of the files that a glTF file takes its vertices from."""
+    try:
+        buffers = json.loads(content).get("buffers", [])
+        addresses = [buffer.get("uri", "") for buffer in buffers]
+    except (ValueError, AttributeError):
+        return  # reported by the conversion
+    for address in addresses:
+        if not address.startswith("data:"):
+            yield read_file(path.parent / address, MOST_ASSET)

@@ -1,0 +1,134 @@
+"""Robots from URDF files as editable specs: free base, thin meshes, links that do not collide."""
+
+from __future__ import annotations
+
+import logging
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import mujoco
+
+from tactile_sim.errors import SceneError
+from tactile_sim.scenes.faults import without_qhull_report
+from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
+
+_LOG = logging.getLogger("tactile_sim.scenes")
+_MODES = ("position", "velocity", "effort")
+_THIN = re.compile(r"mesh volume is too small: (\S+)")
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot read from a URDF."""
+
+    spec: mujoco.MjSpec
+    """Its model, which compiles."""
+    modes: dict[str, str]
+    """How each hinge and slide joint is driven: ``position``, ``velocity`` or ``effort``."""
+
+
+def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
+    """Return a robot from a URDF.
+
+    Args:
+        path: The URDF file.
+        text: Its content.
+        options: How to read it.
+
+    Raises:
+        SceneError: The URDF is invalid.
+        ValueError: MuJoCo rejects it.
+    """
+    urdf = urdf_for_mujoco(path, text, options)
+    spec = mujoco.MjSpec.from_string(urdf)
+    if options.floating_base:
+        free_base(spec, path)
+    with without_qhull_report():
+        model = _compile(spec)
+    if options.self_collision == "off":
+        bodies = [model.body(body).name for body in range(1, model.nbody) if model.body_geomnum[body]]
+        _exclude(spec, {(first, second) for first, second in combinations(bodies, 2)})
+    elif options.self_collision == "apart":
+        overlapping = _overlapping(model)
+        _exclude(spec, overlapping)
+        if overlapping:
+            first = " and ".join(map(repr, min(overlapping)))
+            _LOG.info(
+                "%s: %d pairs of links overlap in the initial pose and do not collide, such as %s",
+                path, len(overlapping), first,
+            )  # fmt: skip
+    declared = declared_modes(ElementTree.fromstring(urdf))
+    return Robot(spec, {joint.name: declared.get(joint.name, "position") for joint in spec.joints})
+
+
+def declared_modes(robot: ElementTree.Element) -> dict[str, str]:
+    """Return the modes that the ``<ros2_control>`` and ``<transmission>`` elements of a URDF give to joints.
+
+    Of several command interfaces, a position precedes a velocity and a velocity an effort.
+    """
+    interfaces: dict[str, list[str]] = {}
+    for joint in robot.iterfind("ros2_control/joint"):
+        names = [interface.get("name", "") for interface in joint.iterfind("command_interface")]
+        interfaces.setdefault(joint.get("name", ""), []).extend(names)
+    for joint in robot.iterfind("transmission/joint"):
+        names = [(interface.text or "").strip() for interface in joint.iterfind("hardwareInterface")]
+        interfaces.setdefault(joint.get("name", ""), []).extend(map(_mode_of_interface, names))
+    return {
+        joint: next(mode for mode in _MODES if mode in names)
+        for joint, names in interfaces.items()
+        if set(names) & set(_MODES)
+    }
+
+
+def _mode_of_interface(name: str) -> str:
+    """Return the mode of a hardware interface such as ``hardware_interface/EffortJointInterface``."""
+    found = re.search(r"(Position|Velocity|Effort)JointInterface$", name)
+    return found[1].lower() if found else ""
+
+
+def free_base(spec: mujoco.MjSpec, path: Path) -> None:
+    """Give the root body of a robot a free joint.
+
+    Raises:
+        SceneError: There is not exactly one root body.
+    """
+    roots = spec.worldbody.bodies
+    if len(roots) != 1 or roots[0].joints:
+        found = ", ".join(repr(body.name) for body in roots) or "none"
+        raise SceneError(
+            f"{path}: floating_base: needs one root link without a joint to the world, got {found};"
+            " remove the link 'world' and its joint, or leave the key out"
+        )
+    roots[0].add_freejoint()
+
+
+def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """Return the compiled robot; meshes without volume get the inertia of a shell."""
+    while True:
+        try:
+            return spec.compile()
+        except ValueError as error:
+            thin = _THIN.search(str(error))
+            mesh = spec.mesh(thin[1]) if thin else None
+            if mesh is None or mesh.inertia == mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL:
+                raise
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+
+
+def _overlapping(model: mujoco.MjModel) -> set[tuple[str, str]]:
+    """Return the pairs of bodies that overlap in the initial pose, by name."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_collision(model, data)
+    contacts = data.contact
+    bodies = model.geom_bodyid[contacts.geom[contacts.dist < 0.0]]
+    return {(model.body(first).name, model.body(second).name) for first, second in bodies.tolist()}
+
+
+def _exclude(spec: mujoco.MjSpec, pairs: set[tuple[str, str]]) -> None:
+    """Exclude contacts between pairs of bodies."""
+    for first, second in sorted(pairs):
+        spec.add_exclude(bodyname1=first, bodyname2=second)

@@ -1,0 +1,143 @@
+"""Scenes made of robots, objects and a floor by the configuration alone."""
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+from support.errors import raises
+
+from tactile_sim import ConfigError, SceneError, Simulation, TactileSimError
+
+ARM = """<robot name="arm">
+<link name="base"><inertial><mass value="2"/>
+<inertia ixx=".02" iyy=".02" izz=".02" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size=".2 .2 .2"/></geometry></collision></link>
+<joint name="lift" type="prismatic"><parent link="base"/><child link="tip"/>
+<origin xyz="0 0 .3"/><axis xyz="0 0 1"/>
+<limit lower="-.1" upper=".1" effort="100" velocity="1"/></joint>
+<link name="tip"><inertial><mass value="1"/>
+<inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius=".05"/></geometry></collision></link></robot>"""
+ARM_FILE = {"file": "arm.urdf"}
+G = 9.81
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_two_robots_and_a_cube_on_a_table_need_no_mjcf(folder):
+    simulation = Simulation({
+        "robots": {
+            "left": ARM_FILE | {"position": [0, 1, 0], "orientation": [0, 0, 1.5], "prefix": "left_"},
+            "right": ARM_FILE | {"position": [0, -1, 0], "orientation": [0, 0, 0, 1], "prefix": "right_"},
+        },
+        "objects": {
+            "table": {"shape": "box", "size": [1, 1, 0.4], "position": [0, 0, 0.2], "fixed": True},
+            "cube": {"shape": "box", "size": [0.1, 0.1, 0.1], "mass": 0.5, "position": [0, 0, 0.45]},
+        },
+        "ground": True,
+        "skin": {"scales": {"cube": 0.02, "*_tip": 0.02}},
+    })  # fmt: skip
+    model, data = simulation.engine.model, simulation.engine.data
+    assert {"left_base", "left_tip", "right_base", "right_tip", "table", "cube"} <= set(
+        simulation.names.bodies
+    )
+    assert data.body("left_base").xpos == pytest.approx([0, 1, 0])
+    assert data.body("left_base").xquat == pytest.approx([np.cos(0.75), 0, 0, np.sin(0.75)])
+    assert model.body("cube").mass == pytest.approx(0.5)
+    simulation.step(500)
+    cube = next(body for body in simulation.skin.bodies if body.body_id == simulation.names.body_id("cube"))
+    forces = simulation.observe().taxels[cube.start : cube.stop]
+    assert forces.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
+
+
+def test_a_robot_on_the_ground_feels_its_own_weight(folder):
+    simulation = Simulation({
+        "scene": "arm.urdf",
+        "scene_options": {"floating_base": True},
+        "ground": True,
+        "skin": {"scales": {"base": 0.02}},
+    })  # fmt: skip
+    simulation.set_body_state("base", [0, 0, 0.1], [1, 0, 0, 0], [0, 0, 0], [0, 0, 0])
+    simulation.step(1000)
+    assert simulation.observe().taxels.sum(axis=0)[2] == pytest.approx(3 * G, rel=0.01)
+
+
+def test_objects_of_meshes_are_hulls_or_convex_parts(folder):
+    pytest.importorskip("coacd")
+    cup = trimesh.creation.annulus(r_min=0.04, r_max=0.05, height=0.1)
+    (folder / "cup.ply").write_bytes(cup.export(file_type="ply"))
+    models = [
+        Simulation({"objects": {"cup": {"file": "cup.ply", "mass": 0.2, "decompose": decompose}},
+                    "skin": {"scales": {"cup": 0.02}}}).engine.model
+        for decompose in (False, True)
+    ]  # fmt: skip
+    assert models[0].ngeom == 1 and models[1].ngeom > 3
+    assert [model.body("cup").mass[0] for model in models] == pytest.approx([0.2, 0.2])
+    ring = 0.5 * 0.2 * (0.04**2 + 0.05**2)  # about its axis
+    assert max(models[1].body("cup").inertia) == pytest.approx(ring, rel=0.1)
+
+
+def test_a_missing_coacd_is_named(folder, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "coacd", None)
+    (folder / "box.stl").write_bytes(trimesh.creation.box((0.1, 0.1, 0.1)).export(file_type="stl"))
+    with raises(SceneError, "objects.box.decompose", "coacd"):
+        Simulation({"objects": {"box": {"file": "box.stl", "decompose": True}}})
+
+
+BOX = {"shape": "box", "size": [1, 1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "facts"),
+    [
+        ({"objects": {"a": {"size": [1, 1, 1]}}}, ["objects.a", "shape", "file"]),
+        ({"objects": {"a": {"shape": "box", "size": [1]}}}, ["objects.a", "size", "3"]),
+        ({"objects": {"a": {"shape": "bx", "size": [1]}}}, ["objects.a.shape", "'box'"]),
+        ({"objects": {"a": {"shape": "box", "size": [1, 1, -1]}}}, ["objects.a.size"]),
+        ({"objects": {"a": {"shape": "box", "size": "big"}}}, ["objects.a.size", "'big'"]),
+        ({"objects": {"a": BOX | {"decompose": True}}}, ["objects.a", "decompose"]),
+        ({"objects": {"a": BOX | {"mas": 1}}}, ["objects.a.mas", "'mass'"]),
+        ({"objects": {"a": BOX | {"orientation": [0, 0, 0, 0]}}}, ["objects.a", "orientation"]),
+        ({"objects": {"a": {"file": "no.obj"}}}, ["objects.a.file", "no.obj"]),
+        ({"robots": {"a": {"prefix": "a_"}}}, ["robots.a", "file"]),
+        ({"robots": {"a": {"file": "no.urdf"}}}, ["robots.a.file", "no.urdf"]),
+        ({"robots": {"a": {"file": "arm.urdf"}, "b": {"file": "arm.urdf"}}}, ["robots.b.prefix", "'base'"]),
+        ({"robots": {"a": {"file": "touch_cube", "floating_base": True}}}, ["robots.a.floating_base"]),
+        ({"scene": "touch_cube", "scene_options": {"floating_base": True}}, ["scene_options.floating_base"]),
+        ({"scene": "touch_cube", "objects": {"cube": BOX}}, ["objects.cube", "already"]),
+        ({"scene_options": {"self_collision": "some"}, "ground": True}, ["scene_options.self_collision"]),
+        ({"engine": "trifinger", "ground": True}, ["ground", "trifinger"]),
+        ({"ground": False}, ["scene"]),
+    ],
+)  # fmt: skip
+def test_wrong_parts_are_refused_with_their_key(folder, keys, facts):
+    with raises(TactileSimError, *facts) as error:
+        Simulation(keys)
+    assert isinstance(error.value, ConfigError | SceneError)
+
+
+def test_a_scene_made_in_python_takes_objects_and_a_compiled_one_none(folder):
+    spec = mujoco.MjSpec()
+    added = {"objects": {"cube": BOX}, "skin": {"scales": {"cube": 0.2}}}
+    assert Simulation(spec, added).names.bodies == ["world", "cube"]
+    with raises(ConfigError, "objects"):
+        Simulation(spec.compile(), added)
+
+
+def test_inertias_of_an_mjcf_are_balanced_on_request(folder):
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 4"/>'
+    body = f'<body name="b"><freejoint/>{inertial}<geom size="1"/></body>'
+    (folder / "scene.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    keys = {"scene": "scene.xml", "skin": {"scales": {"b": 0.5}}}
+    with raises(SceneError, "scene.xml", "'b'"):
+        Simulation(keys)
+    balanced = Simulation(keys | {"scene_options": {"balance_inertia": True}}).engine.model
+    assert balanced.body("b").inertia == pytest.approx([2, 2, 2])  # the mean

@@ -1,0 +1,210 @@
+"""URDF files as they are found: each has one of the faults of real ones."""
+
+import logging
+import sys
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+from support.errors import raises
+
+from tactile_sim import SceneError, scenes
+from tactile_sim.scenes.robots import read_robot
+from tactile_sim.scenes.urdf import UrdfOptions
+
+INERTIA = '<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
+INERTIAL = f'<inertial><mass value="{{mass}}"/>{INERTIA}</inertial>'
+SOUND = INERTIAL.format(mass=1, xx=0.01, yy=0.01, zz=0.01)
+BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+TWO_LINKS = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<link name="base">{base}</link><link name="tip">{tip}</link>
+<joint name="j" type="{kind}"><parent link="base"/><child link="tip"/><origin xyz="{offset} 0 0"/></joint>
+{more}</robot>"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    from tactile_sim.scenes import meshes
+
+    meshes.cache_folder.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield tmp_path / "cache" / "tactile_sim" / "meshes"
+    meshes.cache_folder.cache_clear()
+
+
+def load(folder, *, base=SOUND + BALL, tip=SOUND + BALL, kind="continuous", offset=1, more="", **options):
+    text = TWO_LINKS.format(base=base, tip=tip, kind=kind, offset=offset, more=more)
+    file = folder / "r.urdf"
+    file.write_text(text)
+    return read_robot(file, text, UrdfOptions(**options)).spec.compile()
+
+
+def collision(mesh):
+    return f'<collision><geometry><mesh filename="{mesh}"/></geometry></collision>'
+
+
+def extents(model, geom=0):
+    return 2 * model.geom_aabb[geom, 3:]
+
+
+@pytest.mark.parametrize("kind", ["dae", "glb", "gltf", "ply", "stl_ascii"])
+def test_meshes_that_mujoco_does_not_read_are_converted_once(tmp_path, own_cache, kind):
+    box = trimesh.creation.box((0.1, 0.2, 0.3))
+    name = f"box.{'stl' if kind == 'stl_ascii' else kind}"
+    if kind == "gltf":
+        for part, content in box.export(file_type="gltf").items():
+            (tmp_path / part).write_bytes(content)
+        (tmp_path / "model.gltf").rename(tmp_path / name)
+    else:
+        content = box.export(file_type=kind)
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    sizes = [extents(load(tmp_path, base=SOUND + collision(name))) for _ in range(2)]
+    # MuJoCo aligns a mesh with its principal axes.
+    assert sorted(sizes[0]) == pytest.approx([0.1, 0.2, 0.3]) and (sizes[0] == sizes[1]).all()
+    assert len(list(own_cache.iterdir())) == 1
+
+
+def test_unit_of_a_collada_file_is_applied(tmp_path):
+    text = trimesh.creation.box((100, 200, 300)).export(file_type="dae").decode()
+    text = text.replace("<asset>", '<asset><unit name="millimeter" meter="0.001"/>')
+    (tmp_path / "box.dae").write_text(text)
+    assert sorted(extents(load(tmp_path, base=SOUND + collision("box.dae")))) == pytest.approx(
+        [0.1, 0.2, 0.3]
+    )
+
+
+def test_a_mesh_without_volume_gets_the_inertia_of_a_shell(tmp_path):
+    box = trimesh.creation.box((0.1, 0.1, 0.1))
+    both = trimesh.Trimesh(box.vertices, [*box.faces, *box.faces[:, ::-1]], process=False)
+    (tmp_path / "both.obj").write_text(both.export(file_type="obj"))
+    assert load(tmp_path, base=SOUND + collision("both.obj")).ngeom == 2
+
+
+@pytest.mark.parametrize("content", [b"no mesh", b""])
+def test_a_broken_mesh_is_refused_with_its_name(tmp_path, content):
+    (tmp_path / "bad.dae").write_bytes(content)
+    with raises(SceneError, "bad.dae"):
+        load(tmp_path, base=SOUND + collision("bad.dae"))
+
+
+@pytest.mark.parametrize(
+    ("tip", "mass", "moments"),
+    [
+        # A + B >= C: the smaller ones grow by half of what is missing.
+        (INERTIAL.format(mass=1, xx=0.01, yy=0.02, zz=0.05), 1, (0.02, 0.03, 0.05)),
+        (INERTIAL.format(mass=1, xx=0, yy=0.01, zz=0.01), 1, (1e-6, 0.01, 0.01)),
+        (INERTIAL.format(mass=2, xx=0, yy=0, zz=0), 2, (2e-4, 2e-4, 2e-4)),
+        (INERTIAL.format(mass=-1, xx=0.01, yy=0.01, zz=0.01), 1e-3, (0.01, 0.01, 0.01)),
+        ("", 1e-3, (1e-7, 1e-7, 1e-7)),
+    ],
+)
+def test_impossible_inertias_are_repaired_with_a_line_or_refused(tmp_path, caplog, tip, mass, moments):
+    model = load(tmp_path, tip=tip)
+    tip_id = model.body("tip").id
+    assert model.body_mass[tip_id] == pytest.approx(mass)
+    assert sorted(model.body_inertia[tip_id]) == pytest.approx(moments, rel=1e-3)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING and "'tip'" in record.getMessage()
+    with raises(SceneError, "r.urdf", "'tip'", "strict_urdf"):
+        load(tmp_path, tip=tip, strict=True)
+
+
+def test_sound_inertias_stay_as_they_are(tmp_path, caplog):
+    flat = INERTIAL.format(mass=1, xx=0.01, yy=0.02, zz=0.03)  # a plate: A + B = C
+    model = load(tmp_path, tip=flat, strict=True)
+    assert sorted(model.body_inertia[2]) == pytest.approx([0.01, 0.02, 0.03], rel=1e-5)
+    massless = INERTIAL.format(mass=0, xx=0, yy=0, zz=0)
+    model = load(tmp_path, tip=massless + BALL, kind="fixed", strict=True)
+    assert model.body_mass[2] == pytest.approx(0.0, abs=1e-8)
+    assert not caplog.records
+
+
+def test_a_free_base_falls_and_a_fixed_one_stays(tmp_path):
+    for floating in (False, True):
+        model = load(tmp_path, floating_base=floating)
+        data = mujoco.MjData(model)
+        mujoco.mj_step(model, data, 100)
+        fallen = -0.5 * 9.81 * 0.2**2 if floating else 0.0
+        assert data.xpos[1, 2] == pytest.approx(fallen, rel=0.02)
+
+
+def test_a_root_that_a_joint_holds_cannot_be_freed(tmp_path):
+    text = TWO_LINKS.format(base="", tip=SOUND + BALL, kind="continuous", offset=0, more="")
+    text = text.replace('"base"', '"world"')
+    with raises(SceneError, "r.urdf", "floating_base", "'tip'"):
+        read_robot(tmp_path / "r.urdf", text, UrdfOptions(floating_base=True))
+    text = '\n <?xml version="1.0"?>' + text  # space before the declaration is accepted
+    assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {"j": "position"}
+
+
+@pytest.mark.parametrize(("mode", "apart", "overlap"), [("all", 1, 1), ("apart", 1, 0), ("off", 0, 0)])
+def test_self_collision_by_option(tmp_path, mode, apart, overlap):
+    third = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
+    third += '<child link="third"/><origin xyz="{}"/><limit lower="-5" upper="5"/></joint>'
+    for start, expected in (("-0.85 0 0", overlap), ("1 0 0", apart)):  # the base is at -1 from the tip
+        model = load(tmp_path, more=third.format(start), self_collision=mode)
+        data = mujoco.MjData(model)
+        data.qpos[model.joint("k").qposadr] += -0.85 - float(start.split()[0])
+        mujoco.mj_forward(model, data)
+        assert data.ncon == expected
+
+
+def test_packages_are_found_in_paths_of_the_configuration(tmp_path):
+    package = tmp_path / "src" / "group" / "arm_description"
+    package.mkdir(parents=True)
+    (package / "package.xml").touch()
+    (package / "box.stl").write_bytes(trimesh.creation.box((0.1, 0.2, 0.3)).export(file_type="stl"))
+    mesh = SOUND + collision("package://arm_description/box.stl")
+    (tmp_path / "elsewhere").mkdir()
+    with raises(SceneError, "arm_description", "package_paths"):
+        load(tmp_path / "elsewhere", base=mesh)
+    for path in (package, package.parent, tmp_path / "src"):
+        assert load(tmp_path / "elsewhere", base=mesh, package_paths=(str(path),)).nmesh == 1
+    assert load(package, base=mesh).nmesh == 1  # a checkout finds itself
+
+
+def test_xacro_files_are_expanded_with_arguments(tmp_path, monkeypatch):
+    pytest.importorskip("xacro")
+    (tmp_path / "parts").mkdir()
+    part = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="extra">{}</link></robot>'
+    (tmp_path / "parts" / "part.xacro").write_text(part.format(SOUND))
+    more = (
+        '<xacro:arg name="size" default="0.1"/><xacro:include filename="$(find parts)/part.xacro"/>'
+        '<joint name="k" type="fixed"><parent link="tip"/><child link="extra"/></joint>'
+    )
+    tip = SOUND + '<collision><geometry><sphere radius="$(arg size)"/></geometry></collision>'
+    options = {"package_paths": (str(tmp_path),), "xacro_arguments": {"size": "0.3"}}
+    model = load(tmp_path, tip=tip, more=more, **options)
+    assert model.body("extra").id and model.geom_size[1, 0] == pytest.approx(0.3)
+    with raises(SceneError, "r.urdf", "'parts'"):
+        load(tmp_path, tip=tip, more=more, xacro_arguments={"size": "0.3"})
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with raises(SceneError, "r.urdf", "pip install xacro"):
+        load(tmp_path, tip=tip, more=more, **options)
+
+
+def test_limits_damping_friction_and_mimic_of_joints_are_read(tmp_path):
+    more = (
+        f'<link name="third">{SOUND}</link>'
+        '<joint name="k" type="revolute"><parent link="tip"/><child link="third"/>'
+        '<limit lower="-1" upper="2" effort="7" velocity="3"/><dynamics damping="0.3" friction="0.2"/>'
+        '<mimic joint="j" multiplier="-2" offset="0.1"/></joint>'
+    )
+    model = load(tmp_path, more=more)
+    joint, dof = model.joint("k").id, model.joint("k").dofadr[0]
+    assert model.jnt_range[joint] == pytest.approx([-1, 2])
+    assert model.jnt_actfrcrange[joint] == pytest.approx([-7, 7])
+    assert (model.dof_damping[dof], model.dof_frictionloss[dof]) == pytest.approx((0.3, 0.2))
+    assert model.eq_data[0, :2] == pytest.approx([0.1, -2])
+
+
+def test_attached_urdf_is_repaired_too(tmp_path, caplog):
+    load(tmp_path)
+    (tmp_path / "r.urdf").write_text((tmp_path / "r.urdf").read_text().replace('izz="0.01"', 'izz="0.05"'))
+    scene = '<mujoco><asset><model name="r" file="r.urdf"/></asset><worldbody>'
+    scene += '<attach model="r" body="base" prefix="a_"/></worldbody></mujoco>'
+    (tmp_path / "scene.xml").write_text(scene)
+    model = scenes.load_model(tmp_path / "scene.xml")
+    moments = np.sort(model.body_inertia[1:], axis=1)
+    assert (moments[:, 0] + moments[:, 1] >= moments[:, 2]).all() and len(caplog.records) == 2
