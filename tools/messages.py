@@ -34,6 +34,7 @@ def _topics(name: str) -> str:
         "TactileArray": "`tactile/<body>/array`, `truth` and `feelers`",
         "TactileFrame": "`tactile/frame`",
         "TactileLayout": "`tactile/<body>/layout` and `feelers_layout`",
+        "TactileState": "`tactile/<pad>/state`",
         **{action.service.split("/")[-1]: f"`~/{action.name}`" for action in ACTIONS.values()},
     }
     return f": {places[name]}" if name in places else ""

@@ -20,6 +20,7 @@ from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Text, Texts
 from tactile_sim.signal_chain.chain import PARAMETERS
+from tactile_sim.skin.state import THRESHOLDS
 
 
 def _table(check: Check) -> Any:
@@ -54,7 +55,15 @@ class SkinSettings:
     touch_function: str = _key(
         "force_vector",
         Choice(
-            ("force_vector", "force_vector_global", "force_vector_taxel", "normal_force", "normal", "friction", "slip"),
+            (
+                "force_vector",
+                "force_vector_global",
+                "force_vector_taxel",
+                "normal_force",
+                "normal",
+                "friction",
+                "slip",
+            ),
             table="TOUCH_FUNCTIONS",
             later=("torque_vector", "torque_vector_global"),
         ),
@@ -92,6 +101,8 @@ class SkinSettings:
     """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""
     sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
     """Parameters of the signal chain by pad name or shell pattern, stage and name."""
+    state: dict[str, dict[str, float]] = _records(**THRESHOLDS)
+    """Fields of `tactile_sim.skin.state.ContactThresholds` by pad name or shell pattern."""
 
 
 @dataclass(frozen=True)

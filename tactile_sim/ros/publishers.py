@@ -18,7 +18,7 @@ from visualization_msgs.msg import MarkerArray
 
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout, TactileState
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
@@ -61,6 +61,8 @@ class Publishers:
         for k, body in enumerate(messages.tokens):
             outlets.add("tactile", TactileArray, f"tactile/{body}/array", partial(messages.array, k))
             outlets.add("tactile", WrenchStamped, f"tactile/{body}/wrench", partial(messages.wrench, k))
+            if k in simulation.pad_states.pads:
+                outlets.add("tactile", TactileState, f"tactile/{body}/state", partial(messages.state, k))
             if simulation.signal_chain.staged[k]:
                 outlets.add("tactile", TactileArray, f"tactile/{body}/truth", partial(messages.truth, k))
         outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)

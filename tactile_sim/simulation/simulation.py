@@ -22,6 +22,7 @@ from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.pad_states import PadStates
 from tactile_sim.simulation.schedule import Schedule
 from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
@@ -121,10 +122,9 @@ class Simulation:
             model.opt.gravity,
             checked.seed,
         )
+        self.pad_states = PadStates(self)
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
-        self.signal_chain = SignalChain(
-            self.skin, stages, self.engine.timestep, checked.seed, checked.source
-        )
+        self.signal_chain = SignalChain(self.skin, stages, self.engine.timestep, checked.seed, checked.source)
         self.schedule = Schedule(self.engine.timestep, vars(checked.rates))
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None
@@ -234,7 +234,7 @@ class Simulation:
     @property
     def has_memory(self) -> bool:
         """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
-        return self.sampling is not None or self.signal_chain.has_memory
+        return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot where the state alone does not give them."""
@@ -244,6 +244,7 @@ class Simulation:
         """Update sampling and signal chain; due: whether a tactile message is due at this state."""
         if due:
             self.keep_readings(snapshot)
+            self.pad_states.keep(snapshot)
             self.signal_chain.keep()
         if self.sampling and due:
             self.sampling.clear()
@@ -346,6 +347,7 @@ class Simulation:
         self.commander.release()
         self.thrower.restart()
         self.signal_chain.restart()
+        self.pad_states.restart()
         self.published_readings = None
         if self.sampling:
             self.sampling.clear()
