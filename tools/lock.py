@@ -16,7 +16,7 @@ HEADER = """\
 # Linux, x86-64 and arm64. Written by tools/lock.py. To install: pip install --no-deps --require-hashes -r
 """
 ROS = "# Only where no ROS is sourced:\n"
-LISTS = ("core", "analysis", "motrix", "robots", "dev")
+LISTS = ("core", "analysis", "motrix", "robots", "learning", "dev")
 ALONE = ("trifinger",)
 """Lists of packages that are installed without their dependencies."""
 DOCS = Path(__file__).parents[1] / "docs"

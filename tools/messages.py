@@ -34,6 +34,7 @@ def _topics(name: str) -> str:
         "TactileArray": "`tactile/<pad>/array`, `truth`, and `tactile/<body>/feelers`",
         "TactileFrame": "`tactile/frame`",
         "TactileLayout": "`tactile/<pad>/layout`, and `tactile/<body>/feelers_layout`",
+        "TactileState": "`tactile/<pad>/state`",
         **{action.service.split("/")[-1]: f"`~/{action.name}`" for action in ACTIONS.values()},
     }
     return f": {places[name]}" if name in places else ""

@@ -6,6 +6,15 @@ _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
 """Units by the last part of a field's name, for all message types."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
+    "TactileState": {
+        "contact_time": "s",
+        "air_time": "s",
+        "center_of_pressure": "m",
+        "normal": "1",
+        "area": "m2",
+        "friction_utilization": "1",
+        "slip_velocity": "m/s",
+    },
     "ContactWrenchArray": {
         "contacts.position": "m",
         "contacts.distance": "m",

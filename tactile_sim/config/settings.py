@@ -21,6 +21,7 @@ from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts
 from tactile_sim.signal_chain.stages import PARAMETERS
+from tactile_sim.skin.state import THRESHOLDS
 
 
 def _table(check: Check) -> Any:
@@ -105,6 +106,8 @@ class SkinSettings:
     """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""
     sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
     """Parameters of the signal chain by pad name or shell pattern, stage and name."""
+    state: dict[str, dict[str, float]] = _records(**THRESHOLDS)
+    """Fields of `tactile_sim.skin.state.ContactThresholds` by pad name or shell pattern."""
 
 
 @dataclass(frozen=True)

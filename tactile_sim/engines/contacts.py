@@ -25,7 +25,7 @@ class Contacts:
     """
 
     __slots__ = ("ids", "values")
-    POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, WIDTH = 0, 3, 12, 13, 19, 25, 28
+    POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, FRICTION, WIDTH = 0, 3, 12, 13, 19, 25, 28, 29
     """First columns of the fields in ``values``, and the number of columns."""
     BODIES, GEOMS, INDEX, IDS = 0, 2, 4, 5
     """First columns of the fields in ``ids``, and the number of columns."""
@@ -77,6 +77,11 @@ class Contacts:
     def relative_velocity(self) -> np.ndarray:
         """(n, 3) velocity of object 2 relative to object 1 at the position, world [m/s]."""
         return self.values[:, 25:28]
+
+    @property
+    def friction(self) -> np.ndarray:
+        """(n,) coefficient of sliding friction along the first tangent."""
+        return self.values[:, 28]
 
     @property
     def bodies(self) -> np.ndarray:
@@ -144,6 +149,7 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
 
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
+FRICTION = Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
@@ -220,6 +226,7 @@ def read_arrays(
         out, out_id = out_values[count], out_ids[count]
         out[WRENCH : WRENCH + 6] = wrench
         out[DISTANCE] = dist[c]
+        out[FRICTION] = friction[c, 0] if dim[c] > 1 else 0.0
         out_id[INDEX] = c
         for i in range(3):
             out[POSITION + i] = pos[c, i]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -16,10 +16,11 @@ from tf2_msgs.msg import TFMessage
 from tactile_sim.compilation import kernel
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import relative_poses, to_xyzw
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout, TactileState
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation.pad_states import STATE_COLUMNS
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _POINT_FIELDS = [
@@ -95,6 +96,9 @@ class Messages:
             )
             for frame in self._pad_frames
         ]
+        self._states = {
+            index: cdr.template(TactileState, self._state(index)) for index in simulation.pad_states.pads
+        }
         self._cloud = cdr.template(
             PointCloud2,
             {
@@ -221,6 +225,24 @@ class Messages:
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
         """Return ``tactile/<pad>/wrench``: the net wrench on its body."""
         return self._wrenches[index].fill(snapshot.stamp, values=snapshot.wrenches[index : index + 1])
+
+    def state(self, index: int, snapshot: Snapshot) -> bytes:
+        """``tactile/<pad>/state`` of one pad that has a state."""
+        flags, values = snapshot.pad_table
+        row = self._simulation.pad_states.pads.index(index)
+        return self._states[index].fill(snapshot.stamp, flags[row : row + 1], values[row : row + 1])
+
+    def _state(self, index: int) -> dict[str, Any]:
+        flags = {
+            name: cdr.Lookup(column, [False, True]) for column, name in enumerate(("contact_raw", "contact"))
+        }
+        return {
+            "header": {"stamp": cdr.STAMP, "frame_id": self._pad_frames[index]},
+            "pad": self.pad_names[index],
+            "body": self._bodies[index],
+            **flags,
+            **{name: cdr.Value(column) for name, column in STATE_COLUMNS.items()},
+        }
 
     def points(self, snapshot: Snapshot) -> bytes:
         """Return ``tactile/points``; intensity is the magnitude of the force [N]."""

@@ -19,7 +19,7 @@ from visualization_msgs.msg import MarkerArray
 
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout, TactileState
 from tactile_sim.robot_description import robot_description
 from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges import bridge_topics
@@ -65,6 +65,8 @@ class Publishers:
             stream = simulation.stream_of(messages.pad_names[k])
             outlets.add(stream, TactileArray, f"tactile/{pad}/array", partial(messages.array, k))
             outlets.add(stream, WrenchStamped, f"tactile/{pad}/wrench", partial(messages.wrench, k))
+            if k in simulation.pad_states.pads:
+                outlets.add(stream, TactileState, f"tactile/{pad}/state", partial(messages.state, k))
             if simulation.signal_chain.staged[k]:
                 outlets.add(stream, TactileArray, f"tactile/{pad}/truth", partial(messages.truth, k))
         outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)

@@ -24,6 +24,7 @@ from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.pad_states import PadStates
 from tactile_sim.simulation.schedule import Schedule
 from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
@@ -126,6 +127,7 @@ class Simulation:
         )
         self.hands = Hands(model)
         """Forces of a user."""
+        self.pad_states = PadStates(self)
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
         self.signal_chain = SignalChain(
             self.skin,
@@ -256,7 +258,7 @@ class Simulation:
     @property
     def has_memory(self) -> bool:
         """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
-        return self.sampling is not None or self.signal_chain.has_memory
+        return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot where the state alone does not give them."""
@@ -271,6 +273,7 @@ class Simulation:
         """
         if due:
             self.keep_readings(snapshot)
+            self.pad_states.keep(snapshot)
             self.signal_chain.keep()
         if self.sampling:
             pads_due = [self.stream_of(pad.name) in due for pad in self.skin.pads]
@@ -398,6 +401,7 @@ class Simulation:
         self.commander.release()
         self.thrower.restart()
         self.signal_chain.restart()
+        self.pad_states.restart()
         self.published_readings = None
         if self.sampling:
             self.sampling.clear()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim.engines import Contacts
+from tactile_sim.skin.loads import TouchFunction
+from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -35,7 +37,9 @@ class Snapshot:
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
 
-    def sense(self, touch_function: str | None = None, dtype: type = np.float64) -> np.ndarray:
+    def sense(
+        self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
+    ) -> np.ndarray:
         """(taxels, channels) readings of this very step; by default with the configured touch function."""
         engine, skin = self.simulation.engine, self.simulation.settings.skin
         return self.simulation.skin.feel(
@@ -99,6 +103,23 @@ class Snapshot:
         return self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
+
+    @cached_property
+    def contact_quantities(self) -> ContactQuantities:
+        """What each pad feels (p,): center of pressure, area, friction utilization and others."""
+        skin = self.simulation.skin
+        parts = self.sense(CONTACT_PARTS)
+        return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)
+
+    @cached_property
+    def contact_state(self) -> ContactState:
+        """Contact of the pads that ``skin.state`` names, in the order of ``simulation.pad_states.pads``."""
+        return self.simulation.pad_states.peek(self)
+
+    @cached_property
+    def pad_table(self) -> tuple[np.ndarray, np.ndarray]:
+        """Flags and values of the pads with a state, see `PadStates.table`."""
+        return self.simulation.pad_states.table(self)
 
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
+from tactile_sim.engines.contacts import (
+    BODIES,
+    DISTANCE,
+    FRAME,
+    FRICTION,
+    GEOMS,
+    POSITION,
+    VELOCITY,
+    WRENCH_WORLD,
+)
 from tactile_sim.geometry.curvature import effective_radius
 from tactile_sim.skin.loads import LOAD, evaluate
 from tactile_sim.skin.patches import TaxelIndex, is_outside
@@ -46,7 +55,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.contact = c
             load.patch = geoms[geom].patch
             load.body = patch_bodies[load.patch]
-            load.radius, load.skins = radius, skins
+            load.radius, load.skins, load.friction = radius, skins, values[c, FRICTION]
             load.rotation[:] = body_rotations[body]
             for i in range(3):
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0

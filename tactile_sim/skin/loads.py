@@ -26,6 +26,7 @@ LOAD = np.dtype(
         ("normal", float, 3),
         ("velocity", float, 3),
         ("radius", float),
+        ("friction", float),
         ("skins", np.int64),
         ("torque", float, 3),
         ("rotation", float, (3, 3)),
@@ -105,6 +106,11 @@ class Loads:
     def radius(self) -> np.ndarray:
         """(m,) effective radius of curvature of the two surfaces, as `curvature` tells [m]."""
         return self.table["radius"]
+
+    @property
+    def friction(self) -> np.ndarray:
+        """(m,) coefficient of sliding friction of the contact."""
+        return self.table["friction"]
 
     @property
     def skins(self) -> np.ndarray:

@@ -97,6 +97,13 @@ def _correct(raw, flipped, position, frame, distance, wrench, pair):
             c += 1
 
 
+def _sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
+    """Return the coefficient of each contact (n,): of the geom with the higher priority, else the larger."""
+    coefficients, priority = model.geom_friction[geoms, 0], model.geom_priority[geoms]
+    higher = coefficients[np.arange(len(geoms)), priority.argmax(axis=1)]
+    return np.where(priority[:, 0] == priority[:, 1], coefficients.max(axis=1), higher)
+
+
 _ANY = mujoco.MjContact()
 _ANY.efc_address = -1
 _NEAR_ENOUGH = 1e3
@@ -128,6 +135,7 @@ def write_contacts(
         contact.exclude[:] = 0
         contact.includemargin[:] = _NEAR_ENOUGH
         contact.friction[:] = 1.0
+        contact.friction[:, :2] = _sliding_friction(model, geoms)[:, None]
         contact.solref[:] = (0.02, 1.0)
         contact.solimp[:] = (0.9, 0.95, 0.001, 0.5, 2.0)
     mujoco.mj_makeConstraint(model, data)

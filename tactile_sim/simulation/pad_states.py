@@ -1,0 +1,91 @@
+"""Contact states of the pads of a simulation, with their memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.patterns import match
+from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.skin.state import ContactState, ContactThresholds
+
+if TYPE_CHECKING:
+    from tactile_sim.simulation import Simulation, Snapshot
+
+
+FELT = (
+    "center_of_pressure",
+    "normal",
+    "area",
+    "force",
+    "torque",
+    "friction_utilization",
+    "slip_velocity",
+)
+"""Fields of `ContactQuantities` that are reported, in the order of TactileState."""
+STATE_COLUMNS = dict(zip(("contact_time", "air_time", *FELT), (0, 1, 2, 5, 8, 9, 12, 15, 16), strict=True))
+"""First column of each field in the values of `PadStates.table`."""
+
+
+class PadStates:
+    """Debounced contact of the pads that ``skin.state`` names, sampled with each tactile message."""
+
+    def __init__(self, simulation: Simulation):
+        """Resolve the patterns of ``skin.state``.
+
+        Args:
+            simulation: The simulation, with its skin.
+
+        Raises:
+            ConfigError: A pattern matches no pad, or a pad's thresholds contradict each other.
+        """
+        settings, skin = simulation.settings, simulation.skin
+        where, table = f"{settings.source}: skin.state", settings.skin.state
+        names = [pad.name for pad in skin.pads]
+        thresholds = {}
+        for pattern, keys in table.items():
+            try:
+                thresholds[pattern] = ContactThresholds(**keys)
+            except ValueError as error:
+                raise ConfigError(f"{where}.{pattern}.{error}") from None
+        chosen = match(table, names, where, "pad") if table else {}
+        self.pads = [index for index, name in enumerate(names) if name in chosen]
+        """Indices of the pads with a state."""
+        own = [thresholds[chosen[names[index]]] for index in self.pads]
+        self._thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
+        self._simulation, self._forces = simulation, TaxelForces(simulation)
+        self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
+        self.restart()
+
+    def restart(self) -> None:
+        """Return to no contact at time 0."""
+        self._state = ContactState.start(len(self.pads))
+
+    def peek(self, snapshot: Snapshot) -> ContactState:
+        """Return the contact of the pads at a snapshot, without keeping it."""
+        sums = np.concatenate([[0.0], np.cumsum(self._forces.pressing(snapshot))])
+        return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self._thresholds)
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Store the contact at a snapshot; called once for each tactile message."""
+        if self.pads:
+            self._state = self.peek(snapshot)
+
+    def table(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a snapshot reports of the pads with a state.
+
+        Returns:
+            Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.
+        """
+        contact, felt = snapshot.contact_state, snapshot.contact_quantities
+        elapsed = self._now - contact.since
+        flags = np.stack([contact.raw, contact.contact], axis=1).astype(np.int32)
+        times = np.where(contact.contact, [elapsed, 0.0 * elapsed], [0.0 * elapsed, elapsed])
+        columns = [getattr(felt, name)[self.pads] for name in FELT]
+        return flags, np.column_stack([*times, *columns])
+
+    @property
+    def _now(self) -> float:
+        return self._simulation.steps_since_reset * self._simulation.engine.timestep

@@ -1,0 +1,168 @@
+"""State of each pad as controllers use it: contact, center of pressure, friction, slip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.schema import Check, Number, parameter
+from tactile_sim.skin.loads import Loads, TouchFunction
+
+_FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
+"""First columns of the parts of a load, and their number."""
+
+
+@dataclass(frozen=True)
+class ContactThresholds:
+    """When a pad is in contact: a Schmitt trigger on its normal force, with delays."""
+
+    on: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
+    off: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
+    on_time: float = parameter(Number(least=0, unit="s"), "Time above `on` before contact begins [s].", 0.0)
+    off_time: float = parameter(Number(least=0, unit="s"), "Time below `off` before contact ends [s].", 0.0)
+
+    def __post_init__(self) -> None:
+        """Check that contact ends below the force at which it begins."""
+        if self.off > self.on:
+            raise ValueError(f"off: must be <= on ({self.on:g} N), got {self.off:g}; lower off or raise on")
+
+
+THRESHOLDS: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in fields(ContactThresholds)}
+"""The check of each key below ``skin.state.PATTERN``."""
+
+
+class ContactQuantities(NamedTuple):
+    """What p pads feel, each in the frame of its body. All are 0 without contact, the positions NaN."""
+
+    normal_force: np.ndarray
+    """(p,) sum of the forces along the contact normals [N]."""
+    center_of_pressure: np.ndarray
+    """(p, 3) mean position of the taxels, weighted by their normal forces [m]."""
+    normal: np.ndarray
+    """(p, 3) unit direction of the net normal force, reversed: out of the body."""
+    area: np.ndarray
+    """(p,) area of the taxels that feel a normal force [m2]."""
+    force: np.ndarray
+    """(p, 3) net force on the pad [N]."""
+    torque: np.ndarray
+    """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
+    friction_utilization: np.ndarray
+    """(p,) sum of the tangential forces by the sum of what friction can bear, 0 to 1 (1: all slide)."""
+    slip_velocity: np.ndarray
+    """(p, 3) tangential velocity of the other surfaces over the pad, weighted by normal force [m/s]."""
+
+
+def _parts(loads: Loads) -> np.ndarray:
+    """Return the parts of loads (m, 12) that `ContactQuantities` sums up."""
+    normal = np.einsum("mi,mi->m", loads.force, loads.normal)
+    pressing = normal[:, None] * loads.normal
+    slip = loads.velocity - np.einsum("mi,mi->m", loads.velocity, loads.normal)[:, None] * loads.normal
+    shear = np.linalg.norm(loads.force - pressing, axis=1)
+    weighted = np.nan_to_num(slip) * normal[:, None]  # a flex has no velocity
+    return np.column_stack([loads.force, pressing, normal, shear, loads.friction * normal, weighted])
+
+
+CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts)
+"""The touch function whose readings `contact_quantities` reduces."""
+
+
+def contact_quantities(
+    readings: np.ndarray, positions: np.ndarray, areas: np.ndarray, offsets: np.ndarray
+) -> ContactQuantities:
+    """Reduce readings of `CONTACT_PARTS` to the quantities of each pad.
+
+    Args:
+        readings: (n, 12) of all taxels.
+        positions: (n, 3) of the taxels, in the frames of their bodies [m].
+        areas: (n,) of the taxels [m2].
+        offsets: (p + 1,) first taxel of each pad.
+
+    Returns:
+        The quantities of the p pads.
+    """
+    p = len(offsets) - 1
+    out = ContactQuantities(
+        np.zeros(p), np.full((p, 3), np.nan), np.zeros((p, 3)), np.zeros(p), np.zeros((p, 3)),
+        np.zeros((p, 3)), np.zeros(p), np.zeros((p, 3)),
+    )  # fmt: skip
+    _reduce(readings, positions, areas, offsets, *out)
+    return out
+
+
+@kernel
+def _reduce(
+    readings, positions, areas, offsets, normal_force, center, normal, area, force, torque, utilization, slip
+):
+    sums = np.empty(_CHANNELS)
+    for p in range(len(offsets) - 1):
+        sums[:] = 0.0
+        x = y = z = 0.0
+        for t in range(offsets[p], offsets[p + 1]):
+            pressing = readings[t, _NORMAL]
+            if pressing <= 0.0:
+                continue
+            for i in range(_CHANNELS):
+                sums[i] += readings[t, i]
+            x += pressing * positions[t, 0]
+            y += pressing * positions[t, 1]
+            z += pressing * positions[t, 2]
+            area[p] += areas[t]
+        total = sums[_NORMAL]
+        if total <= 0.0:
+            continue
+        normal_force[p] = total
+        center[p, 0], center[p, 1], center[p, 2] = x / total, y / total, z / total
+        length = np.sqrt(sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2)
+        for i in range(3):
+            normal[p, i] = -sums[_NORMAL_FORCE + i] / length if length > 0.0 else 0.0
+            force[p, i] = sums[_FORCE + i]
+            slip[p, i] = sums[_SLIP + i] / total
+        utilization[p] = sums[_SHEAR] / sums[_CAPACITY] if sums[_CAPACITY] > 0.0 else 0.0
+        for t in range(offsets[p], offsets[p + 1]):
+            if readings[t, _NORMAL] > 0.0:
+                for i in range(3):
+                    j, k = (i + 1) % 3, (i + 2) % 3
+                    torque[p, i] += (positions[t, j] - center[p, j]) * readings[t, k]
+                    torque[p, i] -= (positions[t, k] - center[p, k]) * readings[t, j]
+
+
+class ContactState(NamedTuple):
+    """Contact of p pads at one time, and since when; `advance` returns the next state."""
+
+    raw: np.ndarray
+    """(p,) bool, whether the normal force is at least `on`."""
+    contact: np.ndarray
+    """(p,) bool, debounced."""
+    since: np.ndarray
+    """(p,) time of the last change of contact [s]."""
+    pending: np.ndarray
+    """(p,) time since which the force asks for a change [s]; inf if it does not."""
+
+    @staticmethod
+    def start(pads: int) -> ContactState:
+        """Return the state of pads without contact at time 0."""
+        off = np.zeros(pads, bool)
+        return ContactState(off, off, np.zeros(pads), np.full(pads, np.inf))
+
+    def advance(self, time: float, normal_force: np.ndarray, thresholds: np.ndarray) -> ContactState:
+        """Return the state after a sample.
+
+        Args:
+            time: Time of the sample since the reset [s].
+            normal_force: (p,) [N].
+            thresholds: (p, 4) fields of `ContactThresholds`.
+        """
+        on, off, on_time, off_time = thresholds.T
+        asks = np.where(self.contact, normal_force <= off, normal_force >= on)
+        pending = np.where(asks, np.minimum(self.pending, time), np.inf)
+        slack = 1e-9  # times are sums of decimal fractions
+        change = asks & (time - pending >= np.where(self.contact, off_time, on_time) - slack)
+        return ContactState(
+            normal_force >= on,
+            self.contact ^ change,
+            np.where(change, time, self.since),
+            np.where(change, np.inf, pending),
+        )
