@@ -14,9 +14,9 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.config import Settings, given_urdf
-from tactile_sim.drawing.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.errors import TactileSimError
 from tactile_sim.frames import to_xyzw
+from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached

@@ -22,6 +22,7 @@ PRINTED = {
     "feelers": {r"after (\S+) s": (0.14, 0.01), r"(\d+) feelers": (50, 49)},
     "reflex_without_ros": {r"feel (\S+),": (0.35, 0.3)},
     "trifinger": {r"of a joint (\S+) rad": (0.0, 0.05)},
+    "batch": {r"1.50     6 +(\S+)  held": (18.9, 1.0)},
     "mimo": {r"feel (\S+) N": (4.905, 0.01)},
 }
 """Patterns of what each program prints, with the number that is expected and its tolerance."""

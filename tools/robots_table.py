@@ -147,7 +147,7 @@ def weight(file: Path, packages: Path) -> float | None:
         snapshot = simulation.observe()
         taxels, rotations = snapshot.taxels, simulation.engine.data.xmat
         total = 0.0
-        for body in simulation.skin.bodies:
+        for body in simulation.skin.pads:
             total += (rotations[body.body_id].reshape(3, 3) @ taxels[body.start : body.stop].sum(axis=0))[2]
         forces.append(total)
         simulation.step(10)

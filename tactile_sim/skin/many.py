@@ -101,8 +101,8 @@ def feel_many(
         while True:
             env = _feel(
                 env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
-                skin.stiffness, *skin.elastic_arrays, skin._room, skin._sums_of(touch.channels),
-                skin._has_limits, touch.frame == "taxel", skin.axes, factor, mark,
+                skin.stiffness, skin._extents, *skin.elastic_arrays, skin._room,
+                skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor, mark,
                 needs_python[env - first :], *out,
             )  # fmt: skip
             if env == last:
@@ -121,7 +121,7 @@ def feel_many(
 @kernel(nogil=True)
 def _feel(
     first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
-    stiffness, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
+    stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
     needs_python, out, touched, touched_counts, wrenches,
 ):  # fmt: skip
     """Write environments until there is no room around a load; return the first that was not written."""
@@ -148,12 +148,12 @@ def _feel(
         else:
             if limited:
                 alone, inside = np.full(number, -1), np.empty(number, np.bool_)
-                mark_inside(loads, alone, 0, index, inside)
+                mark_inside(loads, alone, 0, extents, index, inside)
                 loads = loads[inside]
                 number = len(loads)
             begin = np.empty(number + 1, np.int64)
             taxel, weight = np.empty(room * number, np.int64), np.empty(room * number)
-            found = spread(loads, law, none, stiffness, index, begin, taxel, weight)
+            found = spread(loads, law, none, stiffness, extents, index, begin, taxel, weight)
             if found < 0:
                 return env
             gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out[env])

@@ -71,7 +71,7 @@ def test_functions_sampling_and_motion_equal_single_simulations(skin):
 
 
 def test_joint_commands_and_tare_equal_single_simulations():
-    settings = {"gains": {"turn": {"kp": 5.0, "kd": 1.0}}}
+    settings = {"control": {"turn": {"kp": 5.0, "kd": 1.0}}}
     batch, singles = batch_of(3, settings), singles_of(3, settings)
     batch.step(40)
     batch.command_joints({"turn": [0.3, -0.2]}, velocity={"turn": 0.1}, effort={"lift": 0.1}, envs=[0, 2])

@@ -51,7 +51,7 @@ def test_two_robots_and_a_cube_on_a_table_need_no_mjcf(folder):
     assert data.body("left_base").xquat == pytest.approx([np.cos(0.75), 0, 0, np.sin(0.75)])
     assert model.body("cube").mass == pytest.approx(0.5)
     simulation.step(500)
-    cube = next(body for body in simulation.skin.bodies if body.body_id == simulation.names.body_id("cube"))
+    cube = next(body for body in simulation.skin.pads if body.body_id == simulation.names.body_id("cube"))
     forces = simulation.observe().taxels[cube.start : cube.stop]
     assert forces.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
 
