@@ -46,12 +46,12 @@ class State:
     paused: bool = False
     frames: int = 0
     """Number of skin messages received."""
-    complaint: str = ""
+    problem: str = ""
     """Warnings and errors of the diagnostics."""
     _peaks: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 
-    def hear_frame(
+    def add_frame(
         self, now: float, bodies: Sequence[str], counts: np.ndarray, data: np.ndarray, channels: int
     ) -> None:
         """Add a message with the readings of all bodies.
@@ -81,7 +81,7 @@ class State:
             self._history.popleft()
 
     @property
-    def heard(self) -> bool:
+    def has_data(self) -> bool:
         """True if any message has been received."""
         return bool(self.frames) or self.time is not None or self.contacts is not None
 
@@ -151,9 +151,9 @@ class View:
             footer: Last line.
         """
         head = [Text(self.title, "bold"), Text(self._status(state))]
-        if state.complaint:
-            head.append(Text(state.complaint, "yellow"))
-        hints = self.hints if state.heard else ()
+        if state.problem:
+            head.append(Text(state.problem, "yellow"))
+        hints = self.hints if state.has_data else ()
         room = max(1, height - len(head) - len(hints) - bool(footer) - 6)
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("body")
@@ -179,8 +179,8 @@ class View:
     def plain(self, state: State) -> str:
         """Return the table as plain text, with the loaded bodies, or the first body if none is loaded."""
         lines = [self._status(state)]
-        if state.complaint:
-            lines.append(f"  {state.complaint}")
+        if state.problem:
+            lines.append(f"  {state.problem}")
         width = max(map(len, state.bodies), default=0)
         lines.append("  ".join((" " * (width + 2), *HEADINGS)))
         order = self._order(state)
@@ -209,7 +209,7 @@ class View:
         return f"weight {self.weights[name]:.3f} N" if name in self.weights else ""
 
     def _status(self, state: State) -> str:
-        if not state.heard:
+        if not state.has_data:
             return self.starting
         contacts = "-" if state.contacts is None else state.contacts
         return (

@@ -12,7 +12,7 @@ def example_state(now: float = 0.0, push: float = 3.0) -> State:
     """Return a state: a palm pressed from two sides with ``push`` [N], a thumb with 4 N and 3 N."""
     state = State(time=1.5, contacts=4)
     data = np.array([0, 0, push, 0, 0, -push, 4, 0, 0, 0, 3, 0, 0, 0, 0], np.float32)
-    state.hear_frame(now, ["palm", "thumb"], np.array([2, 3], np.uint32), data, 3)
+    state.add_frame(now, ["palm", "thumb"], np.array([2, 3], np.uint32), data, 3)
     return state
 
 
@@ -31,9 +31,9 @@ def test_scalar_readings_are_summed():
 def test_peak_stays_visible_for_one_second():
     state = example_state(now=0.0, push=50.0)
     quiet = np.zeros(15, np.float32)
-    state.hear_frame(0.9, state.bodies, np.array([2, 3]), quiet, 3)
+    state.add_frame(0.9, state.bodies, np.array([2, 3]), quiet, 3)
     assert state.peaks == pytest.approx([100, 7])
-    state.hear_frame(1.1, state.bodies, np.array([2, 3]), quiet, 3)
+    state.add_frame(1.1, state.bodies, np.array([2, 3]), quiet, 3)
     assert state.peaks == pytest.approx([0, 0])
 
 
@@ -63,8 +63,8 @@ def test_plain_text_shows_numbers_weight_and_bar():
 
 
 def test_table_fits_the_height():
-    state = State(time=0.0, complaint="too slow [for this]")
-    state.hear_frame(0.0, [f"body{i}" for i in range(40)], np.ones(40, np.uint32), np.ones(40), 1)
+    state = State(time=0.0, problem="too slow [for this]")
+    state.add_frame(0.0, [f"body{i}" for i in range(40)], np.ones(40, np.uint32), np.ones(40), 1)
     console = Console(width=80)
     with console.capture() as capture:
         console.print(

@@ -115,7 +115,7 @@ class Listener(Terminal):
     def __init__(self):
         self.readings = {}
 
-    def heard(self):
+    def subscribed(self):
         return {"tactile"}
 
     def publish(self, snapshot, streams):

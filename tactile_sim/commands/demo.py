@@ -165,7 +165,7 @@ def _watch(
     with _display(view) as show, _keys(monitor) as handle_key:
         while node.returncode is None:
             monitor.spin(REFRESH)
-            if not monitor.state.heard:
+            if not monitor.state.has_data:
                 view.starting = _start_up(node)
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
@@ -205,10 +205,10 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
     def show(monitor: Monitor, last: bool) -> None:
         nonlocal due, printed
         now = time.monotonic()
-        if not monitor.state.heard and view.starting != printed:
+        if not monitor.state.has_data and view.starting != printed:
             printed = view.starting
             print(f"{view.title}: {printed}", flush=True)
-        if due == math.inf and monitor.state.heard and view.hints:
+        if due == math.inf and monitor.state.has_data and view.hints:
             due = now + PLAIN_REFRESH
             print(*view.hints, sep="\n", flush=True)
         if last or now >= due:

@@ -27,7 +27,7 @@ class Status:
     """True if `missed` has increased since the last status."""
     refused: int
     """Number of commands rejected since the last status."""
-    refused_in_all: int
+    refused_total: int
     """Number of commands rejected since the start."""
     last_refusal: str
     """Error of the last rejected command, or an empty string."""
@@ -36,22 +36,22 @@ class Status:
 class Output(Protocol):
     """Publishes snapshots. Streams have the names of the keys of ``rates``."""
 
-    def heard(self) -> set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
 
-    def newcomers(self) -> bool:
+    def new_subscribers(self) -> bool:
         """Return whether a topic has a new subscriber since it was last published."""
 
-    def commanded(self) -> bool:
+    def expects_commands(self) -> bool:
         """Return whether commands may arrive, so that the loop must check for them at each step."""
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Publish a snapshot on the given streams."""
 
-    def greet(self, snapshot: Snapshot) -> None:
+    def publish_to_new(self, snapshot: Snapshot) -> None:
         """Publish a snapshot on the topics that have a new subscriber since they were last published."""
 
-    def stand(self, stamp: int) -> None:
+    def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time while simulation time is stopped.
 
         Args:
@@ -71,25 +71,25 @@ class Output(Protocol):
 class Terminal:
     """The output of a loop without ROS. Prints warnings and faults to standard error."""
 
-    def heard(self) -> set[str]:
+    def subscribed(self) -> set[str]:
         """Return no streams."""
         return set()
 
-    def newcomers(self) -> bool:
+    def new_subscribers(self) -> bool:
         """Return False."""
         return False
 
-    def commanded(self) -> bool:
+    def expects_commands(self) -> bool:
         """Return False."""
         return False
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Do nothing."""
 
-    def greet(self, snapshot: Snapshot) -> None:
+    def publish_to_new(self, snapshot: Snapshot) -> None:
         """Do nothing."""
 
-    def stand(self, stamp: int) -> None:
+    def publish_while_stopped(self, stamp: int) -> None:
         """Do nothing."""
 
     def warn(self, message: str) -> None:

@@ -243,9 +243,9 @@ class Runner:
 
     def _idle(self) -> None:
         """Publish the current state if it is new or has new subscribers, and wait for requests."""
-        if self._fault is None and (self._publish_next or self.output.newcomers()):
-            self._publish(self.output.heard())
-        self.output.stand(self.simulation.stamp)
+        if self._fault is None and (self._publish_next or self.output.new_subscribers()):
+            self._publish(self.output.subscribed())
+        self.output.publish_while_stopped(self.simulation.stamp)
         self.watch()
         self._mail.read(IDLE)
 
@@ -259,7 +259,7 @@ class Runner:
             return
         self.simulation.keep_readings(snapshot)
         if self.simulation.step_count == self._published_step:
-            self.output.greet(snapshot)
+            self.output.publish_to_new(snapshot)
         else:
             self.output.publish(snapshot, streams)
         self._published_step = self.simulation.step_count
@@ -273,10 +273,10 @@ class Runner:
         """
         simulation = self.simulation
         step = simulation.step_count
-        heard = self.output.heard()
-        wanted = heard | simulation.tactile_streams if simulation.has_memory else heard
-        due = simulation.schedule.due(step, heard)
-        streams = set() if step == self._published_step else heard if self._publish_next else due & heard
+        active = self.output.subscribed()
+        wanted = active | simulation.tactile_streams if simulation.has_memory else active
+        due = simulation.schedule.due(step, active)
+        streams = set() if step == self._published_step else active if self._publish_next else due & active
         self._publish_next = False
         steps = self._batch_size(wanted, last)
         simulation.apply_commands()
@@ -287,7 +287,7 @@ class Runner:
         except PhysicsError:
             self._check_physics()
         if not self._fault and self._requested and simulation.step_count >= self._requested[0][0]:
-            self._publish(heard)
+            self._publish(active)
             if not self._fault:
                 self._requested.popleft()[1].set_result(simulation.stamp)
 
@@ -299,7 +299,7 @@ class Runner:
             last: Step at which the loop ends, or None.
         """
         simulation = self.simulation
-        if self.output.commanded():
+        if self.output.expects_commands():
             return 1
         step = simulation.step_count
         ends = [step + simulation.free_steps(), step + self._reaction]

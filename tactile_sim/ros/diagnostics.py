@@ -54,7 +54,7 @@ def diagnostics(
         "real_time_factor": f"{status.real_time_factor:.3f}",
         "wanted_real_time_factor": f"{status.wanted_factor:g}",
         "missed_deadlines": str(status.missed),
-        "refused_commands": str(status.refused_in_all),
+        "refused_commands": str(status.refused_total),
         "last_refusal": status.last_refusal,
         "paused": str(status.paused).lower(),
     }

@@ -61,7 +61,7 @@ class Monitor:
     @property
     def ready(self) -> bool:
         """Whether readings have arrived and all services are available."""
-        return self.state.heard and all(client.service_is_ready() for client in self._clients.values())
+        return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
         """Process messages for a duration [s of wall time].
@@ -72,7 +72,7 @@ class Monitor:
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
-        if self.state.heard:
+        if self.state.has_data:
             self.state.tick(time.monotonic())
 
     def press(self, key: str) -> None:
@@ -108,7 +108,7 @@ class Monitor:
         client.call_async(request).add_done_callback(answered)
 
     def _receive_frame(self, frame: Any) -> None:
-        self.state.hear_frame(time.monotonic(), frame.pads, frame.taxel_counts, frame.data, frame.channels)
+        self.state.add_frame(time.monotonic(), frame.pads, frame.taxel_counts, frame.data, frame.channels)
 
     def _receive_contacts(self, message: Any) -> None:
         self.state.contacts = len(message.contacts)
@@ -131,7 +131,7 @@ class Monitor:
         if not statuses:
             return  # another node's message
         complaints = [status.message for status in statuses if status.level != DiagnosticStatus.OK]
-        state.complaint = "; ".join(complaints)
+        state.problem = "; ".join(complaints)
         values = {value.key: value.value for status in statuses for value in status.values}
         state.paused = values["paused"] == "true"
 

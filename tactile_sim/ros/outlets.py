@@ -131,13 +131,13 @@ class Outlets:
         outlet = LazyPublisher(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
         self._outlets.setdefault(stream, []).append(outlet)
 
-    def heard(self) -> set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refresh()
         return set(self._heard)
 
-    def newcomers(self) -> list[LazyPublisher]:
+    def new_subscribers(self) -> list[LazyPublisher]:
         """Return the topics that have a new subscriber since they were last published."""
         self._refresh()
         return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
@@ -191,8 +191,8 @@ class Outlets:
         for stream, outlets in self._outlets.items():
             for outlet in outlets:
                 listeners = outlet.publisher.get_subscription_count()
-                newcomers = outlet.has_newcomers or listeners > outlet.listeners
-                outlet.has_newcomers = newcomers and listeners > 0
+                new_subscribers = outlet.has_newcomers or listeners > outlet.listeners
+                outlet.has_newcomers = new_subscribers and listeners > 0
                 outlet.listeners = listeners
                 if listeners:
                     self._heard.setdefault(stream, []).append(outlet)

@@ -131,15 +131,15 @@ class Publishers:
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
-    def heard(self) -> set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
-        return self._outlets.heard()
+        return self._outlets.subscribed()
 
-    def newcomers(self) -> bool:
+    def new_subscribers(self) -> bool:
         """Return whether a topic has a new subscriber since it was last published."""
-        return bool(self._outlets.newcomers())
+        return bool(self._outlets.new_subscribers())
 
-    def commanded(self) -> bool:
+    def expects_commands(self) -> bool:
         """Return whether a command topic has publishers."""
         return self._senders.any()
 
@@ -154,13 +154,13 @@ class Publishers:
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
-    def greet(self, snapshot: Snapshot) -> None:
+    def publish_to_new(self, snapshot: Snapshot) -> None:
         """Publish a snapshot on the topics that have a new subscriber since they were last published."""
-        for outlet in self._outlets.newcomers():
+        for outlet in self._outlets.new_subscribers():
             if self._on(outlet.stream):
                 outlet.send(outlet.make(snapshot))
 
-    def stand(self, stamp: int) -> None:
+    def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
 
         Args:
@@ -168,7 +168,7 @@ class Publishers:
         """
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
-        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.heard():
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.subscribed():
             self._quiet_since = now
             self._outlets.send(("diagnostics",), _Instant(stamp))
 

@@ -102,8 +102,8 @@ def feel_many(
             env = _feel(
                 env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
                 skin.stiffness, skin._extents, *skin.elastic_arrays, skin._room,
-                skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor, mark,
-                needs_python[env - first :], *out,
+                skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor,
+                mark, needs_python[env - first :], *out,
             )  # fmt: skip
             if env == last:
                 break

@@ -31,24 +31,24 @@ class FakeOutput:
         self.warnings: list[str] = []
         self.reports: list[int] = []
 
-    def heard(self):
+    def subscribed(self):
         return self.streams
 
-    def newcomers(self):
+    def new_subscribers(self):
         return self.new
 
-    def greet(self, snapshot):
+    def publish_to_new(self, snapshot):
         self.new = False
         self.publish(snapshot, {"greeting"})
 
-    def commanded(self):
+    def expects_commands(self):
         return False
 
     def publish(self, snapshot, streams):
         height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
 
-    def stand(self, stamp):
+    def publish_while_stopped(self, stamp):
         pass
 
     def warn(self, message):

@@ -78,7 +78,7 @@ def test_loss_of_recorder_is_reported_at_once(ros, end):
     assert reason in status.message and "bag repair" in status.message
     state = State()
     Monitor.update(state, statuses[-1])
-    assert reason in state.complaint  # shown in the live table
+    assert reason in state.problem  # shown in the live table
     count = len(frames)
     wait_for(lambda: len(frames) > count + 10, "the simulation to continue")
     output = ros.output(node)

@@ -30,13 +30,13 @@ class Subscriber:
         self.published: dict[int, bytes] = {}
         self.truth: dict[int, np.ndarray] = {}
 
-    def heard(self):
+    def subscribed(self):
         return self.streams if self.simulation.step_count >= self.since else set()
 
-    def newcomers(self):
+    def new_subscribers(self):
         return False
 
-    commanded = newcomers
+    expects_commands = new_subscribers
 
     def publish(self, snapshot, streams):
         if "tactile" in streams:
@@ -44,7 +44,7 @@ class Subscriber:
             self.published[snapshot.stamp] = snapshot.taxels32.tobytes()
             self.truth[snapshot.stamp] = snapshot.truth
 
-    greet = warn = fail = publish
+    publish_to_new = warn = fail = publish
 
 
 @pytest.fixture

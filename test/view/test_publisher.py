@@ -79,11 +79,11 @@ class Output:
     def __init__(self):
         self.lines: list[str] = []
 
-    def heard(self):
+    def subscribed(self):
         return set()
 
-    newcomers = commanded = lambda self: False
-    publish = greet = report = stand = lambda self, *_: None
+    new_subscribers = expects_commands = lambda self: False
+    publish = publish_to_new = report = publish_while_stopped = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)
