@@ -170,7 +170,9 @@ def _reachable(dispatcher: Dispatcher) -> set[Dispatcher]:
 @cache
 def _own_fingerprint(kernel: Dispatcher) -> bytes:
     function = kernel.py_func
-    parts = [_identity(kernel), sorted(kernel.targetoptions.items()), repr(function.__defaults__)]
+    # A set has another order in each process.
+    options = {k: sorted(v) if isinstance(v, set) else v for k, v in kernel.targetoptions.items()}
+    parts = [_identity(kernel), sorted(options.items()), repr(function.__defaults__)]
     parts += _code(function.__code__, function.__doc__)
     parts += [(name, _value(value, kernel)) for name, value in _referenced(function)]
     return hashlib.sha256(repr(parts).encode()).digest()

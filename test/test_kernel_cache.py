@@ -169,6 +169,26 @@ def test_each_kernel_has_a_fingerprint():
         kernel_cache.fingerprint(each)
 
 
+def test_fingerprints_are_the_same_in_each_process():
+    program = """
+import hashlib
+from numba.core.dispatcher import Dispatcher
+from tactile_sim import kernel_cache
+from tactile_sim.skin import elastic, kernels
+found = [value for module in (elastic, kernels) for _, value in sorted(vars(module).items())
+         if isinstance(value, Dispatcher)]
+print(hashlib.sha256(b"".join(map(kernel_cache.fingerprint, found))).hexdigest())
+"""
+    prints = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(prints) == 1
+
+
 def test_importing_the_package_does_not_import_numba():
     program = "import sys, tactile_sim; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
