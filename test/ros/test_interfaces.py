@@ -17,17 +17,20 @@ VECTOR, POINT, WRENCH = "geometry_msgs/Vector3", "geometry_msgs/Point", "geometr
 # In the order of serialization.
 FIELDS = {
     msg.TactileArray: [
-        HEADER, ("layout_id", "uint32"), ("body", "string"), ("quantity", "string"), ("unit", "string"),
-        ("taxel_count", "uint32"), ("channels", "uint8"), ("data", FLOATS),
+        HEADER, ("layout_id", "uint32"), ("pad", "string"), ("body", "string"), ("quantity", "string"),
+        ("unit", "string"), ("taxel_count", "uint32"), ("channels", "uint8"), ("valid", "sequence<uint8>"),
+        ("data", FLOATS),
     ],
     msg.TactileFrame: [
         HEADER, ("layout_id", "uint32"), ("quantity", "string"), ("unit", "string"), ("channels", "uint8"),
-        ("bodies", "sequence<string>"), ("frame_ids", "sequence<string>"), ("taxel_counts", UNSIGNED),
-        ("data", FLOATS),
+        ("pads", "sequence<string>"), ("bodies", "sequence<string>"), ("frame_ids", "sequence<string>"),
+        ("taxel_counts", UNSIGNED), ("valid", "sequence<uint8>"), ("data", FLOATS),
     ],
     msg.TactileLayout: [
-        HEADER, ("layout_id", "uint32"), ("body", "string"), ("spacing", "float"), ("positions", FLOATS),
-        ("normals", FLOATS), ("areas", FLOATS), ("triangles", UNSIGNED), ("geoms", "sequence<string>"),
+        HEADER, ("layout_id", "uint32"), ("pad", "string"), ("body", "string"), ("spacing", "float"),
+        ("positions", FLOATS), ("normals", FLOATS), ("orientations", FLOATS), ("ids", UNSIGNED),
+        ("rows", UNSIGNED), ("columns", UNSIGNED), ("areas", FLOATS), ("triangles", UNSIGNED),
+        ("geoms", "sequence<string>"),
         ("geom_index", "sequence<uint16>"), ("lengths", FLOATS), ("uv", FLOATS), ("image_width", "uint32"),
         ("image_height", "uint32"), ("pixels", UNSIGNED),
     ],
@@ -45,6 +48,12 @@ FIELDS = {
     msg.ContactSensor: [
         HEADER, ("name", "string"), ("reduce", "string"), ("data", "sequence<string>"), ("found", "uint32"),
         ("slots", "sequence<tactile_sim/ContactSlot>"),
+    ],
+    msg.TactileState: [
+        HEADER, ("pad", "string"), ("body", "string"), ("contact", "boolean"), ("contact_raw", "boolean"),
+        ("contact_time", "double"), ("air_time", "double"), ("center_of_pressure", POINT), ("normal", VECTOR),
+        ("area", "double"), ("force", VECTOR), ("torque", VECTOR), ("friction_utilization", "double"),
+        ("slip_velocity", VECTOR),
     ],
     srv.Reset.Request: [("keyframe", "string")],
     srv.Reset.Response: [("success", "boolean"), ("message", "string")],

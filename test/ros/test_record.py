@@ -245,7 +245,7 @@ def test_invalid_topic_name_is_rejected_before_bag_is_created(tmp_path, capsys):
 
 
 def test_missing_ros_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tactile_sim.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("tactile_sim.environment.find_spec", lambda name: None)
     assert main(["record", str(tmp_path / "b")]) == 2
     error = capsys.readouterr().err
     assert "rclpy" in error and len(error.splitlines()) == 1 and not (tmp_path / "b").exists()
