@@ -42,7 +42,7 @@ class KernelCache(NullCache):
     """
 
     writable = True
-    """Whether saving may succeed; False in the whole process after the first failure."""
+    """True if saving may succeed; False in the whole process after the first failure."""
 
     def __init__(self, dispatcher: Dispatcher, warn: Callable[[str], None]):
         self._dispatcher = dispatcher

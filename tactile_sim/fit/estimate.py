@@ -56,7 +56,7 @@ class Fit:
 
     @property
     def poor(self) -> bool:
-        """Whether the model cannot represent the data."""
+        """True if the model cannot represent the data."""
         return self.misfit > POOR
 
     @property

@@ -27,7 +27,7 @@ class Robot:
     spec: mujoco.MjSpec
     """Its model, which compiles."""
     modes: dict[str, str]
-    """How each hinge and slide joint is driven: ``position``, ``velocity`` or ``effort``."""
+    """Control mode of each hinge and slide joint: ``position``, ``velocity`` or ``effort``."""
 
 
 def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:

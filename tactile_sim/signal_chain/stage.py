@@ -43,9 +43,9 @@ class Stage(ABC):
     """
 
     has_memory: ClassVar[bool] = False
-    """Whether a reading depends on earlier ones."""
+    """True if a reading depends on earlier ones."""
     marks: ClassVar[bool] = False
-    """Whether it finds readings invalid."""
+    """True if it finds readings invalid."""
 
     @classmethod
     def key(cls) -> str:
@@ -54,7 +54,7 @@ class Stage(ABC):
 
     @property
     def random(self) -> bool:
-        """Whether a parameter is a range: the stage is then drawn again at each reset."""
+        """True if a parameter is a range: the stage is then drawn again at each reset."""
         return any(type(value) is tuple for value in self._ranged().values())
 
     def drawn(self, random: np.random.Generator) -> Self:
@@ -133,7 +133,7 @@ class Group:
 
     @property
     def random(self) -> bool:
-        """Whether a reset draws something again."""
+        """True if a reset draws something again."""
         return any(stage.random for stage in self.configured)
 
     def _generator(self, k: int, stream: int) -> np.random.Generator:

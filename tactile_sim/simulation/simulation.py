@@ -150,7 +150,7 @@ class Simulation:
         self._moved_at = -1
         """In steps since the reset: when built-in motion last acted."""
         self._commanded = False
-        """Whether a command was accepted since the reset."""
+        """True if a command was accepted since the reset."""
         self._rest_at = 0
         """In steps since the reset: when the actuators go to rest; 0: never."""
         interval = self.motion.interval if self.motion else 0.0
@@ -257,7 +257,7 @@ class Simulation:
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
+        """True if readings depend on earlier states, by sampling or by a stage of the signal chain."""
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
@@ -294,7 +294,7 @@ class Simulation:
 
     @property
     def moving(self) -> bool:
-        """Whether built-in motion is active: until the first command."""
+        """True if built-in motion is active: until the first command."""
         return self.motion is not None and not self._commanded
 
     def command_joints(
