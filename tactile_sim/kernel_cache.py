@@ -130,7 +130,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place; processes that read it meanwhile see a damaged file."""
+    """Write code to a file in place; processes that read it at the same time see a damaged file."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)

@@ -18,7 +18,7 @@ _FOREVER = 1 << 30
 
 
 class Commands:
-    """What sets the controls before steps, for each environment as in `Simulation`."""
+    """Controls of each environment before steps, as in `Simulation`."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds):
         """Take commander and motion of a simulation for environments."""

@@ -122,9 +122,9 @@ class PadSettings:
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
 """Key in a configuration by the name of the field."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""What each key may be."""
+"""Check of each key."""
 PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""What each key means."""
+"""Description of each key."""
 _SOURCES = ("layout", "grid", "sites")
 
 

@@ -80,7 +80,7 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 
 
 def given_urdf(settings: Settings) -> str | None:
-    """Return the URDF file that alone makes the scene of a configuration, None if there is none.
+    """Return the URDF file that alone makes the scene of a configuration, or None.
 
     Raises:
         SceneError: the file cannot be read.

@@ -11,7 +11,7 @@ from tactile_sim.config.keys import key
 from tactile_sim.schema import Check, Choice, Flag, Number, Numbers, Text, parameter
 
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
-"""How many sizes each shape of an object has."""
+"""Number of sizes of each shape of an object."""
 
 _POSITION = Numbers(Number(most=1e6, unit="m"), (3,))
 _ORIENTATION = Numbers(lengths=(3, 4))
@@ -76,9 +76,9 @@ def _checks(settings: type) -> dict[str, Check]:
 
 
 ROBOT = _checks(RobotSettings)
-"""What each key of a robot may be."""
+"""Check of each key of a robot."""
 OBJECT = _checks(ObjectSettings)
-"""What each key of an object may be."""
+"""Check of each key of an object."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:

@@ -50,7 +50,7 @@ class Fit:
     misfit: float
     """Systematic error over the range of the readings."""
     rms: float
-    """Of all residuals that counted [units]."""
+    """Root mean square of the residuals that counted [units]."""
     stages: dict[str, dict[str, Any]]
     """The stages of the pad for a configuration."""
 

@@ -39,7 +39,7 @@ def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str,
         ConfigError: A key is unknown or its value invalid.
     """
     if not isinstance(sensors, Mapping):
-        raise ConfigError(f"{where}: contact_sensors: needs keys below it, but is {shown(sensors)}")
+        raise ConfigError(f"{where}: contact_sensors: must have keys below it, got {shown(sensors)}")
     checked: dict[str, dict[str, Any]] = {}
     for name, keys in sensors.items():
         place = f"{where}: contact_sensors.{name}"

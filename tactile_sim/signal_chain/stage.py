@@ -1,4 +1,4 @@
-"""What all stages of the signal chain have in common."""
+"""Base class of the stages of the signal chain."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Group:
     """The stage of each body, with its ranges."""
     skin: Taxels
     timestep: float
-    """Of the simulation [s]."""
+    """Time step of the simulation [s]."""
     seed: int
     episode: int = 0
     """Number of resets since the start."""
@@ -153,7 +153,7 @@ class Group:
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
-        """Each parameter that is no list by name, (b,)."""
+        """Scalar parameters by name, (b,)."""
         fields = [field.name for field in dataclasses.fields(self.stages[0])] if self.stages else []
         values = {name: [getattr(stage, name) for stage in self.stages] for name in fields}
         return {name: np.array(column) for name, column in values.items() if not isinstance(column[0], tuple)}

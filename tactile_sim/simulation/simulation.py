@@ -459,9 +459,9 @@ class Simulation:
         """
         model = self.engine.model
         if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
-            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world, or there is none")
+            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world or does not exist")
         if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
-            raise CommandError(f"a push needs three finite numbers below {LARGEST:g} [N]")
+            raise CommandError(f"a push must have three finite numbers below {LARGEST:g} [N]")
         self.engine.strike(body, PUSH_DURATION * force)
 
     def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
@@ -517,9 +517,9 @@ class Simulation:
         if not hasattr(self.engine.data, "xfrc_applied"):
             raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
         if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
-            raise CommandError(f"{action}: body {body} is fixed to the world, or there is none")
+            raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
         if not (np.abs(values) < LARGEST).all():
-            raise CommandError(f"{action}: needs finite numbers below {LARGEST:g}")
+            raise CommandError(f"{action}: must have finite numbers below {LARGEST:g}")
 
     def take_tare(self) -> str:
         """Subtract the present readings from all later ones.

@@ -17,8 +17,8 @@ class TaxelForces:
     """Forces of the taxels of a simulation, for any touch function.
 
     Readings in newtons are used as they are, including the signal chain; the channel of ``normal`` is along
-    the taxel's normal. For readings in another unit (``slip``), the forces are the force vectors of the same step
-    before the signal chain.
+    the taxel's normal. For readings in another unit (``slip``), the forces are the force vectors of the same
+    step before the signal chain.
     """
 
     def __init__(self, simulation: Simulation):

@@ -1,9 +1,9 @@
 """Distribution of a load over taxels.
 
-The nearest taxel that faces a load takes it, so a load on one face of a thin plate does not reach the other
-face. A taxel faces a load unless the cosine between its outward normal and the load's direction into the body
-is 0.3 or more. Without a facing taxel within two spacings, the nearest of all taxels takes the load, so no load
-is lost. A load is spread over facing taxels that a path over the surface connects to that one.
+The nearest taxel that faces a load takes it, so a load on one face of a thin plate does not reach the
+other face. A taxel faces a load unless the cosine between its outward normal and the load's direction into
+the body is 0.3 or more. Without a facing taxel within two spacings, the nearest of all taxels takes the load,
+so no load is lost. A load is spread over facing taxels that a path over the surface connects to that one.
 
 A user's response function returns weights of the taxels around each load (`Skin.near`); `Shares` normalizes
 them. See docs/skin.md.
@@ -116,8 +116,8 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load after load; return their number.
 
-    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances up to reach (m,)
-    [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, it returns -1, and
+    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances up to reach
+    (m,) [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, return -1; then
     `TaxelIndex.scratch_distance` must be made infinite again.
     """
     index, count = TaxelIndex(*arrays), 0

@@ -13,8 +13,9 @@ from tactile_sim.errors import ConfigError
 class Shares(NamedTuple):
     """Distribution of m loads over taxels.
 
-    Each load is shared in proportion to the weights of its taxels, at any scale, so that the shares sum to one.
-    If none of them is positive, or one is not finite, the first of its taxels takes the whole load.
+    Each load is shared in proportion to the weights of its taxels, at any scale, so that the shares sum to
+    one. If none of them is positive, or one is not finite, the first of its taxels takes the whole
+    load.
     """
 
     begin: np.ndarray
@@ -56,14 +57,14 @@ def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
         weight = np.ascontiguousarray(shares[2], float)
     except (TypeError, ValueError, IndexError, OverflowError):
         raise ConfigError(
-            f"skin.response_function: {function} must give Shares, not {shares!r:.60}"
+            f"skin.response_function: {function} must return Shares, got {shares!r:.60}"
         ) from None
     if begin.shape != (loads + 1,) or begin[0] != 0 or (np.diff(begin) < 1).any():
         fault = f"begin must rise from 0, over {loads + 1} numbers for {loads} loads"
     elif taxel.shape != (begin[-1],) or weight.shape != taxel.shape:
         fault = f"taxel and weight must have begin[-1] = {begin[-1]} numbers"
     elif len(taxel) and not 0 <= taxel.min() <= taxel.max() < taxels:
-        fault = f"taxels must be 0 to {taxels - 1}, but some are {taxel.min()} or {taxel.max()}"
+        fault = f"taxels must be from 0 to {taxels - 1}, got {taxel.min()} to {taxel.max()}"
     else:
         return Shares(begin, taxel, weight)
     raise ConfigError(f"skin.response_function: {function} returned invalid Shares: {fault}")

@@ -36,17 +36,17 @@ from tactile_sim.skin.taxels import Taxels, choose
 THICKNESS = 2e-3
 """Default thickness of the elastic layer [m]."""
 STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
-"""Whether distances are along the surface."""
+"""Measures of distance; True: along the surface."""
 NOTHING = np.empty(0)
 
 
 class Skin(Taxels):
     """Taxels with readings.
 
-    `feel` computes readings from contacts. It has three steps, which are also public: `loads` returns the loads
-    of contacts on patches, `shares` distributes them over taxels, and `sense` adds up the readings. `nearest`
-    and `near` find taxels around loads, for response functions; `nearest_taxels`, `k_nearest_taxels` and
-    `taxels_within` find those around any points.
+    `feel` computes readings from contacts. It has three steps, which are also public: `loads` returns the
+    loads of contacts on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
+    `nearest` and `near` find taxels around loads, for response functions; `nearest_taxels`,
+    `k_nearest_taxels` and `taxels_within` find those around any points.
 
     It has the attributes of `Taxels`, and ``stiffness`` [Pa] of `hertz`. It is not thread-safe, because its
     methods share scratch memory.
@@ -279,7 +279,7 @@ class Skin(Taxels):
         return self.spread(loads, NEAREST)[1]
 
     def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
-        """Return the taxel that takes each load, and those within reach [m] of it (one, or (m,) for each load).
+        """Return the taxel that takes each load and those within reach, one or (m,) [m], of it.
 
         They face the load, and a path over such taxels connects them to the first.
         """
@@ -371,9 +371,7 @@ class Skin(Taxels):
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
         """Return points (m, 3) for a query of a patch, which must exist."""
         if not 0 <= patch < len(self.patch_ids):
-            raise SceneError(
-                f"skin: patch must be from 0 to {len(self.patch_ids) - 1}, got {patch}"
-            )
+            raise SceneError(f"skin: patch must be from 0 to {len(self.patch_ids) - 1}, got {patch}")
         return np.ascontiguousarray(points, float).reshape(-1, 3)
 
     def _sums_of(self, channels: int) -> np.ndarray:

@@ -35,7 +35,7 @@ THRESHOLDS: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in
 
 
 class ContactQuantities(NamedTuple):
-    """Contact quantities of p pads, each in the frame of its body. Without contact all are 0, positions NaN."""
+    """Contact quantities of p pads in the frames of their bodies; 0 without contact, positions NaN."""
 
     normal_force: np.ndarray
     """(p,) sum of the forces along the contact normals [N]."""

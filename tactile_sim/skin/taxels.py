@@ -117,13 +117,13 @@ class Taxels:
         self._geoms = geom_table(model)
         for body in scales:
             if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
-                raise SceneError(
-                    f"skin.scales: must have body ids from 0 to {model.nbody - 1}, got {body!r}"
-                )
+                raise SceneError(f"skin.scales: must have body ids from 0 to {model.nbody - 1}, got {body!r}")
         placed: list[PlacedPad] = []
         for body, spacing in sorted(scales.items()):
             if not isinstance(spacing, Real) or not 0 < spacing < np.inf:
-                raise SceneError(f"skin.scales.{names.bodies[body]}: must be > 0 m and finite, got {spacing!r}")
+                raise SceneError(
+                    f"skin.scales.{names.bodies[body]}: must be > 0 m and finite, got {spacing!r}"
+                )
             surface = cover(model, body, spacing, where, names)
             placed.append(place_body(names.bodies[body], int(body), spacing, surface))
         placed += [place_pad(model, plan, where, names) for plan in pads]

@@ -1,7 +1,7 @@
-"""What holds in every scene, whatever the shapes, placements and functions: checked over random scenes.
+"""Properties of all shapes, placements and functions, checked over random scenes.
 
-Bodies of one to three geoms of all kinds lie and move at random in and over each other; MuJoCo says what
-forces that makes. What taxels feel is compared with its contacts, one by one.
+Bodies of one to three geoms of all kinds overlap and move at random. The readings are compared with
+the contacts of MuJoCo, one by one.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def poses(engine):
 
 
 def felt_of(contacts, rotations, c, side):
-    """What each touch function gives for one side of a contact, from MuJoCo's frame and wrench."""
+    """Return the value of each touch function for one side of a contact, from MuJoCo's frame and wrench."""
     sign = 1 if side else -1
     force, into = sign * contacts.wrench_world[c, :3], sign * contacts.frame[c, 0]
     to_body = rotations[contacts.bodies[c, side]].T

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from loading import loads_at, one_geom
 from scipy.spatial.transform import Rotation
+from support.errors import raises
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import MujocoEngine
@@ -264,18 +265,18 @@ def test_a_stiffness_that_is_none_is_refused(stiffness):
 
 
 @pytest.mark.parametrize(
-    ("scales", "message"),
+    ("scales", "facts"),
     [
-        ({9: 0.01}, "9 is no id of a body; give one from 0 to 1"),
-        ({"ball": 0.01}, "'ball' is no id of a body"),
-        ({1: 0.0}, "skin.scales.body1: 0.0 is no spacing"),
-        ({1: float("nan")}, "nan is no spacing"),
-        ({1: "fine"}, "'fine' is no spacing"),
+        ({9: 0.01}, ["skin.scales", "from 0 to 1", "9"]),
+        ({"ball": 0.01}, ["skin.scales", "'ball'"]),
+        ({1: 0.0}, ["skin.scales.body1", "> 0", "0.0"]),
+        ({1: float("nan")}, ["skin.scales.body1", "nan"]),
+        ({1: "fine"}, ["skin.scales.body1", "'fine'"]),
     ],
 )
-def test_a_spacing_or_a_body_that_cannot_be_is_refused(scales, message):
+def test_invalid_scales_are_rejected(scales, facts):
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body><geom size='.1'/></body></worldbody></mujoco>"
     )
-    with pytest.raises(SceneError, match=message):
+    with raises(SceneError, *facts):
         Skin(model, scales)
