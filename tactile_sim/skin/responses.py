@@ -117,8 +117,8 @@ def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load after load; return their number.
 
     loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances up to reach
-    (m,) [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, return -1; then
-    `TaxelIndex.scratch_distance` must be made infinite again.
+    (m,) [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, return -1;
+    then `TaxelIndex.scratch_distance` must be made infinite again.
     """
     index, count = TaxelIndex(*arrays), 0
     for m in range(len(loads)):

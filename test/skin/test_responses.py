@@ -1,4 +1,4 @@
-"""How loads are shared out: Hertz against his closed forms, means, and functions of one's own."""
+"""Response functions: Hertz against his closed forms, means, and user functions."""
 
 from __future__ import annotations
 
