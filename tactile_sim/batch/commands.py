@@ -84,7 +84,7 @@ class Commands:
                     values = np.asarray(field[name], float)
                     if values.shape not in ((), (len(envs),)):
                         raise CommandError(
-                            f"command_joints: joint {name!r} needs one value or {len(envs)},"
+                            f"command_joints: joint {name!r} must have one value or {len(envs)},"
                             f" got an array {values.shape}"
                         )
                     table[:, column] = values

@@ -47,7 +47,7 @@ def configured_scene(
         path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
         if options.floating_base and not is_urdf(path):
             raise ConfigError(
-                f"{settings.source}: scene_options.floating_base: needs a URDF, got {path}; "
+                f"{settings.source}: scene_options.floating_base: requires a URDF, got {path}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
         robot = load_robot(path, options)

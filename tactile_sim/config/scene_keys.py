@@ -83,13 +83,13 @@ OBJECT = _checks(ObjectSettings)
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the keys of a robot together, None if nothing is."""
-    return _fault_of_quaternion(entry) if "file" in entry else "needs a file, such as file: panda.urdf"
+    return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the keys of an object together, None if nothing is."""
     if ("shape" in entry) == ("file" in entry):
-        return "needs either a shape, such as shape: box, or a file"
+        return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:
         return "size: belongs to a shape; remove it, or set scale"
     for name in ("scale", "decompose"):
@@ -98,7 +98,7 @@ def fault_of_object(entry: Mapping[str, Any]) -> str | None:
     if "shape" in entry:
         wanted, sizes = SHAPES[entry["shape"]], entry.get("size", ())
         if len(sizes) != wanted:
-            return f"size: a {entry['shape']} needs {wanted} numbers [m], got {len(sizes)}"
+            return f"size: must have {wanted} numbers [m] for a {entry['shape']}, got {len(sizes)}"
     return _fault_of_quaternion(entry)
 
 

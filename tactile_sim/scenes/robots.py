@@ -99,7 +99,7 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
     if len(roots) != 1 or roots[0].joints:
         found = ", ".join(repr(body.name) for body in roots) or "none"
         raise SceneError(
-            f"{path}: floating_base: needs one root link without a joint to the world, got {found};"
+            f"{path}: floating_base: requires one root link without a joint to the world, got {found};"
             " remove the link 'world' and its joint, or leave the key out"
         )
     roots[0].add_freejoint()

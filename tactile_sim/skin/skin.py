@@ -132,7 +132,7 @@ class Skin(Taxels):
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
         if touch.frame == "taxel" and touch.channels != 3:
             raise ConfigError(
-                f"{_name(touch.evaluate)}: the frame 'taxel' needs 3 channels, got {touch.channels}"
+                f"{_name(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
             )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)

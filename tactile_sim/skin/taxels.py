@@ -111,7 +111,9 @@ class Taxels:
         where = choose("skin.placement", placement, PLACEMENTS)
         cover = choose("skin.kind", kind, KINDS)
         if pads and kind != "mesh":
-            raise ConfigError(f"{pads[0].where}: needs skin.kind mesh, got {kind!r}; use scales without pads")
+            raise ConfigError(
+                f"{pads[0].where}: requires skin.kind mesh, got {kind!r}; use scales without pads"
+            )
         self.kind = kind
         self._nbody = model.nbody
         self._geoms = geom_table(model)

@@ -62,7 +62,7 @@ def test_sensors_are_not_added_where_the_scene_switches_them_off(scene):
 
 
 @pytest.mark.parametrize("data", ["force", ALL])
-def test_a_late_contact_is_told_as_it_was_and_not_halfway_to_the_next(data, scene):
+def test_delayed_contacts_are_not_interpolated(data, scene):
     late = f'<contact name="late" {PAIR} num="4" data="{data}" delay=".011" nsample="9" interp="linear"/>'
     engine = load(scene(late + f'<contact name="now" {PAIR} num="4" data="{data}"/>'))
     told, now = [], []

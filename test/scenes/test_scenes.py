@@ -75,7 +75,7 @@ def test_a_file_beside_the_config_wins_over_a_shipped_one(folder):
     assert bodies("infant.xml", folder) == ["world", "cube"]
 
 
-def test_the_kind_of_scene_is_told_by_its_content(folder, package):
+def test_scene_format_is_detected_from_content(folder, package):
     (folder / "cube.mjcf").write_text(MJCF)
     assert bodies("cube.mjcf", folder) == ["world", "cube"]
     urdf(package, "../meshes/part.obj").rename(package / "urdf" / "arm.xml")
@@ -91,7 +91,7 @@ def test_an_mjcf_of_another_extension_finds_its_meshes(folder):
 @pytest.mark.parametrize(
     "mesh", ["package://arm/meshes/part.obj", "../meshes/part.obj", "file://{}/meshes/part.obj"]
 )
-def test_a_urdf_finds_its_meshes_wherever_they_are_named_from(package, mesh):
+def test_a_urdf_finds_its_meshes_by_any_kind_of_path(package, mesh):
     model = scenes.load_model(urdf(package, mesh.format(package)))
     assert model.nmesh == 2
     # The tip's mesh is the base's at twice the size.

@@ -112,7 +112,7 @@ def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():
     assert set(np.flatnonzero(felt)) == set(near.taxel[near.distance < 0.015])
 
 
-def test_a_misspelt_function_is_told_with_the_nearest_name():
+def test_errors_name_the_nearest_function():
     skin = one_geom('size=".1"', 0.02)
     loads = loads_at([0, 0, 0.1], [0, 0, -1])
     with pytest.raises(ConfigError, match="did you mean 'force_vector'"):

@@ -166,7 +166,7 @@ def test_two_bodies_in_contact_feel_the_opposite(seed, response):
 
 @pytest.mark.parametrize(("placement", "kind"), SKINS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_else(seed, placement, kind):
+def test_rotating_the_scene_rotates_only_world_frame_readings(seed, placement, kind):
     engine, skin = scene(seed), skin_of(seed, placement, kind)
     contacts, turn = engine.contacts(), Rotation.random(random_state=seed).as_matrix()
     turned = Contacts(contacts.values.copy(), contacts.ids)
@@ -181,7 +181,7 @@ def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_els
         if touch == "force_vector_global":
             expected = expected @ turn.T
         felt = skin.sense(after, touch, response)
-        # Where pressing cannot balance a moment, the tilts that come nearest to it are ill-conditioned.
+        # If pressing cannot balance a moment, the closest tilts are ill-conditioned.
         exactness = 1e-7 if response in PER_LOAD else 1e-4
         np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
 

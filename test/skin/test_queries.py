@@ -177,7 +177,7 @@ class TestAlongTheSurface:
 
 
 @pytest.mark.parametrize("patch", [1, -1])
-def test_a_patch_that_does_not_exist_is_told(dumbbell, patch):
+def test_unknown_patches_are_rejected(dumbbell, patch):
     for query in (dumbbell.k_nearest_taxels, dumbbell.taxels_within):
         with raises(SceneError, "patch", str(patch)):
             query(patch, np.zeros(3), 1)

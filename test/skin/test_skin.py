@@ -1,4 +1,4 @@
-"""What taxels feel of contacts: conserved, in the right place, on the right side, in the right frame."""
+"""Readings of contacts: sums, places, sides and frames."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
 
 
 @pytest.mark.parametrize("response", PER_LOAD)
-def test_a_box_at_rest_feels_its_weight_alike_at_four_corners(response):
+def test_a_resting_box_spreads_its_weight_equally_over_four_corners(response):
     xml = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
       <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
       </worldbody></mujoco>"""
@@ -258,7 +258,7 @@ def test_taxels_move_with_their_bodies():
 
 
 @pytest.mark.parametrize("stiffness", [0, -1e5, np.nan, np.inf])
-def test_a_stiffness_that_is_none_is_refused(stiffness):
+def test_invalid_stiffness_is_rejected(stiffness):
     model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     with pytest.raises(ConfigError, match=r"skin\.stiffness"):
         Skin(model, {0: 0.02}, stiffness=stiffness)
