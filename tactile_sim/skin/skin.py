@@ -371,7 +371,7 @@ class Skin(Taxels):
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
         """Return points (m, 3) for a query of a patch, which must exist."""
         if not 0 <= patch < len(self.patch_ids):
-            raise SceneError(f"skin: patch must be from 0 to {len(self.patch_ids) - 1}, got {patch}")
+            raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
         return np.ascontiguousarray(points, float).reshape(-1, 3)
 
     def _sums_of(self, channels: int) -> np.ndarray:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
+from support.errors import raises
 
 from tactile_sim import SceneError, scenes
 from tactile_sim.names import Names
@@ -218,6 +219,5 @@ def test_a_scene_that_is_not_there_is_refused_with_what_is(folder, scene, messag
 
 
 def test_a_relative_path_without_a_base_is_refused_with_the_remedy():
-    with pytest.raises(SceneError) as error:
+    with raises(SceneError, "parameters: scene", "robot/hand.xml", "package://PACKAGE/FILE"):
         scenes.load_model("robot/hand.xml", None, "parameters")
-    assert "no folder to start from; write an absolute path or package://PACKAGE/FILE" in str(error.value)
