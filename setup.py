@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the files that go to share/tactile_sim."""
+"""Files to install into share/tactile_sim, which pyproject.toml cannot list."""
 
 from pathlib import Path
 

@@ -43,7 +43,7 @@ GRIPPER = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" siz
 <actuator><position joint="left" kp="300" ctrlrange="0 .03"/>
   <position joint="right" kp="300" ctrlrange="-.03 0"/></actuator></mujoco>"""
 SPACING = 0.0069
-"""Spacing of the taxels of the gripper [m]: 364 in all."""
+"""Spacing of the taxels of the gripper [m]: 364 taxels."""
 
 
 def main() -> None:

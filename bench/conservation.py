@@ -1,8 +1,8 @@
-"""How exactly `elastic_foundation` keeps the engine's forces and moments in random contacts.
+"""Error of `elastic_foundation` against the engine's forces and moments in random contacts.
 
 Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scene a geom with skin overlaps
 another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
-velocities and friction with torsion and rolling, under MuJoCo and, for the kinds that it supports, MotrixSim.
+velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ except ImportError:
     drake = None
 
 STIFFNESS, THICKNESS, SPACING = 2e5, 2e-3, 0.001
-"""Of the layer [Pa] and [m], and between taxels [m]."""
+"""Stiffness [Pa] and thickness [m] of the layer, and spacing of the taxels [m]."""
 HALF = 0.03
 """Half-length of the plate with skin; its top is z = 0 [m]."""
 PLATE = f'<geom type="box" size="{HALF} {HALF} .005" pos="0 0 -.005"/>'

@@ -42,7 +42,7 @@ class KernelCache(NullCache):
     """
 
     writable = True
-    """Whether saving may succeed; False in the whole process after the first failure."""
+    """True if saving may succeed; False in the whole process after the first failure."""
 
     def __init__(self, dispatcher: Dispatcher, warn: Callable[[str], None]):
         self._dispatcher = dispatcher
@@ -130,7 +130,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place; processes that read it meanwhile see a damaged file."""
+    """Write code to a file in place; processes that read it at the same time see a damaged file."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)

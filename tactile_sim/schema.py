@@ -47,7 +47,7 @@ class Flag:
 
     def __call__(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise ValueError(f"needs true or false, but is {shown(value)}")
+            raise ValueError(f"must be true or false, got {shown(value)}")
         return value
 
 
@@ -69,7 +69,7 @@ class Number:
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            raise ValueError(f"needs {self}, but is {shown(value)}")
+            raise ValueError(f"must be {self}, got {shown(value)}")
         try:
             number = float(value)
         except OverflowError:  # an integer of hundreds of digits
@@ -77,7 +77,7 @@ class Number:
         high_enough = number > self.above if self.above is not None else number >= self._least
         if not high_enough or not number <= self.most:
             limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""
-            raise ValueError(f"needs {self}{limit}, but is {number:g}")
+            raise ValueError(f"must be {self}{limit}, got {number:g}")
         return number
 
     @property
@@ -102,11 +102,10 @@ class Integer:
         return f"an integer from {self.least} to {self.most}"
 
     def __call__(self, value: Any) -> int:
-        needs = f"needs {self}"
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise ValueError(f"{needs}, but is {shown(value)}")
+            raise ValueError(f"must be {self}, got {shown(value)}")
         if not self.least <= int(value) <= self.most:
-            raise ValueError(f"{needs}, but is {value}")
+            raise ValueError(f"must be {self}, got {value}")
         return int(value)
 
 
@@ -118,9 +117,9 @@ class Text:
 
     def __call__(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"needs text, but is {shown(value)}; put it in quotes")
+            raise ValueError(f"must be text, got {shown(value)}; put it in quotes")
         if self.filled and not value.strip():
-            raise ValueError("needs text, but is empty")
+            raise ValueError("must be text, got an empty one")
         check_characters(value)
         return value
 
@@ -134,7 +133,7 @@ class Frame:
     def __call__(self, value: Any) -> str:
         text = Text(self.filled)(value)
         if text.startswith("/"):
-            raise ValueError(f"needs a TF frame, without a leading slash, but is {text!r}")
+            raise ValueError(f"must be a TF frame without a leading slash, got {text!r}")
         return text
 
 
@@ -147,7 +146,7 @@ class Texts:
     def __call__(self, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
             example = ", ".join(self.words[:2]) or "first, second"
-            raise ValueError(f"needs a list of names, such as [{example}], but is {shown(value)}")
+            raise ValueError(f"must be a list of names, such as [{example}], got {shown(value)}")
         for entry in value:
             check_characters(entry)
             if self.words and entry not in self.words:
@@ -165,14 +164,14 @@ class Ordered:
         example = f"[{', '.join(self.words[:2])}]"
         listed = isinstance(value, list | tuple) and len(value) > 0
         if not listed or not all(isinstance(entry, str) for entry in value):
-            raise ValueError(f"needs a list of words, such as {example}, but is {shown(value)}")
+            raise ValueError(f"must be a list of words, such as {example}, got {shown(value)}")
         for entry in value:
             if entry not in self.words:
                 raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
         wanted = [word for word in self.words if word in value]
         if list(value) != wanted:
             raise ValueError(
-                f"needs each word once and in order, [{', '.join(wanted)}], but is [{', '.join(value)}]"
+                f"must have each word once and in order, [{', '.join(wanted)}], got [{', '.join(value)}]"
             )
         return tuple(value)
 
@@ -189,9 +188,9 @@ class Integers:
         if not listed or not all(
             isinstance(entry, numbers.Integral) and not isinstance(entry, bool) for entry in value
         ):
-            raise ValueError(f"needs a list of integers, such as [0, 7], but is {shown(value)}")
+            raise ValueError(f"must be a list of integers, such as [0, 7], got {shown(value)}")
         if any(entry < self.least for entry in value):
-            raise ValueError(f"needs integers of at least {self.least}, but has {min(value)}")
+            raise ValueError(f"must be integers >= {self.least}, got {min(value)}")
         return tuple(int(entry) for entry in value)
 
 
@@ -238,7 +237,7 @@ class Scalar:
         if isinstance(value, bool):
             return str(value).lower()
         if not isinstance(value, str | int | float):
-            raise ValueError(f"needs text or a number, but is {shown(value)}")
+            raise ValueError(f"must be text or a number, got {shown(value)}")
         return Text()(str(value))
 
 
@@ -259,11 +258,11 @@ class Choice:
         # A plain `off` in YAML is the boolean false.
         word = "off" if value is False and "off" in known else value
         if not isinstance(word, str):
-            raise ValueError(f"needs one of {', '.join(known)}, but is {shown(value)}")
+            raise ValueError(f"must be one of {', '.join(known)}, got {shown(value)}")
         if word in self.later:
             raise ValueError(f"{word!r} is not available yet in this version; there is: {', '.join(known)}")
         if word not in known:
-            raise ValueError(f"cannot be {word!r}{suggest(word, known)}")
+            raise ValueError(f"must be one of the known names, got {word!r}{suggest(word, known)}")
         return word
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from tactile_sim.errors import ConfigError, SceneError, TactileSimError, suggest
 
 PACKAGE = "tactile_sim"
 PACKAGE_LEVELS = 4
-"""How deep packages are searched for below a folder."""
+"""Depth of the search for packages below a folder."""
 _EXTENSIONS = {"config": (".yaml", ".yml"), "scenes": (".xml", ".urdf")}
 _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
@@ -49,7 +49,7 @@ def find(kind: str, name: str) -> Path:
 
 
 def lookup(kind: str, name: str) -> Path | None:
-    """Return a shipped file as :func:`find` does, or None if there is none.
+    """Return a shipped file as :func:`find` does, or None if it is missing.
 
     Args:
         kind: Folder in the share.
@@ -100,7 +100,7 @@ def similar_file(path: Path) -> str:
 
 
 def expand_home(path: str | Path) -> Path:
-    """Return the path with a leading ``~`` expanded, or unchanged if there is no such home."""
+    """Return the path with a leading ``~`` expanded, or unchanged for an unknown home."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

@@ -72,7 +72,7 @@ class StopRequest:
 
     @property
     def requested(self) -> bool:
-        """Whether a signal has arrived."""
+        """True if a signal has arrived."""
         return self._number is not None
 
     def check(self) -> None:

@@ -236,7 +236,7 @@ def test_gripper_pads_read_grip_and_weight_of_the_block():
         x, up, normal = snapshot.truth[pad.start : pad.stop].sum(axis=0)
         # Half of the weight pulls each pad down; the block is still speeding down or up by a little.
         assert (x, up) == pytest.approx((0.0, -weight / 2), abs=0.15 * weight)
-        # The block is wider than the pad, so all taxels press alike.
+        # The block is wider than the pad, so all taxels have the same load.
         assert snapshot.truth[pad.start : pad.stop, 2] == pytest.approx(normal / 16, rel=0.05)
         assert 3.0 < normal < 8.0
     assert not snapshot.outside[0].any()

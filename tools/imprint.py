@@ -24,7 +24,7 @@ from tactile_sim.skin import RESPONSE_FUNCTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEIGHT = 0.008
-"""Of the shapes [m]."""
+"""Height of the shapes [m]."""
 LETTER = 24.0
 """Size of the font [mm]."""
 PRESSED = 2.0

@@ -12,7 +12,7 @@ from tactile_sim.analysis.style import INK, LINES
 from tactile_sim.skin import Pad, Skin
 
 MOST_IDS = 300
-"""Ids are drawn on pads with at most so many taxels."""
+"""Maximum number of taxels of a pad with drawn ids."""
 COLUMNS = 3
 SIZE = 4.0
 """Edge of the panel of a pad [inches]."""

@@ -35,7 +35,7 @@ class Batch:
     """``num_envs`` environments of one configuration, each with its own state, skin readings and seed.
 
     Environment k gives the bits of a `Simulation` of the configuration with ``seed + k`` added to its seed,
-    whatever the number of threads and of environments.
+    for any number of threads and environments.
 
     >>> batch = Batch("hand", 1024)
     >>> batch.ctrl[:] = policy(batch.observe().readings)

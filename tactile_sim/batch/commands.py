@@ -18,7 +18,7 @@ _FOREVER = 1 << 30
 
 
 class Commands:
-    """What sets the controls before steps, for each environment as in `Simulation`."""
+    """Controls of each environment before steps, as in `Simulation`."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds):
         """Take commander and motion of a simulation for environments."""
@@ -84,7 +84,7 @@ class Commands:
                     values = np.asarray(field[name], float)
                     if values.shape not in ((), (len(envs),)):
                         raise CommandError(
-                            f"command_joints: joint {name!r} needs one value or {len(envs)},"
+                            f"command_joints: joint {name!r} must have one value or {len(envs)},"
                             f" got an array {values.shape}"
                         )
                     table[:, column] = values

@@ -65,7 +65,7 @@ class Observation:
                 the body's frame [m], (n, pads, 3); NaN without a reading.
 
         Raises:
-            CommandError: There is no such reduction.
+            CommandError: The reduction is unknown.
         """
         _check_reduction(how)
         skin = self._batch.simulation.skin

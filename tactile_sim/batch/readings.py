@@ -40,12 +40,12 @@ class Readings:
 
     @property
     def sampled(self) -> bool:
-        """Whether readings of each step are combined."""
+        """True if readings of each step are combined."""
         return bool(self._samplings)
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on earlier states."""
+        """True if readings depend on earlier states."""
         # Once the last automatic tare was taken, chains without other memory never have any again.
         self._chains_have_memory = self._chains_have_memory and any(
             chain.has_memory for chain in self._chains
@@ -59,7 +59,7 @@ class Readings:
 
     @property
     def sparse(self) -> bool:
-        """Whether only the touched taxels of ``ideal`` can read anything but zero."""
+        """True if only the touched taxels of ``ideal`` can read anything but zero."""
         return not self._chains and not self._samplings
 
     def feel(self) -> None:

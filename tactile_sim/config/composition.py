@@ -97,7 +97,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
         options = dataclasses.replace(options, floating_base=robot["floating_base"])
         if robot["floating_base"] and not is_urdf(file):
             raise ConfigError(
-                f"{settings.source}: {where}.floating_base: needs a URDF, got {file}; "
+                f"{settings.source}: {where}.floating_base: requires a URDF, got {file}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
     loaded = load_robot(file, options)

@@ -20,7 +20,7 @@ class EngineName(Text):
         """Return the name; ValueError if no engine has it."""
         name = super().__call__(value)
         if not has_engine(name):
-            raise ValueError(f"cannot be {name!r}{suggest(name, engine_names())}")
+            raise ValueError(f"unknown engine {name!r}{suggest(name, engine_names())}")
         return name
 
     def __str__(self) -> str:

@@ -15,11 +15,11 @@ def find_file(name: str, base: Path | None, where: str) -> Path:
     Args:
         name: Path relative to the configuration or shipped below ``scenes``, absolute path, or ``package://``
             or ``file://`` address.
-        base: The folder of relative paths; None if there is none.
+        base: The folder of relative paths, or None.
         where: The beginning of errors: file and key.
 
     Raises:
-        ConfigError: The name is invalid, or relative although there is no folder.
+        ConfigError: The name is invalid, or relative without a folder.
         SceneError: The address cannot be resolved.
     """
     shown = repr(name if len(name) <= 60 else f"{name[:60]}...")

@@ -21,7 +21,7 @@ class Key:
     check: Check
     doc: str
     live: bool
-    """Whether it can be set while the simulation runs."""
+    """True if it can be set while the simulation runs."""
 
 
 def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:

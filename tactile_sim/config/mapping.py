@@ -38,7 +38,7 @@ def from_mapping(
 
     Args:
         mapping: The content below ``ros__parameters``. None and rcl's ``"null"`` mean the default.
-        base: The folder of relative paths; None if there is none.
+        base: The folder of relative paths, or None.
         source: The name of the origin in errors, usually the file.
 
     Raises:
@@ -131,7 +131,7 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
     for key, value in mapping.items():
         if not isinstance(key, str):
             raise ConfigError(
-                f"{source}: {prefix}{key}: a key has to be text, but is {shown(key)}; put it in quotes"
+                f"{source}: {prefix}{key}: a key must be text, got {shown(key)}; put it in quotes"
             )
         try:
             check_characters(key)
@@ -158,7 +158,7 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
         if name.startswith(record + "."):
             return _check_in(record, checks, name, value, source)
     if name in [*TABLES, *RECORDS, *_GROUPS] or (own and name == engine):
-        raise ConfigError(f"{source}: {name}: needs keys below it, but is {shown(value)}")
+        raise ConfigError(f"{source}: {name}: must have keys below it, got {shown(value)}")
     group = name.partition(".")[0]
     if group != name and group != engine and group not in _GROUPS and has_engine(group):
         raise ConfigError(
@@ -189,7 +189,7 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
     if not needs and name == f"{record}.{last}":
         needs = " and ".join(stages) if len(stages) == 2 else "one of " + ", ".join(stages)
     if needs:
-        raise ConfigError(f"{source}: {name}: needs {needs} below it, but is {shown(value)}")
+        raise ConfigError(f"{source}: {name}: must have {needs} below it, got {shown(value)}")
     stage, _, parameter = key.partition(".") if entry else (last, "", "")
     nearest = suggest(parameter, stages[stage]) if stage in stages else suggest(stage, stages)
     raise ConfigError(f"{source}: unknown key {name!r}{nearest}")

@@ -98,7 +98,7 @@ class PadSettings:
         """Check keys that depend on each other. Raises ValueError: the key, what is wrong."""
         grid = (self.rows, self.columns, self.pitch)
         if any(value is not None for value in grid) and None in grid:
-            raise ValueError("grid: needs rows, columns and pitch")
+            raise ValueError("grid: must have rows, columns and pitch")
         given = [name for name in ("layout", "rows", "sites") if getattr(self, name) is not None]
         if len(given) > 1:
             first, second = ("grid" if name == "rows" else name for name in given[:2])
@@ -107,12 +107,14 @@ class PadSettings:
             raise ValueError("has no taxels; give one of preset, layout, grid, sites or spacing")
         for name in ("geoms", "normal", "within", "box"):
             if given and getattr(self, name) is not None:
-                raise ValueError(f"{_NAMES[name]}: needs evenly spaced taxels; remove it or the {given[0]}")
+                raise ValueError(
+                    f"{_NAMES[name]}: requires evenly spaced taxels; remove it or the {given[0]}"
+                )
         if self.within is not None and self.normal is None:
-            raise ValueError("region.within: needs region.normal beside it")
+            raise ValueError("region.within: requires region.normal")
         for name in ("position", "orientation"):
             if getattr(self, name) is not None and not (self.layout or self.rows):
-                raise ValueError(f"{name}: needs a preset, layout or grid; remove it")
+                raise ValueError(f"{name}: requires a preset, layout or grid; remove it")
         for name in ("normal", "orientation"):
             value = getattr(self, name)
             if value is not None and np.linalg.norm(value) < 1e-6:
@@ -122,9 +124,9 @@ class PadSettings:
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
 """Key in a configuration by the name of the field."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""What each key may be."""
+"""Check of each key."""
 PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""What each key means."""
+"""Description of each key."""
 _SOURCES = ("layout", "grid", "sites")
 
 

@@ -168,7 +168,7 @@ class _Reader:
                 slash = "/" if name and not name.endswith("/") else ""
                 self._nodes(name + slash + key)
             elif not name:
-                self._fail(event, f"'{_NODE_LEVEL}:' needs a node's name above it, such as '/**:'")
+                self._fail(event, f"'{_NODE_LEVEL}:' must have a node's name above it, such as '/**:'")
             else:
                 self._parameters("", self._sections.setdefault(name, {}))
 

@@ -30,7 +30,7 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
     Without ``skin.scales`` and ``skin.pads`` the engine's own default applies.
 
     Raises:
-        ConfigError: As in `match_scales`; there is no skin although only its contacts are published; two
+        ConfigError: As in `match_scales`; only contacts of the skin are published, but no body has one; two
             bodies would share a topic.
     """
     where = f"{settings.source}: skin.scales"

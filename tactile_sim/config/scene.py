@@ -47,7 +47,7 @@ def configured_scene(
         path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
         if options.floating_base and not is_urdf(path):
             raise ConfigError(
-                f"{settings.source}: scene_options.floating_base: needs a URDF, got {path}; "
+                f"{settings.source}: scene_options.floating_base: requires a URDF, got {path}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
         robot = load_robot(path, options)
@@ -80,7 +80,7 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 
 
 def given_urdf(settings: Settings) -> str | None:
-    """Return the URDF file that alone makes the scene of a configuration, None if there is none.
+    """Return the URDF file that alone makes the scene of a configuration, or None.
 
     Raises:
         SceneError: the file cannot be read.

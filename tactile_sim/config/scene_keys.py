@@ -11,7 +11,7 @@ from tactile_sim.config.keys import key
 from tactile_sim.schema import Check, Choice, Flag, Number, Numbers, Text, parameter
 
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
-"""How many sizes each shape of an object has."""
+"""Number of sizes of each shape of an object."""
 
 _POSITION = Numbers(Number(most=1e6, unit="m"), (3,))
 _ORIENTATION = Numbers(lengths=(3, 4))
@@ -76,20 +76,20 @@ def _checks(settings: type) -> dict[str, Check]:
 
 
 ROBOT = _checks(RobotSettings)
-"""What each key of a robot may be."""
+"""Check of each key of a robot."""
 OBJECT = _checks(ObjectSettings)
-"""What each key of an object may be."""
+"""Check of each key of an object."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the keys of a robot together, None if nothing is."""
-    return _fault_of_quaternion(entry) if "file" in entry else "needs a file, such as file: panda.urdf"
+    return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the keys of an object together, None if nothing is."""
     if ("shape" in entry) == ("file" in entry):
-        return "needs either a shape, such as shape: box, or a file"
+        return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:
         return "size: belongs to a shape; remove it, or set scale"
     for name in ("scale", "decompose"):
@@ -98,7 +98,7 @@ def fault_of_object(entry: Mapping[str, Any]) -> str | None:
     if "shape" in entry:
         wanted, sizes = SHAPES[entry["shape"]], entry.get("size", ())
         if len(sizes) != wanted:
-            return f"size: a {entry['shape']} needs {wanted} numbers [m], got {len(sizes)}"
+            return f"size: must have {wanted} numbers [m] for a {entry['shape']}, got {len(sizes)}"
     return _fault_of_quaternion(entry)
 
 

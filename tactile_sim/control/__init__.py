@@ -1,1 +1,1 @@
-"""Who acts on the joints of a scene: commands, built-in motion, balls that are thrown."""
+"""Commands to joints, built-in motion and thrown balls."""

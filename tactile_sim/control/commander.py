@@ -86,7 +86,7 @@ class Commander:
 
     @property
     def every_step(self) -> bool:
-        """Whether `apply` must be called before each step."""
+        """True if `apply` must be called before each step."""
         return len(self._tracking) > 0 or self._trajectory is not None
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
@@ -266,7 +266,7 @@ class Commander:
             self._set_controls(data, self._tracking, targets)
 
     def _set_controls(self, data: mujoco.MjData, drives: np.ndarray, targets: np.ndarray) -> None:
-        """Set the controls of some drives from targets (n, 3), NaN where there is none."""
+        """Set the controls of some drives from targets (n, 3); NaN: no target."""
         controls = self._offset[drives] + np.sum(self._weights[drives] * np.nan_to_num(targets), axis=1)
         data.ctrl[self._control[drives]] = np.clip(controls, *self._range[drives].T)
 

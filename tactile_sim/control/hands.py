@@ -46,8 +46,8 @@ class Hands:
     """Applies at most one pull and one press to the data of an engine based on MuJoCo.
 
     Attributes:
-        pull: The pull; None: there is none.
-        press: The press; None: there is none.
+        pull: The pull, or None.
+        press: The press, or None.
         pull_force: Force of the spring at the last step (3,), world frame [N].
     """
 
@@ -61,7 +61,7 @@ class Hands:
 
     @property
     def active(self) -> bool:
-        """Whether forces change with each step."""
+        """True if forces change with each step."""
         return bool(self.pull or self.press or self._touched)
 
     def effective_mass(self, data: mujoco.MjData, body: int, point: np.ndarray) -> float:

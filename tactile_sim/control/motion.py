@@ -13,16 +13,16 @@ from tactile_sim.names import Names
 
 
 class Motion(Protocol):
-    """What moves the scene until somebody else commands it."""
+    """Built-in motion of a scene until the first command."""
 
     interval: float
-    """It acts this often [s]; 0: at each step."""
+    """Time between calls of `act` [s]; 0: at each step."""
 
     def act(self, engine: Engine) -> None:
-        """Lets it act on the coming steps."""
+        """Set the controls for the next steps."""
 
     def restart(self) -> None:
-        """The engine was reset: it starts anew."""
+        """Restart after a reset of the engine."""
 
 
 class KeyframeMotion:
@@ -31,19 +31,23 @@ class KeyframeMotion:
     interval = 0.01
 
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
-        """keyframes: names, all visited in turn within a period [s]. Raises SceneError for unknown ones."""
+        """Visit the named keyframes in turn within a period [s].
+
+        Raises:
+            SceneError: A keyframe is unknown.
+        """
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)
 
     def act(self, engine: Engine) -> None:
-        """Lets the controls of this time act."""
+        """Apply the controls of the current time."""
         engine.data.ctrl[:] = self.control(engine.time)
 
     def restart(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing; the motion has no state."""
 
     def control(self, time: float) -> np.ndarray:
-        """The controls (nu,) at a time [s] since the reset."""
+        """Return the controls (nu,) at a time [s] since the reset."""
         phase, fraction = divmod(time / self._interval, 1.0)
         here, there = (self._controls[int(phase + k) % len(self._controls)] for k in (0, 1))
         # A cosine: every keyframe is reached at rest.

@@ -9,9 +9,9 @@ import numpy as np
 from tactile_sim.errors import CommandError
 
 DISTANCE = 0.5
-"""How far from its target a ball starts [m]."""
+"""Distance of a ball from its target at the start [m]."""
 FLIGHT = 0.25
-"""How long it flies [s]."""
+"""Duration of the flight [s]."""
 
 
 class Thrower:
@@ -30,7 +30,7 @@ class Thrower:
 
     @property
     def can_throw(self) -> bool:
-        """Whether there is a ball, and a skin to throw it at."""
+        """True if there is a ball, and a skin to throw it at."""
         return bool(self._balls and self._targets)
 
     def restart(self) -> None:
@@ -39,9 +39,13 @@ class Thrower:
         self._random = np.random.default_rng(self._seed)
 
     def throw(self, body_positions: np.ndarray) -> tuple[str, int, np.ndarray, np.ndarray]:
-        """The next ball's name and body id, its start (3,) [m] and its velocity (3,) [m/s] in the world.
+        """Return the name, body id, start [m] and velocity [m/s] of the next ball, in the world frame.
 
-        body_positions (nbody, 3) [m]. Raises CommandError where the scene has no ball or no skin.
+        Args:
+            body_positions: (nbody, 3) positions of the bodies in the world [m].
+
+        Raises:
+            CommandError: The scene has no ball or no skin.
         """
         if not self._balls:
             raise CommandError("the scene has no ball to throw: a free body named 'ball' or 'ball_...'")

@@ -100,7 +100,7 @@ def make(
         options: The configuration's settings of this engine, see `EnginePlugin`.
 
     Raises:
-        EngineError: There is no such engine, or it does not support the scene.
+        EngineError: The engine is unknown or does not support the scene.
     """
     return engine_plugin(engine).make_engine(spec, model, options, bodies)
 

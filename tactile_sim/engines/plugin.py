@@ -1,4 +1,4 @@
-"""What an engine adds to this package, besides the physics."""
+"""Base class of engine plug-ins: extensions of this package besides the physics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EnginePlugin:
     """Base of plug-ins, see `tactile_sim.registry`. Only `make_engine` has to be overridden.
 
     ``options`` is the instance of `Settings` made of the configuration's keys below the engine's name. It is
-    None for a plug-in without `Settings`, and in `engines.load`, where there is no configuration.
+    None for a plug-in without `Settings`, and in `engines.load`, which has no configuration.
     """
 
     Settings: type | None = None

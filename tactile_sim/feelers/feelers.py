@@ -204,7 +204,7 @@ def _per_body(what: str, given: float | Sequence[float], number: int) -> list[fl
     if isinstance(given, Sequence | np.ndarray):
         if len(given) != number:
             raise ConfigError(
-                f"feelers: {what} needs one value for each of {number} bodies, got {len(given)}"
+                f"feelers: {what} must have one value for each of {number} bodies, got {len(given)}"
             )
         return list(given)
     return [given] * number

@@ -61,7 +61,7 @@ def _read(path: Path, name: str) -> np.ndarray:
             # The EXIF orientation of a photograph is respected.
             upright = ImageOps.exif_transpose(image)
     except FileNotFoundError:
-        raise ConfigError(f"there is no image {name}{_hint(path)}") from None
+        raise ConfigError(f"no such image: {name}{_hint(path)}") from None
     except ConfigError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:

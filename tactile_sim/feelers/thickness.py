@@ -27,8 +27,8 @@ def thickness(
 ) -> np.ndarray:
     """Return the thickness of a body below points on its surface.
 
-    It is the way inwards until all geoms end. A mesh ends at its next triangle; if there is none, as on a
-    sheet, its thickness is 0. A height field is as thick as the box around it.
+    It is the way inwards until all geoms end. A mesh ends at its next triangle. Without one, as on a
+    sheet, the thickness is 0. A height field is as thick as the box around it.
 
     Args:
         model: The model.

@@ -50,13 +50,13 @@ class Fit:
     misfit: float
     """Systematic error over the range of the readings."""
     rms: float
-    """Of all residuals that counted [units]."""
+    """Root mean square of the residuals that counted [units]."""
     stages: dict[str, dict[str, Any]]
     """The stages of the pad for a configuration."""
 
     @property
     def poor(self) -> bool:
-        """Whether the model cannot represent the data."""
+        """True if the model cannot represent the data."""
         return self.misfit > POOR
 
     @property

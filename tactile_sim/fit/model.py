@@ -27,7 +27,7 @@ class Parameter:
     low: float
     high: float
     log: bool = False
-    """Whether it is searched on a logarithmic scale."""
+    """True if it is searched on a logarithmic scale."""
 
     @property
     def key(self) -> str:

@@ -22,7 +22,7 @@ class NoiseFit(NamedTuple):
     rate: float
     rate_half: float
     drifts: bool
-    """Whether the data show a drift."""
+    """True if the data show a drift."""
 
 
 def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> NoiseFit:

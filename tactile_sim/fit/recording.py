@@ -85,7 +85,7 @@ def read_csv(path: Path) -> Recording:
     if loads is not None and loads.shape != readings.shape:
         raise CommandError(f"{path}: must have one load per reading, got {loads.shape[1]}")
     if loads is None and "force" not in columns:
-        raise CommandError(f"{path}: needs the column 'force' or the columns 'load_0', 'load_1', ...")
+        raise CommandError(f"{path}: must have the column 'force' or the columns 'load_0', 'load_1', ...")
     taxel = columns.get("taxel")
     if taxel is not None:
         number = readings.shape[1]

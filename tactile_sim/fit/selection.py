@@ -8,7 +8,7 @@ from tactile_sim.fit.model import Data
 from tactile_sim.fit.search import Solution, jacobian, refine, solve
 
 WIDE = 0.25
-"""Half-width of a confidence interval, of the range of the parameter, that tells nothing about it."""
+"""Half-width of an undetermined parameter's confidence interval, over the parameter's range."""
 Z = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""
 _UNCORRELATED = 0.02

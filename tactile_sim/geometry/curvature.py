@@ -1,4 +1,4 @@
-"""How round two surfaces are where they touch.
+"""Curvature of two surfaces at their point of contact.
 
 After K. L. Johnson, Contact Mechanics (1985), chapter 4. Near the point of contact the gap between two
 surfaces is a quadratic form in the tangent plane, the sum of those of the two. Where this sum has principal
@@ -6,11 +6,11 @@ curvatures k1 and k2, the area of contact is an ellipse about as large as the di
 1/sqrt(k1 k2) makes on a flat.
 
 Curvatures are known on spheres, capsules, cylinders and ellipsoids; other surfaces count as flat. Where both
-surfaces are straight, the area of contact would be endless or a line; but no surface goes on beyond its geom,
-MuJoCo gives several contacts along it, and the faces of a mesh may stand for a round body. So a direction
-without curvature counts as curved like the ball around the smaller of the two geoms: a box on a table has
-the radius of the ball around the box, a capsule on its side that of its side one way and of the ball around
-it the other. The area of contact then grows with the force, as it does between round bodies.
+surfaces are straight, the theory gives an unbounded area or a line. Real surfaces end at their geom, MuJoCo
+reports several contacts along them, and the faces of a mesh may approximate a round body. A direction without
+curvature therefore gets the curvature of the ball around the smaller geom. A box on a table has the radius of
+the ball around the box. A capsule on its side has its own radius in one direction and that of the ball around
+it in the other. The area of contact then grows with the force, as it does between round bodies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KINDS = {
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: ELLIPSOID,
 }
 STRAIGHT = 1e-3
-"""Less curvature than this, over that of the ball around the smaller geom, is none."""
+"""Curvatures below this fraction of that of the ball around the smaller geom count as zero."""
 ON_CAP = 0.1
 """A normal that leans more than this out of a capsule's side is on one of its ends."""
 
@@ -65,7 +65,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
 
 @kernel
 def effective_radius(geoms, first, second, frame, rotations):
-    """Of two geoms (indices, or -1 where unknown) that touch [m].
+    """Return the effective radius of two touching geoms (indices; -1: unknown) [m].
 
     frame (9,): normal and two tangents in the world; rotations (nbody, 3, 3) from each body's frame to that.
     """
@@ -83,9 +83,10 @@ def effective_radius(geoms, first, second, frame, rotations):
 
 @kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
-    """Of a geom's surface where it has this normal: the parts 11, 12 and 22 along the tangents [1/m].
+    """Return the components 11, 12, 22 of a geom's curvature along the tangents at a normal [1/m].
 
-    That is the sum over the geom's axes of `weight` t t', where t is what the axis has along the tangents.
+    The curvature is the sum over the geom's axes of `weight` t t', where t has the components of the axis
+    along the tangents.
     """
     if geom.kind == FLAT:
         return 0.0, 0.0, 0.0

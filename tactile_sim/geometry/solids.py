@@ -94,7 +94,7 @@ def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(error_model="numpy")
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
-    """Return where the line p + t d enters a solid that is no box and has no triangles: t [m].
+    """Return where the line p + t d enters a solid other than a box or mesh: t [m].
 
     kind, sizes a, b, c [m]: those of `SOLID`; p and d, of length one: in its frame. The result is
     negative from inside, and infinite where the line misses the solid or leaves it before p.

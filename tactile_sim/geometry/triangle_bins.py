@@ -14,11 +14,11 @@ def bin_triangles(solids, ids, poses, points, reach):
     """Return the triangles of some solids that cross the box around points, and a grid over them.
 
     Args:
-        solids: a `Solids`.
-        ids, poses: (g,) and (g, 12): the solids, and the position [m] and the rotation of each in the frame
-            of the points.
+        solids: A `Solids`.
+        ids: (g,) indices of the solids.
+        poses: (g, 12) position [m] and rotation of each solid in the frame of the points.
         points: (3, e) x, y and z [m].
-        reach: by how much the box is larger than the points on each side [m].
+        reach: Margin of the box around the points on each side [m].
 
     Returns:
         corners (t, 3, 3) of the triangles in the frame of the points, where each cell of the grid begins in

@@ -42,7 +42,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             touch: What the policy feels, a name in `TOUCH`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
-            render_mode: None; there is no rendering.
+            render_mode: Must be None; rendering is not supported.
 
         Raises:
             TactileSimError: The configuration is invalid, or an argument is.

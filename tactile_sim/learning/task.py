@@ -1,4 +1,4 @@
-"""What a task is: a configuration, a reward and an end."""
+"""Definition of a task: a configuration, a reward and a termination."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "wrench": lambda seen: seen.wrenches,
     "taxels": lambda seen: seen.readings,
 }
-"""What a policy may feel, by name; each returns an array with a leading axis for the environments."""
+"""Observations of a policy by name; each returns an array with a leading axis for the environments."""
 
 
 class Task:

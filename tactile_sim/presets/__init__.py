@@ -13,7 +13,7 @@ from tactile_sim.errors import ConfigError, suggest
 FOLDER = Path(__file__).resolve().parent
 """The folder of the presets and of their layouts."""
 GRADES = ("primary", "secondary", "estimated")
-"""Where a figure is from: the project's own file or paper, a note about it, or our estimate."""
+"""Grades of the origin of a figure: file or paper of the sensor's project, a note about it, our estimate."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Figure:
     grade: str
     """One of `GRADES`."""
     source: str = ""
-    """Where the figure is published; empty for an estimate."""
+    """Publication of the figure; empty for an estimate."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ def load(name: str, where: str = "preset") -> Preset:
         where: The beginning of errors: file and key.
 
     Raises:
-        ConfigError: There is no such preset.
+        ConfigError: The preset is unknown.
     """
     known = names()
     if name not in known:
-        raise ConfigError(f"{where}: there is no preset {name!r}{suggest(name, known)}")
+        raise ConfigError(f"{where}: unknown preset {name!r}{suggest(name, known)}")
     content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     return Preset(
         name,

@@ -34,7 +34,7 @@ def diagnostics(
         scene: Name of the scene.
         status: Status of the loop.
         stamp: Time of the message [ns].
-        recorder_fault: Why the node's recorder ended; empty if there is no fault.
+        recorder_fault: Fault that ended the node's recorder, or empty.
         outside: Number of loads outside the pads at present, by body; None: unknown.
 
     Returns:

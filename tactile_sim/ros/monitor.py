@@ -60,7 +60,7 @@ class Monitor:
 
     @property
     def ready(self) -> bool:
-        """Whether readings have arrived and all services are available."""
+        """True if readings have arrived and all services are available."""
         return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:

@@ -43,7 +43,7 @@ class LazyPublisher:
         """Time of the second welcome [s of `time.monotonic`]; None if none is due."""
         self.listeners = 0
         self.has_newcomers = False
-        """Whether a subscriber has not been sent any message yet."""
+        """True if a subscriber has not been sent any message yet."""
 
     def send(self, message: bytes) -> None:
         """Publish an encoded message, and call ``welcome`` for new subscribers.

@@ -43,7 +43,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
 
     Messages are taken from the subscriptions as bytes, because rclpy's executor would spend more time on each
     than all other work. The log time of a message is its stamp. A message without a stamp has the latest
-    stamp seen before it, or the first stamp if there is none before it. If no topic has stamps, it is the
+    stamp seen before it, or else the first stamp. If no topic has stamps, it is the
     time of sending.
 
     Args:

@@ -155,7 +155,7 @@ class SensorMessages:
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
     def _columns_on_same_object(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
-        """Return the columns of a sensor of this type on the same object, or None if there is none."""
+        """Return the columns of a sensor of this type on the same object, or None."""
         model = self._model
         for other in (sensor, *self._simulation.engine.sensor_ids.values()):
             same = (

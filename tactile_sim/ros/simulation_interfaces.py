@@ -27,7 +27,7 @@ class SimulationInterfaces:
         self._runner, self._requests = runner, requests
         self._simulation = runner.simulation
         self._stopped = False
-        """Whether the last requested state was STOPPED."""
+        """True if the last requested state was STOPPED."""
         entities = Entities(self._runner)
         for name, work in (
             ("GetSimulatorFeatures", self._features),

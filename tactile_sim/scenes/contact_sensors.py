@@ -31,25 +31,25 @@ _KINDS = {
     "subtree": mujoco.mjtObj.mjOBJ_XBODY,
     "site": mujoco.mjtObj.mjOBJ_SITE,
 }
-"""What a contact sensor's object may be, as MuJoCo tells them apart."""
+"""MuJoCo type of each kind of object of a contact sensor."""
 _IN_MJCF: dict[str, Check] = {**CONTACT_SENSOR, "data": Ordered(MUJOCO_FIELDS)}
-"""What the attributes of a ``<contact>`` may be."""
+"""Check of each attribute of a ``<contact>``."""
 _COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
-"""What a sensor that stands beside another has in common with it; not how it interpolates between samples:
-slots halfway between one contact and another are of neither."""
+"""Attributes that an added sensor copies from the scene's own. Interpolation is not copied, since a slot
+halfway between two contacts describes neither."""
 
 
 def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Adds the contact sensors of a configuration to a scene.
+    """Add the contact sensors of a configuration to a scene.
 
     Args:
-        spec: the scene.
-        table: checked keys of each sensor by name, see `tactile_sim.scenes.sensor_schema`.
-        where: how errors call the table: file and key.
+        spec: The scene.
+        table: Checked keys of each sensor by name, see `tactile_sim.scenes.sensor_schema`.
+        where: The beginning of errors: file and key.
 
     Raises:
-        ConfigError: a sensor names no object, or one that is not there, or is called like another sensor, or
-            the scene has its sensors switched off.
+        ConfigError: A sensor has no object, its object is unknown, its name is taken, or the scene disables
+            sensors.
     """
     if table and spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
         raise ConfigError(
@@ -81,12 +81,12 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
 
 def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
-    """Checks all contact sensors of a scene, and puts beside each that does not ask for all one that does.
+    """Check the contact sensors of a scene; add a complete sensor for each one with fewer fields.
 
-    The scene's own stay as they are, in number, order and layout.
+    The scene's own sensors keep their number, order and layout.
 
     Raises:
-        SceneError: a sensor's object is not there, or two sensors would share a name or a topic.
+        SceneError: A sensor's object is missing, or two sensors would share a name or a topic.
     """
     given = list(spec.sensors)
     if any(sensor.name.startswith(COMPLETE) for sensor in given):
@@ -115,7 +115,7 @@ def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
 
 
 def fault_of_contact_sensor(path: Path) -> str | None:
-    """What is wrong with the first wrong ``<contact>`` sensor that stands in an MJCF file itself."""
+    """Return the fault of the first invalid ``<contact>`` sensor of an MJCF file, or None."""
     try:
         scene = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError):
@@ -148,7 +148,7 @@ def _ask(sensor: mujoco.MjsSensor, bits: int, reduction: int, num: int) -> None:
 
 
 def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
-    """Sees to it that an object bears the name that it is asked for by, as unnamed ones do not."""
+    """Give an object the name under which it is looked up, if it has none."""
     if _find(spec, kind, name):
         return
     if kind == "site":

@@ -19,8 +19,8 @@ class DefaultGains:
     """Gains for the joints of a model in its initial pose.
 
     A servo is critically damped. Its stiffness gives at least the natural `FREQUENCY` with the inertia about
-    the joint, and bears the weight of the moved bodies within `SAG` in any orientation. A robot with a free
-    base may stand on the moved bodies, so its whole weight counts. Joints that follow another one add to it.
+    the joint, and holds the weight of the moved bodies within `SAG` in any orientation. The moved bodies may
+    support a robot with a free base, so its whole weight counts. Joints that follow another one add to it.
     """
 
     def __init__(self, model: mujoco.MjModel):

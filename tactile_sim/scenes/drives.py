@@ -1,4 +1,4 @@
-"""How the controls of a model drive its hinge and slide joints."""
+"""Relation between the controls of a model and its hinge and slide joints."""
 
 from __future__ import annotations
 

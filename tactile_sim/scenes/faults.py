@@ -1,4 +1,4 @@
-"""What MuJoCo has against a scene, as one line: file, line, element, and what to do about it."""
+"""MuJoCo's errors about a scene as one line: file, line, element and remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REMEDIES = {
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
 NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
-"""What is no element. Unclosed comments reach to the end of the text, which keeps the search linear."""
+"""Comments and declarations. Unclosed comments end with the text, which keeps the search linear."""
 _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
@@ -99,7 +99,7 @@ def without_qhull_report() -> Iterator[None]:
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:
-    """The first thing of a model that is NaN, such as ``pos of geom 'pad'``; MuJoCo only warns of it."""
+    """Return the first NaN field of a model, such as ``pos of geom 'pad'``; MuJoCo only warns about it."""
     for prefix, kind, listed in _KINDS:
         for field in (field for field in dir(model) if field.startswith(f"{prefix}_")):
             values = getattr(model, field)
@@ -110,7 +110,7 @@ def not_a_number(model: mujoco.MjModel) -> str | None:
 
 
 def _parts(message: str) -> tuple[str, str, int | None]:
-    """The reason, the element and the line of a message; line 0: of an included file; None: not told."""
+    """Return the reason, element and line of a message; line 0: in an included file; None: not given."""
     message = re.sub(r"^((XML )?Error: ?)+", "", message)
     place = re.search(r" Element (?:name )?'([^']*)'(?:, id \d+)?(?:, line (\d+))?", message)
     if place is None:
@@ -119,9 +119,9 @@ def _parts(message: str) -> tuple[str, str, int | None]:
 
 
 def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
-    """Where the fault lies, among the files that the scene includes: file and line.
+    """Return the included file and the line of a fault.
 
-    MuJoCo is asked again, with the included lines in their place. Only what cannot be included is left.
+    The scene is parsed again with the included lines inlined. Includes that fail are left as they are.
     """
     lines = _lines(path, path.parent, set())
     try:
@@ -141,7 +141,7 @@ def scene_files(path: Path) -> list[Path]:
 
 
 def _attached(path: Path, number: int) -> Path | None:
-    """The file of the ``<model>`` that stands in a line of a scene."""
+    """Return the file of the ``<model>`` in a line of a scene."""
     lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return file_of(text, path.parent)

@@ -19,7 +19,7 @@ _MASSLESS = 1e-9
 _LEAST_MOMENT = 1e-12
 """Below this a principal moment counts as none [kg m²]; MuJoCo rejects it below 1e-14."""
 _MARGIN = 1e-6
-"""By how much moments exceed the limit after a repair, so that rounding does not undo it."""
+"""Relative margin of repaired moments above the limit, against rounding errors."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
@@ -29,7 +29,7 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
     - A moving link without mass, and without a link welded to it that has one, gets `LEAST_MASS`. A link
       without ``<inertial>`` but with collision geometry is left alone: MuJoCo gives it the density of water.
     - A negative mass becomes `LEAST_MASS`.
-    - A principal moment that is not positive becomes `LEAST_RATIO` of the greatest one; if there is none, all
+    - A principal moment that is not positive becomes `LEAST_RATIO` of the greatest one. Without one, all
       become those of a sphere with radius of gyration `LEAST_RADIUS`.
     - Where the greatest principal moment exceeds the sum of the others, these are raised until it does not.
 

@@ -38,7 +38,7 @@ def load_model(
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> mujoco.MjModel:
-    """The compiled model of a scene; arguments and errors as in :func:`load_scene`."""
+    """Return the compiled model of a scene; arguments and errors as in :func:`load_scene`."""
     return load_scene(scene, base, source, contact_sensors)[1]
 
 
@@ -53,14 +53,14 @@ def load_scene(
 
     Args:
         scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
-        base: folder where a relative path starts; None: there is none, only shipped names are found.
-        source: how errors call the configuration that names the scene.
-        contact_sensors: checked keys by name, of sensors to add to those of the scene.
-        options: how URDF files are read.
+        base: Folder of relative paths; None: only shipped names are found.
+        source: Name of the configuration in errors.
+        contact_sensors: Checked keys of the sensors to add to the scene, by name.
+        options: Options for URDF files.
 
     Raises:
-        SceneError: the file is missing or MuJoCo refuses it; one line with the reason.
-        ConfigError: a sensor or a servo to add does not fit the scene.
+        SceneError: The file is missing or MuJoCo rejects it; one line with the reason.
+        ConfigError: A sensor or a servo to add does not fit the scene.
     """
     path = find_scene(scene, base, source, options.package_paths if options else ())
     return compiled(load_spec(path, options), path, source, contact_sensors)
@@ -117,12 +117,14 @@ def find_scene(
     """Return the file of a scene.
 
     Args:
-        scene, base, source: as for `load_scene`.
-        package_paths: folders that are searched first for packages.
-        key: the key of the configuration that names the file.
+        scene: As in `load_scene`.
+        base: As in `load_scene`.
+        source: As in `load_scene`.
+        package_paths: Folders that are searched first for packages.
+        key: Key of the configuration that names the file.
 
     Raises:
-        SceneError: there is no such file.
+        SceneError: The file is missing.
     """
     where = f"{source}: {key}: " if source else ""
     name = str(scene)
@@ -146,14 +148,14 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
         options: how URDF files are read; of attached ones only masses, packages and xacro.
 
     Raises:
-        SceneError: the file is no scene, attaches itself, or MuJoCo rejects it.
+        SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
     """
     options = options or UrdfOptions()
     text = _text(path)
     check_references(path)
     root = _root(text)
     if root is None:
-        raise SceneError(f"{path}: not a scene: there is no XML in it; an MJCF or URDF file is needed")
+        raise SceneError(f"{path}: not a scene: it contains no XML; give an MJCF or URDF file")
     if root not in ("robot", "mujoco"):
         raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
@@ -222,7 +224,7 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
             f"{suggest(name, [*there, *share.names('scenes')])}"
         )
     raise SceneError(
-        f"{where}{name!r} is no shipped scene, and here a relative path has no folder to start from;"
+        f"{where}{name!r} is not a shipped scene, and a relative path needs a base folder;"
         f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
 
@@ -245,7 +247,7 @@ def is_urdf(path: Path) -> bool:
 
 
 def _root(text: str) -> str | None:
-    """Return the tag of the root element, or None if there is no XML."""
+    """Return the tag of the root element, or None without XML."""
     root = re.search(r"<\s*([\w:.-]+)", NOT_CONTENT.sub("", text))
     return root and root[1]
 

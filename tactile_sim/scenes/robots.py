@@ -27,7 +27,7 @@ class Robot:
     spec: mujoco.MjSpec
     """Its model, which compiles."""
     modes: dict[str, str]
-    """How each hinge and slide joint is driven: ``position``, ``velocity`` or ``effort``."""
+    """Control mode of each hinge and slide joint: ``position``, ``velocity`` or ``effort``."""
 
 
 def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
@@ -99,7 +99,7 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
     if len(roots) != 1 or roots[0].joints:
         found = ", ".join(repr(body.name) for body in roots) or "none"
         raise SceneError(
-            f"{path}: floating_base: needs one root link without a joint to the world, got {found};"
+            f"{path}: floating_base: requires one root link without a joint to the world, got {found};"
             " remove the link 'world' and its joint, or leave the key out"
         )
     roots[0].add_freejoint()

@@ -90,7 +90,7 @@ def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) ->
         layout: Its own layout.
 
     Returns:
-        The layout, or None if there is no such sensor.
+        The layout, or None for an unknown sensor.
     """
     added = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
     if added >= 0:

@@ -39,12 +39,12 @@ def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str,
         ConfigError: A key is unknown or its value invalid.
     """
     if not isinstance(sensors, Mapping):
-        raise ConfigError(f"{where}: contact_sensors: needs keys below it, but is {shown(sensors)}")
+        raise ConfigError(f"{where}: contact_sensors: must have keys below it, got {shown(sensors)}")
     checked: dict[str, dict[str, Any]] = {}
     for name, keys in sensors.items():
         place = f"{where}: contact_sensors.{name}"
         if not isinstance(name, str) or not isinstance(keys, Mapping):
-            raise ConfigError(f"{place}: needs a name and keys below it, got {shown(keys)}")
+            raise ConfigError(f"{place}: must have a name and keys below it, got {shown(keys)}")
         checked[name] = {}
         for key, value in keys.items():
             if key not in CONTACT_SENSOR:

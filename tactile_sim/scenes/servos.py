@@ -21,7 +21,7 @@ _FIELDS = (
     "gear ctrllimited ctrlrange forcelimited forcerange actlimited actrange actearly actdim dyntype dynprm"
     " ctrlspec group damping armature delay nsample interp lengthrange inheritrange"
 ).split()
-"""What an actuator takes over from the scene's default class, to be undone."""
+"""Attributes to restore that an actuator inherits from the scene's default class."""
 
 
 def match_control(
@@ -114,7 +114,7 @@ def _add_actuator(
         joint: the joint, which has a name.
         mode: ``position``, ``velocity`` or ``effort``.
         gains: kp and kd; ignored for an effort, and kp for a velocity.
-        limits: least and greatest effort, infinite where there is none.
+        limits: Least and greatest effort; infinite without a limit.
     """
     plain = mujoco.MjSpec().add_actuator()
     actuator = spec.add_actuator(

@@ -1,4 +1,4 @@
-"""How large a scene becomes, estimated before MuJoCo builds it: a single number can ask for hours of work."""
+"""Size of a scene, estimated before compilation, because one number can cost hours of work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_sizes(path: Path, text: str) -> None:
     """Check the numbers in an MJCF file by which MuJoCo multiplies elements.
 
     Args:
-        path: The file, for the error.
+        path: File name in the error.
         text: Its content. Invalid XML is left to MuJoCo, which reports it.
 
     Raises:
@@ -45,7 +45,7 @@ def check_sizes(path: Path, text: str) -> None:
 
 
 def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
-    """Return the integers of some attributes; 1 for what is none, which MuJoCo reports."""
+    """Return the integers of some attributes; 1 for invalid ones, which MuJoCo reports."""
     words = [word for name in attributes for word in element.get(name, "").split()]
     return [int(word) if word.isdecimal() and len(word) < 20 else 1 for word in words]
 

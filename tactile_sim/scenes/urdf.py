@@ -20,17 +20,17 @@ from tactile_sim.scenes.meshes import mujoco_mesh
 
 _LOG = logging.getLogger("tactile_sim.scenes")
 _LEVELS = 6
-"""How many folders above a URDF are searched for a package that is not installed."""
+"""Number of folders above a URDF to search for a package that is not installed."""
 
 
 @dataclass(frozen=True)
 class UrdfOptions:
-    """How URDF files are read."""
+    """Options for reading URDF files."""
 
     strict: bool = False
-    """Whether impossible masses and inertias are rejected, not repaired."""
+    """True if impossible masses and inertias are rejected, not repaired."""
     floating_base: bool = False
-    """Whether the root link moves freely."""
+    """True if the root link moves freely."""
     self_collision: str = "apart"
     """Which links of a robot collide with one another: ``all``, ``off``, or ``apart``: those that do not
     overlap in the initial pose."""

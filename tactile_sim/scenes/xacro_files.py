@@ -23,7 +23,7 @@ def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str
     Args:
         path: The file.
         arguments: Values of ``<xacro:arg>`` by name.
-        find_package: Returns the folder of a package for ``$(find PACKAGE)``, None if there is none.
+        find_package: Returns the folder of a package for ``$(find PACKAGE)``, or None.
 
     Raises:
         SceneError: xacro is not installed, or it rejects the file.

@@ -61,7 +61,7 @@ def _add_low_pass(
     """Replace a load x by own x + late y, where T dy/dt = x - y; own and late (b,).
 
     A step to x then reads x (own + late (1 - exp(-t / T))). The load counts as constant between two readings,
-    for which the filter is exact whatever the time between them.
+    for which the filter is exact at any interval.
     """
     load, average, last = memory or (group.zeros(values), group.zeros(values), step)
     gain = -np.expm1((last - step) * group.timestep / group.parameters["time_constant"])

@@ -102,7 +102,7 @@ class SignalChain:
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on the past: then each one at a tactile message must be kept.
+        """True if readings depend on the past: then each one at a tactile message must be kept.
 
         They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
         """
@@ -114,7 +114,7 @@ class SignalChain:
 
     @property
     def idle(self) -> bool:
-        """Whether readings are returned as they are."""
+        """True if readings are returned as they are."""
         return len(self._groups) == 1 and self.zero is None and not self._memory[Tare].waiting
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ class History(Stage):
 
 
 def _check_order(group: Group, low: str, high: str) -> None:
-    """Check that one parameter is at most another one, whatever is drawn from their ranges."""
+    """Check that one parameter is at most another one, for all values in their ranges."""
     for body, stage in zip(group.bodies, group.configured, strict=True):
         least, most = np.max(getattr(stage, low)), np.min(getattr(stage, high))
         if least > most:

@@ -13,13 +13,13 @@ from tactile_sim.schema import SHARE, Number, Numbers, parameter
 from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 _REACH = 4.0
-"""Where the Gaussian ends, in standard deviations."""
+"""Cutoff of the Gaussian, in standard deviations."""
 _MOST_PAIRS = 4_000_000
 """Most pairs of taxels of a body that may share loads."""
 
 
 class Spread(NamedTuple):
-    """Where the load of each taxel goes."""
+    """Distribution of the load of each taxel."""
 
     own: np.ndarray
     """(k,) share of the load that stays."""

@@ -1,4 +1,4 @@
-"""What a taxel reports for the interval between two messages."""
+"""Sampling: the reading of a taxel for the interval between two messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all stages of the signal chain have in common."""
+"""Base class of the stages of the signal chain."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Stage(ABC):
     """
 
     has_memory: ClassVar[bool] = False
-    """Whether a reading depends on earlier ones."""
+    """True if a reading depends on earlier ones."""
     marks: ClassVar[bool] = False
-    """Whether it finds readings invalid."""
+    """True if it finds readings invalid."""
 
     @classmethod
     def key(cls) -> str:
@@ -54,7 +54,7 @@ class Stage(ABC):
 
     @property
     def random(self) -> bool:
-        """Whether a parameter is a range: the stage is then drawn again at each reset."""
+        """True if a parameter is a range: the stage is then drawn again at each reset."""
         return any(type(value) is tuple for value in self._ranged().values())
 
     def drawn(self, random: np.random.Generator) -> Self:
@@ -121,7 +121,7 @@ class Group:
     """The stage of each body, with its ranges."""
     skin: Taxels
     timestep: float
-    """Of the simulation [s]."""
+    """Time step of the simulation [s]."""
     seed: int
     episode: int = 0
     """Number of resets since the start."""
@@ -133,7 +133,7 @@ class Group:
 
     @property
     def random(self) -> bool:
-        """Whether a reset draws something again."""
+        """True if a reset draws something again."""
         return any(stage.random for stage in self.configured)
 
     def _generator(self, k: int, stream: int) -> np.random.Generator:
@@ -153,7 +153,7 @@ class Group:
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
-        """Each parameter that is no list by name, (b,)."""
+        """Scalar parameters by name, (b,)."""
         fields = [field.name for field in dataclasses.fields(self.stages[0])] if self.stages else []
         values = {name: [getattr(stage, name) for stage in self.stages] for name in fields}
         return {name: np.array(column) for name, column in values.items() if not isinstance(column[0], tuple)}

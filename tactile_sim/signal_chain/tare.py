@@ -12,7 +12,7 @@ from tactile_sim.signal_chain.stage import Group, Stage, ranged
 
 
 class TareMemory(NamedTuple):
-    """What the tare keeps over a reset."""
+    """State of the tare, which survives a reset."""
 
     zero: np.ndarray | None
     """(taxels, channels) subtracted from the readings; None: nothing was tared."""

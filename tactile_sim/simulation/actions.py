@@ -232,7 +232,7 @@ def set_control(loop: Loop, index: int, value: float) -> None:
     simulation = loop.simulation
     count = simulation.engine.model.nu
     if not 0 <= index < count:
-        raise CommandError(f"there is no actuator {index}; the scene has {count}")
+        raise CommandError(f"actuator {index} does not exist; the scene has {count}")
     controls = np.full(count, np.nan)
     controls[index] = value
     checked = simulation.commander.check_controls(controls.tolist())

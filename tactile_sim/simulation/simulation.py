@@ -150,7 +150,7 @@ class Simulation:
         self._moved_at = -1
         """In steps since the reset: when built-in motion last acted."""
         self._commanded = False
-        """Whether a command was accepted since the reset."""
+        """True if a command was accepted since the reset."""
         self._rest_at = 0
         """In steps since the reset: when the actuators go to rest; 0: never."""
         interval = self.motion.interval if self.motion else 0.0
@@ -257,7 +257,7 @@ class Simulation:
 
     @property
     def has_memory(self) -> bool:
-        """Whether readings depend on earlier states, by sampling or by a stage of the signal chain."""
+        """True if readings depend on earlier states, by sampling or by a stage of the signal chain."""
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
@@ -294,7 +294,7 @@ class Simulation:
 
     @property
     def moving(self) -> bool:
-        """Whether built-in motion is active: until the first command."""
+        """True if built-in motion is active: until the first command."""
         return self.motion is not None and not self._commanded
 
     def command_joints(
@@ -459,9 +459,9 @@ class Simulation:
         """
         model = self.engine.model
         if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
-            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world, or there is none")
+            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world or does not exist")
         if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
-            raise CommandError(f"a push needs three finite numbers below {LARGEST:g} [N]")
+            raise CommandError(f"a push must have three finite numbers below {LARGEST:g} [N]")
         self.engine.strike(body, PUSH_DURATION * force)
 
     def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
@@ -517,9 +517,9 @@ class Simulation:
         if not hasattr(self.engine.data, "xfrc_applied"):
             raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
         if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
-            raise CommandError(f"{action}: body {body} is fixed to the world, or there is none")
+            raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
         if not (np.abs(values) < LARGEST).all():
-            raise CommandError(f"{action}: needs finite numbers below {LARGEST:g}")
+            raise CommandError(f"{action}: must have finite numbers below {LARGEST:g}")
 
     def take_tare(self) -> str:
         """Subtract the present readings from all later ones.

@@ -106,7 +106,7 @@ class Snapshot:
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
-        """What each pad feels (p,): center of pressure, area, friction utilization and others."""
+        """Contact quantities of each pad (p,): center of pressure, area, friction utilization and others."""
         skin = self.simulation.skin
         parts = self.sense(CONTACT_PARTS)
         return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)

@@ -1,4 +1,4 @@
-"""What the taxels read, as forces, for those who know nothing else: on bodies, or as pressure and shear."""
+"""Readings converted to forces on bodies, or to pressure and shear, for standard message types."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class TaxelForces:
-    """Forces of the taxels of a simulation, whatever its touch function tells.
+    """Forces of the taxels of a simulation, for any touch function.
 
-    They are the readings, sensor stages included, where those are forces: the one channel of ``normal`` lies
-    along the taxel's normal. Readings in another unit (``slip``) have no force in them: then it is the force
-    vector of that very step, before any stage.
+    Readings in newtons are used as they are, including the signal chain; the channel of ``normal`` is along
+    the taxel's normal. For readings in another unit (``slip``), the forces are the force vectors of the same
+    step before the signal chain.
     """
 
     def __init__(self, simulation: Simulation):

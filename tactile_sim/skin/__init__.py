@@ -1,4 +1,4 @@
-"""Skins: where taxels lie on bodies, which load falls where, and what a taxel tells of it."""
+"""Skins: placement of taxels, distribution of loads over them, and readings."""
 
 from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS

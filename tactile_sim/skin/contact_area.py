@@ -1,4 +1,4 @@
-"""Where a skin may touch another body: taxels near it, and the gaps between the two surfaces.
+"""Possible area of contact between a skin and another body: nearby taxels and gaps between the surfaces.
 
 Kernels that take the tuples of arrays are inlined: a call would count references to each of the arrays.
 """

@@ -100,8 +100,14 @@ def press(loads, group, number, pair, index, quad, solids, layer):
     """Spread one pair over the taxels that touch.
 
     Args:
-        loads, group, number: as in `net_load`, and pair: what it returns.
-        index, quad, solids, layer: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
+        loads: As in `net_load`.
+        group: As in `net_load`.
+        number: As in `net_load`.
+        pair: Result of `net_load`.
+        index: A `TaxelIndex`.
+        quad: A `Quadrature`.
+        solids: A `Solids`.
+        layer: A `Layer`.
 
     Returns:
         How many taxels are pressed, 0 where none is in reach or the pair pulls, the normal force over the
@@ -203,12 +209,16 @@ def add_readings(
     """Add what taxels read of all loads that press over an area to sums, or write the load on each taxel.
 
     Args:
-        loads, group: (m,) of `loads.LOAD` and (m,), which is written: -1 for the loads that are left over.
-        index_arrays, quad_arrays, solid_arrays, layer_arrays: `TaxelIndex`, `Quadrature`, `Solids`, `Layer`.
-        quantity: of a touch function that `loads.evaluate` knows, or EACH.
-        sums: (n, 1 + c) as `shares.gather` has them; not used with EACH.
-        table, taxels: (room,) loads on taxels, and the taxels, written as far as there is room; only used
-            with EACH.
+        loads: (m,) of `loads.LOAD`.
+        group: (m,) output: group of each load; -1 for loads that are left over.
+        index_arrays: Fields of a `TaxelIndex`.
+        quad_arrays: Fields of a `Quadrature`.
+        solid_arrays: Fields of a `Solids`.
+        layer_arrays: Fields of a `Layer`.
+        quantity: Quantity of a touch function that `loads.evaluate` supports, or EACH.
+        sums: (n, 1 + c) as in `shares.gather`; not used with EACH.
+        table: (room,) output: loads on taxels, as many as fit; only used with EACH.
+        taxels: (room,) output: taxel of each load in ``table``; only used with EACH.
 
     Returns:
         How many taxels of ``Layer.touched`` have a reading, and how many loads are left over. With EACH, how

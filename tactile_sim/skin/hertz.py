@@ -7,12 +7,12 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 STIFFNESS = 2e5
-"""Of a soft silicone or the pulp of a finger [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
+"""Plane-strain modulus of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
 
 
 @kernel
 def contact_radius(load, stiffness):
-    """Of the area of contact of a load [m]; the skin's stiffness [Pa]."""
+    """Return the radius of the area of contact of a load [m] on a skin of a stiffness [Pa]."""
     force = 0.0
     for i in range(3):
         force += load.force[i] * load.normal[i]

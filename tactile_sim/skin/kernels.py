@@ -27,10 +27,12 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     """Write the loads of contacts on bodies with skin into out, of `loads.LOAD`; return how many there are.
 
     Args:
-        values, ids: of `engines.Contacts`.
+        values: Of `engines.Contacts`.
+        ids: Of `engines.Contacts`.
         geoms: (ngeom,) of `curvature.GEOM`.
         patch_bodies: (p,) index of each patch's body in the skin.
-        body_positions, body_rotations: (nbody, 3) [m] and (nbody, 3, 3) poses in the world.
+        body_positions: (nbody, 3) positions in the world [m].
+        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         out: (2 c,) for c contacts.
     """
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
@@ -174,7 +176,7 @@ def mark_inside(loads, group, count, extents, arrays, inside):
 
 @kernel
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
-    """Adds to out (b, 6) the force and the torque about each body's origin, in its frame, of all contacts.
+    """Add the net contact wrench of each body about its origin, in its frame, to out (b, 6).
 
     values and ids of `engines.Contacts`; slot (nbody,): index of each body in the skin, or -1.
     """
@@ -214,8 +216,10 @@ def to_taxel_axes(values, axes):
 
 @kernel
 def place_in_world(points, offsets, body_ids, positions, rotations, out):
-    """Writes where points (n, 3) of body frames are in the world into out (n, 3); those of body b are
-    [offsets[b], offsets[b + 1])."""
+    """Write the world positions of points (n, 3) in body frames into out (n, 3).
+
+    Points offsets[b] to offsets[b + 1] - 1 belong to body b.
+    """
     for b in range(len(body_ids)):
         r, t = rotations[body_ids[b]], positions[body_ids[b]]
         for q in range(offsets[b], offsets[b + 1]):

@@ -40,7 +40,7 @@ class Layer(NamedTuple):
     poses: np.ndarray
     """(g, 12) their positions and rotations in the frame of a pair."""
     triangles: tuple
-    """What `bin_triangles` returns where there are none."""
+    """Result of `bin_triangles` without triangles."""
 
 
 TOUCHED = Layer._fields.index("touched")
@@ -75,7 +75,7 @@ def elastic_arrays(
 
 
 class Pair(NamedTuple):
-    """What presses on one area: the contacts of a patch with one other body.
+    """Combined contacts of a patch with one other body.
 
     Vectors are tuples of three, in the frame of the body with the patch unless noted.
     """
@@ -87,10 +87,10 @@ class Pair(NamedTuple):
     axes: tuple
     """Two tangents and the mean normal, into the body. x, y, z are along them."""
     force: tuple
-    """Along the axes [N]."""
+    """Net force along the axes [N]."""
     moment: tuple
-    """About the origin, along the axes [N m]."""
+    """Net moment about the origin, along the axes [N m]."""
     velocity: tuple
-    """Of the other surface at the origin [m/s]."""
+    """Velocity of the other surface at the origin [m/s]."""
     spin: float
-    """Of the other surface about the normal [rad/s]."""
+    """Angular velocity of the other surface about the normal [rad/s]."""

@@ -1,6 +1,6 @@
-"""What contacts put on the bodies with skin, and what a taxel can tell of it.
+"""Loads of contacts on the bodies with skin, and touch functions of them.
 
-A touch function of one's own takes loads to values; all fields of `Loads` are at hand. See docs/skin.md.
+A user's touch function maps loads to values and has access to all fields of `Loads`. See docs/skin.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOAD = np.dtype(
         ("other_rotation", float, (3, 3)),
     ]
 )
-"""One load; the properties of `Loads` tell what each field means."""
+"""One load; the properties of `Loads` describe the fields."""
 
 
 class Loads:
@@ -59,7 +59,7 @@ class Loads:
         return len(self.table)
 
     def __getitem__(self, which: slice | np.ndarray) -> Loads:
-        """Some of them, by a slice, a mask or indices."""
+        """Return some of the loads, by a slice, a mask or indices."""
         return Loads(self.table[which])
 
     @property
@@ -104,7 +104,7 @@ class Loads:
 
     @property
     def radius(self) -> np.ndarray:
-        """(m,) effective radius of curvature of the two surfaces, as `curvature` tells [m]."""
+        """(m,) effective radius of curvature of the two surfaces, from `curvature` [m]."""
         return self.table["radius"]
 
     @property
@@ -267,4 +267,4 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     friction: FRICTION,
     slip: SLIP,
 }
-"""What `evaluate` knows."""
+"""Quantity of each touch function that `evaluate` supports."""

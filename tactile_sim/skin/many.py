@@ -42,7 +42,7 @@ class ManyContacts(NamedTuple):
 
 
 class ManyReadings(NamedTuple):
-    """What the skin reads in n environments. The arrays are written in place; they start as zeros."""
+    """Readings of the skin in n environments. The arrays start as zeros and are written in place."""
 
     taxels: np.ndarray
     """(n, taxels, channels) readings."""
@@ -77,11 +77,13 @@ def feel_many(
     """Write the readings of environments [first, last), with the bits of `Skin.feel` and `body_wrenches`.
 
     Args:
-        skin: one for each thread, see `Skin.twin`.
-        contacts: contacts and poses.
-        first, last: range of environments.
-        touch, response: as in `Skin.feel`. Functions of one's own take Python for each environment.
-        out: as written before.
+        skin: The skin; one for each thread, see `Skin.twin`.
+        contacts: Contacts and poses.
+        first: First environment.
+        last: One past the last environment.
+        touch: As in `Skin.feel`; a user's function runs in Python for each environment.
+        response: As in `Skin.feel`; a user's function runs in Python for each environment.
+        out: Output; holds zeros or the previous readings.
     """
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
     response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -124,7 +126,7 @@ def _feel(
     stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
     needs_python, out, touched, touched_counts, wrenches,
 ):  # fmt: skip
-    """Write environments until there is no room around a load; return the first that was not written."""
+    """Write environments until the memory around a load is full; return the first that was not written."""
     none, no_loads, no_taxels = np.empty(0), np.empty(0, LOAD), np.empty(0, np.int64)
     for env in range(first, last):
         count = counts[env]

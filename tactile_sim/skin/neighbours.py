@@ -6,9 +6,10 @@ import numpy as np
 
 
 def neighbours(count: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours of each of `count` taxels, from the pairs (e, 2) of them that are beside each other.
+    """Return the neighbours of each of `count` taxels from pairs (e, 2) of adjacent ones.
 
-    Returns where the list of each taxel begins (count + 1,) int64, and the lists one after another, int32.
+    Returns:
+        The start of the list of each taxel (count + 1,) int64, and the concatenated lists, int32.
     """
     taxels = np.concatenate([edges[:, 0], edges[:, 1]])
     begin = np.zeros(count + 1, np.int64)

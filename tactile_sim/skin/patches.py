@@ -35,9 +35,9 @@ taxel takes no load [m], infinite by default. Beside `TaxelIndex`, which is fast
 
 
 class TaxelIndex(NamedTuple):
-    """What kernels need to find taxels and their neighbors.
+    """Arrays that kernels need to find taxels and their neighbors.
 
-    Python hands it over as a plain tuple, which takes less than half the time.
+    Python passes it as a plain tuple, which takes less than half the time.
     """
 
     positions: np.ndarray
@@ -47,7 +47,7 @@ class TaxelIndex(NamedTuple):
     patches: np.ndarray
     """(p,) of `PATCH`."""
     cell_start: np.ndarray
-    """Where the taxels of each cell begin in the order; one more entry after the cells of each patch."""
+    """Start of the taxels of each cell in the order; one more entry after the cells of each patch."""
     order: np.ndarray
     """(n,) taxels, cell after cell."""
     begin: np.ndarray
@@ -86,14 +86,14 @@ def sort_patches(
 
 @kernel
 def faces(normals, taxel, load_normal):
-    """Whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
+    """Return whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
     n = normals[taxel]
     return n[0] * load_normal[0] + n[1] * load_normal[1] + n[2] * load_normal[2] < FACING
 
 
 @kernel
 def find_nearest(load, index):
-    """The taxel that takes a load; see `responses` for the rule."""
+    """Return the taxel that takes a load; see `responses` for the rule."""
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
     point, load_normal, patch = load.point, load.normal, index.patches[load.patch]
     x, y, z = point[0], point[1], point[2]
@@ -138,9 +138,9 @@ def is_outside(load, extents, index):
 
 @kernel
 def k_nearest_taxels(points, which, arrays, out, distance):
-    """Writes the taxels of a patch nearest to points (m, 3) into out (m, k), and how far they are.
+    """Write the taxels of a patch nearest to points (m, 3) into out (m, k), and their distances.
 
-    arrays: those of `TaxelIndex`.
+    arrays: Fields of a `TaxelIndex`.
     """
     index = TaxelIndex(*arrays)
     positions, first, order = index.positions, index.cell_start, index.order

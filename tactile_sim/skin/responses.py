@@ -1,13 +1,12 @@
-"""How a load is shared out among taxels.
+"""Distribution of a load over taxels.
 
-The taxel that takes a load is the nearest to its point, of those that face it: a load on one face of a thin
-plate is not felt on the other. A taxel faces a load unless its outward normal lies along the load's direction
-into the body (their cosine 0.3 or more). Only where no facing taxel lies within two spacings does the nearest
-of all take it, so that nothing is ever lost. A load is spread over facing taxels that a path over the surface
-joins to that one.
+The nearest taxel that faces a load takes it, so a load on one face of a thin plate does not reach the
+other face. A taxel faces a load unless the cosine between its outward normal and the load's direction into
+the body is 0.3 or more. Without a facing taxel within two spacings, the nearest of all taxels takes the load,
+so no load is lost. A load is spread over facing taxels that a path over the surface connects to that one.
 
-A response function of one's own gives weights to the taxels around each load (`Skin.near`); `Shares` sees to
-it that the sums agree. See docs/skin.md.
+A user's response function returns weights of the taxels around each load (`Skin.near`); `Shares` normalizes
+them. See docs/skin.md.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
-    """The nearest taxel takes it all."""
+    """Assign each load to its nearest taxel."""
     return Shares(*skin.spread(loads, NEAREST))
 
 
 def spread_linear(skin: Skin, loads: Loads) -> Shares:
-    """Shares that fall linearly with the distance from the point, to 0 at two spacings.
+    """Share loads with weights that fall linearly with the distance, to 0 at two spacings.
 
-    Where no taxel lies within two spacings, the nearest takes it all.
+    Without a taxel within two spacings, the nearest takes the whole load.
     """
     return Shares(*skin.spread(loads, LINEAR))
 
 
 def hertz(skin: Skin, loads: Loads) -> Shares:
-    """The pressure between two round elastic bodies, on each taxel by its area.
+    """Share loads by the pressure between two round elastic bodies, times the area of each taxel.
 
     After H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along the
     normal makes an area of contact of radius a = (3 F R / 4 E)^(1/3), over which the pressure falls with the
@@ -108,18 +107,18 @@ LAWS: dict[Response, int] = {
     hertz: HERTZ,
     elastic_foundation: ELASTIC,
 }
-"""What `spread` and `elastic` know."""
+"""Law of each response function that `spread` and `elastic` support."""
 PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 """Names of those that share each load by itself."""
 
 
 @kernel
 def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
-    """Writes the taxels around each load and their weights, load after load; returns how many there are.
+    """Write the taxels around each load and their weights, load after load; return their number.
 
-    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES for these in place of weights, up
-    to reach (m,) [m]; arrays: those of `TaxelIndex`. Where there is no room for all it returns -1, and
-    `TaxelIndex.scratch_distance` must be made infinite again.
+    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances up to reach
+    (m,) [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, return -1;
+    then `TaxelIndex.scratch_distance` must be made infinite again.
     """
     index, count = TaxelIndex(*arrays), 0
     for m in range(len(loads)):

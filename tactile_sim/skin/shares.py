@@ -11,11 +11,11 @@ from tactile_sim.errors import ConfigError
 
 
 class Shares(NamedTuple):
-    """How m loads are shared out.
+    """Distribution of m loads over taxels.
 
-    Each load is shared in proportion to the weights of its taxels, of whatever scale they are, so that the
-    shares sum to one. Where none of them is positive, or one is not finite, the first of its taxels
-    takes it all: nothing is lost.
+    Each load is shared in proportion to the weights of its taxels, at any scale, so that the shares sum to
+    one. If none of them is positive, or one is not finite, the first of its taxels takes the whole
+    load.
     """
 
     begin: np.ndarray
@@ -47,31 +47,35 @@ class Near(NamedTuple):
 
 
 def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
-    """The same as kernels take it. Raises ConfigError where it would lead them out of their arrays."""
+    """Return shares in the types of the kernels.
+
+    Raises:
+        ConfigError: The shares are inconsistent or index outside the taxels.
+    """
     try:
         begin, taxel = (np.ascontiguousarray(shares[k], np.int64) for k in (0, 1))
         weight = np.ascontiguousarray(shares[2], float)
     except (TypeError, ValueError, IndexError, OverflowError):
         raise ConfigError(
-            f"skin.response_function: {function} must give Shares, not {shares!r:.60}"
+            f"skin.response_function: {function} must return Shares, got {shares!r:.60}"
         ) from None
     if begin.shape != (loads + 1,) or begin[0] != 0 or (np.diff(begin) < 1).any():
         fault = f"begin must rise from 0, over {loads + 1} numbers for {loads} loads"
     elif taxel.shape != (begin[-1],) or weight.shape != taxel.shape:
-        fault = f"taxel and weight must have as many numbers as begin tells, {begin[-1]}"
+        fault = f"taxel and weight must have begin[-1] = {begin[-1]} numbers"
     elif len(taxel) and not 0 <= taxel.min() <= taxel.max() < taxels:
-        fault = f"taxels must be 0 to {taxels - 1}, but some are {taxel.min()} or {taxel.max()}"
+        fault = f"taxels must be from 0 to {taxels - 1}, got {taxel.min()} to {taxel.max()}"
     else:
         return Shares(begin, taxel, weight)
-    raise ConfigError(f"skin.response_function: {function} gave Shares that cannot be: {fault}")
+    raise ConfigError(f"skin.response_function: {function} returned invalid Shares: {fault}")
 
 
 @kernel
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
-    """Adds up what taxels feel, into out (n, c) of zeros. Costs what is touched, not what there is.
+    """Add up the readings of taxels into out (n, c) of zeros. The cost grows with the touched taxels only.
 
-    loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function, and
-    whether it is a mean. Room to work in: sums (n, 1 + c) of zeros, left so.
+    loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function; mean:
+    True for a mean. Scratch memory: sums (n, 1 + c) of zeros, which are restored.
     """
     channels = values.shape[1]
     for m in range(len(loads)):

@@ -36,20 +36,20 @@ from tactile_sim.skin.taxels import Taxels, choose
 THICKNESS = 2e-3
 """Default thickness of the elastic layer [m]."""
 STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
-"""Whether distances are along the surface."""
+"""Measures of distance; True: along the surface."""
 NOTHING = np.empty(0)
 
 
 class Skin(Taxels):
-    """Taxels that feel.
+    """Taxels with readings.
 
-    `feel` goes from contacts to taxels. It is made of three steps, each of use by itself: `loads` are what
-    contacts put on the patches, `shares` how these fall on taxels, and `sense` adds up what taxels tell of
-    them. `nearest` and `near` find taxels around loads, as response functions need them; `nearest_taxels`,
-    `k_nearest_taxels` and `taxels_within` those around any points.
+    `feel` computes readings from contacts. It has three steps, which are also public: `loads` returns the
+    loads of contacts on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
+    `nearest` and `near` find taxels around loads, for response functions; `nearest_taxels`,
+    `k_nearest_taxels` and `taxels_within` find those around any points.
 
-    Attributes: those of `Taxels`, and ``stiffness`` [Pa] of `hertz`. One thread at a time: it works in memory
-    of its own.
+    It has the attributes of `Taxels`, and ``stiffness`` [Pa] of `hertz`. It is not thread-safe, because its
+    methods share scratch memory.
     """
 
     def __init__(
@@ -67,13 +67,17 @@ class Skin(Taxels):
 
         Args:
             model: The model.
-            scales, placement, kind, pads: As in `Taxels`.
-            distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
+            scales: As in `Taxels`.
+            placement: As in `Taxels`.
+            kind: As in `Taxels`.
+            distance: Measure of distances from a load: ``euclidean`` or along the ``surface``.
             stiffness: Plane-strain modulus of the skin [Pa].
             thickness: Thickness of the elastic layer [m].
+            pads: As in `Taxels`.
 
         Raises:
-            SceneError, ConfigError: As in `Taxels`; stiffness or thickness are out of range.
+            SceneError: As in `Taxels`.
+            ConfigError: As in `Taxels`; the stiffness or thickness is out of range.
         """
         if not 0 < stiffness < np.inf:
             raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
@@ -119,16 +123,16 @@ class Skin(Taxels):
         response: str | Response = "spread_linear",
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """What taxels feel of contacts, (n, channels): as `sense` of their `loads`, with poses as there.
+        """Return the readings of contacts (n, channels): `sense` of their `loads`, with poses as there.
 
-        Functions that come with the skin take one kernel for it all, which is twice as fast.
+        Built-in functions run in one kernel, which is twice as fast.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
         if touch.frame == "taxel" and touch.channels != 3:
             raise ConfigError(
-                f"{_name(touch.evaluate)}: the frame 'taxel' needs 3 channels, got {touch.channels}"
+                f"{_name(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
             )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
@@ -221,10 +225,10 @@ class Skin(Taxels):
         response: str | Response | Shares | tuple[Loads, Shares] = "spread_linear",
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """What the taxels feel, (n, channels); the taxels of a body sum to its loads, but for a mean.
+        """Return the readings (n, channels); except for means, those of a body sum to its loads.
 
-        touch and response: names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS, or functions of one's own, or
-        what `shares` gave. Values are added up in float64; they come in an array of dtype.
+        touch and response: names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS, user functions, or the result of
+        `shares`. Values are added up in float64 and returned in an array of dtype.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         shares = response if isinstance(response, tuple) else self.shares(loads, response)
@@ -271,20 +275,20 @@ class Skin(Taxels):
         return (loads, shares) if self._has_limits else shares
 
     def nearest(self, loads: Loads) -> np.ndarray:
-        """(m,) the taxel that takes each load, as `tactile_sim.skin.responses` tells."""
+        """Return the taxel (m,) that takes each load, by the rule of `tactile_sim.skin.responses`."""
         return self.spread(loads, NEAREST)[1]
 
     def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
-        """The taxel that takes each load, and those within reach [m] of it (one, or (m,) for each load).
+        """Return the taxel that takes each load and those within reach, one or (m,) [m], of it.
 
-        Only those that face the load and are joined to the first by a path over such taxels.
+        They face the load, and a path over such taxels connects them to the first.
         """
         return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
 
     def spread(
         self, loads: Loads, law: int, reach: np.ndarray = NOTHING
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Begin, taxels and weights around loads by a law that `responses.spread` knows."""
+        """Return begin, taxels and weights around loads by a law of `responses.spread`."""
         begin = np.empty(len(loads) + 1, np.int64)
         while True:
             room = self._room * len(loads)
@@ -365,11 +369,9 @@ class Skin(Taxels):
         return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
-        """Points (m, 3) to ask a patch about, which must be there."""
+        """Return points (m, 3) for a query of a patch, which must exist."""
         if not 0 <= patch < len(self.patch_ids):
-            raise SceneError(
-                f"there is no patch {patch} of the skin: it has {len(self.patch_ids)}, from 0 on"
-            )
+            raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
         return np.ascontiguousarray(points, float).reshape(-1, 3)
 
     def _sums_of(self, channels: int) -> np.ndarray:
@@ -413,5 +415,5 @@ class Skin(Taxels):
 
 
 def _name(function: Callable) -> str:
-    """How errors call a function of one's own, which may be an object."""
+    """Return the name of a user's function, which may be an object, for errors."""
     return getattr(function, "__name__", repr(function))

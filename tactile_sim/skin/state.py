@@ -35,7 +35,7 @@ THRESHOLDS: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in
 
 
 class ContactQuantities(NamedTuple):
-    """What p pads feel, each in the frame of its body. All are 0 without contact, the positions NaN."""
+    """Contact quantities of p pads in the frames of their bodies; 0 without contact, positions NaN."""
 
     normal_force: np.ndarray
     """(p,) sum of the forces along the contact normals [N]."""
@@ -50,7 +50,7 @@ class ContactQuantities(NamedTuple):
     torque: np.ndarray
     """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
     friction_utilization: np.ndarray
-    """(p,) sum of the tangential forces by the sum of what friction can bear, 0 to 1 (1: all slide)."""
+    """(p,) sum of the tangential forces over the sum of the friction limits, 0 to 1 (1: all slide)."""
     slip_velocity: np.ndarray
     """(p, 3) tangential velocity of the other surfaces over the pad, weighted by normal force [m/s]."""
 

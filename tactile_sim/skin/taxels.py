@@ -1,4 +1,4 @@
-"""Where the taxels of a skin are."""
+"""Positions of the taxels of a skin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 PLACEMENTS = {"even": Placement(even.cover), "mimo": mimo.PLACEMENT}
 KINDS = {"mesh": merge, "geom": separate}
-"""What covers a body: one patch over all its geoms, or one on each of them."""
+"""Surface of a body: one patch over all its geoms, or one on each of them."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Pad:
     columns: np.ndarray
     """(n,) uint32 column, likewise."""
     is_whole: bool
-    """Whether it covers its body as a whole, from ``skin.scales``."""
+    """True if the pad covers its body as a whole, from ``skin.scales``."""
     ignores_outside: bool
-    """Whether loads farther than one spacing from any taxel are left out."""
+    """True if loads farther than one spacing from any taxel are left out."""
 
 
 class Taxels:
@@ -71,7 +71,7 @@ class Taxels:
         areas: (n,) [m2].
         geom_index: (n,) into the pad's geom_ids.
         pad_index: (n,) into pads.
-        neighbours: Where the list of each taxel begins (n + 1,), and the lists of the taxels beside it.
+        neighbours: Start of the list of each taxel (n + 1,), and the concatenated lists of adjacent taxels.
 
     Attributes of the pads, the bodies with skin and the patches:
         pads: The p pads.
@@ -111,19 +111,21 @@ class Taxels:
         where = choose("skin.placement", placement, PLACEMENTS)
         cover = choose("skin.kind", kind, KINDS)
         if pads and kind != "mesh":
-            raise ConfigError(f"{pads[0].where}: needs skin.kind mesh, got {kind!r}; use scales without pads")
+            raise ConfigError(
+                f"{pads[0].where}: requires skin.kind mesh, got {kind!r}; use scales without pads"
+            )
         self.kind = kind
         self._nbody = model.nbody
         self._geoms = geom_table(model)
         for body in scales:
             if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
-                raise SceneError(
-                    f"skin.scales: {body!r} is no id of a body; give one from 0 to {model.nbody - 1}"
-                )
+                raise SceneError(f"skin.scales: must have body ids from 0 to {model.nbody - 1}, got {body!r}")
         placed: list[PlacedPad] = []
         for body, spacing in sorted(scales.items()):
             if not isinstance(spacing, Real) or not 0 < spacing < np.inf:
-                raise SceneError(f"skin.scales.{names.bodies[body]}: {spacing!r} is no spacing; give metres")
+                raise SceneError(
+                    f"skin.scales.{names.bodies[body]}: must be > 0 m and finite, got {spacing!r}"
+                )
             surface = cover(model, body, spacing, where, names)
             placed.append(place_body(names.bodies[body], int(body), spacing, surface))
         placed += [place_pad(model, plan, where, names) for plan in pads]
@@ -200,9 +202,13 @@ class Taxels:
 
 
 def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
-    """What a name stands for in a table; what is no name stands for itself. Raises ConfigError."""
+    """Return the entry of a table with a name, or the choice itself if it is not a name.
+
+    Raises:
+        ConfigError: The name is unknown.
+    """
     if not isinstance(choice, str):
         return choice
     if choice not in table:
-        raise ConfigError(f"{key}: there is no {choice!r}{suggest(choice, table)}")
+        raise ConfigError(f"{key}: unknown name {choice!r}{suggest(choice, table)}")
     return table[choice]

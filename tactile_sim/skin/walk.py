@@ -19,11 +19,11 @@ from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 @kernel
 def walk(load, reach, spacings, extents, index, out):
-    """Write the taxels around a load into out, and their distances into the index; return how many.
+    """Write the taxels around a load into out, and their distances into the index; return their number.
 
-    First comes the one that takes the load, however far it is; then those that face the load and that a path
-    over such taxels joins to the first, up to reach [m] plus so many spacings of the first. Where there is no
-    room for all it returns -1.
+    The first is the one that takes the load, at any distance. The others face the load, and a path over such
+    taxels connects them to the first, up to reach [m] plus a number of spacings of the first. If out is too
+    small, it returns -1.
     """
     start = find_nearest(load, index)
     reach += spacings * extents[start, SPACING]
@@ -127,7 +127,7 @@ def _walk_along(load, start, reach, index, queue):
 
 @kernel
 def _turned(x, y, z, a, b):
-    """A vector across unit vector a, turned as a is turned to b on the shortest way."""
+    """Return a vector normal to unit vector a, rotated by the shortest rotation from a to b."""
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     if cosine < -0.99:
         return x, y, z
@@ -137,7 +137,7 @@ def _turned(x, y, z, a, b):
 
 @kernel
 def _push(heap, size, key, value):
-    """Puts an entry into a binary heap of rows (key, value), least key first; returns its new size."""
+    """Push an entry onto a binary heap of rows (key, value), least key first; return its new size."""
     at = size
     while at > 0 and heap[(at - 1) // 2, 0] > key:
         parent = (at - 1) // 2
@@ -149,7 +149,7 @@ def _push(heap, size, key, value):
 
 @kernel
 def _pop(heap, size):
-    """Takes the first entry out; returns the new size."""
+    """Remove the first entry; return the new size."""
     last = size - 1
     key, value = heap[last, 0], heap[last, 1]
     at = 0

@@ -33,12 +33,13 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
 
     Args:
         points: (5, q) coordinates u, v, z [m], gap to the other surface [m] and area [m2].
-        count: how many of the points there are.
+        count: Number of points.
         stiffness: K of the layer [Pa/m].
         force: F > 0 [N].
-        spacing: typical distance between points, the length scale of the tilts [m].
-        u, v: center of pressure [m].
-        tilt: c0 at the center [m], c1, c2 to start from.
+        spacing: Typical distance between points, the length scale of the tilts [m].
+        u: First coordinate of the center of pressure [m].
+        v: Second coordinate of the center of pressure [m].
+        tilt: Initial c0 at the center [m], c1 and c2.
 
     Returns:
         The tilt that balances, and the center of its pressure [m].

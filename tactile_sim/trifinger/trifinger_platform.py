@@ -104,7 +104,7 @@ class TriFingerPlatform:
         self.camera_rate_fps = 10
         """Rate of images and object poses [Hz]."""
         self.enable_cameras = enable_cameras
-        """Whether images are rendered."""
+        """True if images are rendered."""
         self.object_type = ObjectType(object_type)
         self._time_step = time_step_s
         self._camera_delay_steps = count("camera_delay_steps", camera_delay_steps)

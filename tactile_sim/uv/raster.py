@@ -20,9 +20,9 @@ class Filled(NamedTuple):
     """Result of `fill`; if it found an overlap, that pixel and its two triangles."""
 
     owner: np.ndarray
-    """(height, width) int32 triangle of each pixel; -1 if there is none or the pixel is not wanted."""
+    """(height, width) int32 triangle of each pixel; -1 without one or if the pixel is not wanted."""
     row: int
-    """Row of the first pixel that is in more than one triangle, where `fill` stops; -1 if there is none."""
+    """Row of the first pixel that is in more than one triangle, where `fill` stops, or -1."""
     column: int
     """Column of that pixel, or -1."""
     one: int

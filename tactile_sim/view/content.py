@@ -142,6 +142,6 @@ class ViewFrame:
     """Measured."""
     paused: bool = False
     discontinuous: bool = False
-    """Whether this frame does not continue the last one: after a jump in time, a reset, a throw or a push."""
+    """True if this frame does not continue the last one: after a jump in time, a reset, a throw or a push."""
     fault: str = ""
     """Why the physics stopped, if it did."""

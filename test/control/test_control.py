@@ -22,7 +22,7 @@ ARM = """<robot name="arm"><link name="base"/>
     <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
 GAINS = {"*": {"kp": 200.0, "kd": 10.0}}
 SAG = 0.25 * G / 200.0
-"""How far the arm hangs below its target [m]."""
+"""Distance of the arm below its target [m]."""
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_points_are_joined_by_polynomials_that_their_derivatives_allow():
 
 
 def test_servos_follow_a_trajectory_of_five_seconds(simulation):
-    """With the default control, under gravity, within 0.01 rad at each instant and at the end."""
+    """With the default control, under gravity, within 0.01 rad at all times and at the end."""
     times = np.linspace(0.5, 5.0, 10)
     amplitude, phase = np.array([0.8, -1.2]), np.pi * times[:, None] / 5.0
     simulation.command_trajectory(

@@ -156,7 +156,7 @@ def test_presses_without_dynamics_do_not_identify_it(record, pad):
     assert result.gains[2] == pytest.approx(1.0, abs=0.01)
 
 
-def test_noise_and_drift_are_told_apart():
+def test_noise_and_drift_are_separated():
     random = np.random.default_rng(4)
     times = np.sort(random.uniform(0, 40, 4000))
     steps = random.normal(size=(4000, 6)) * 0.02 * np.sqrt(np.diff(times, prepend=0.0))[:, None]

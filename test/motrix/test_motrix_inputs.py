@@ -53,7 +53,7 @@ def test_one_newton_moves_one_kilogram_by_half_a_meter_in_a_second():
 
 
 @pytest.mark.parametrize("num_envs", [1, 3])
-def test_activations_follow_mujoco_whatever_forward_computes_in_between(num_envs):
+def test_activations_follow_mujoco_after_extra_forward_calls(num_envs):
     reference, engine = made(STATEFUL, "mujoco"), made(STATEFUL, "motrix", num_envs)
     wanted = [3.0, 1.0, 1.0]
     reference.data.ctrl[:] = engine.data.ctrl[:] = wanted

@@ -25,7 +25,7 @@ CONFIG = """
 """
 
 
-def test_state_tells_contact_weight_and_center_of_pressure(ros: Ros):
+def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
     (ros.folder / "state.yaml").write_text(CONFIG)
     states = ros.listen(TactileState, "tactile/cube/state")
     node = ros.start("run", ros.folder / "state.yaml", "--record", "bag")

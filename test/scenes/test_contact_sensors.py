@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.errors import raises
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import load
@@ -47,9 +48,7 @@ def test_names_of_our_own_are_kept_from_users(scene):
 
 
 def test_data_that_asks_for_nothing_is_refused(scene):
-    with pytest.raises(
-        ConfigError, match=r"tip\.data: needs a list of words, such as \[found, force\], but is"
-    ):
+    with raises(ConfigError, "tip.data", "found"):
         load(scene(), contact_sensors={"tip": {"geom1": "floor", "data": []}})
 
 
@@ -63,7 +62,7 @@ def test_sensors_are_not_added_where_the_scene_switches_them_off(scene):
 
 
 @pytest.mark.parametrize("data", ["force", ALL])
-def test_a_late_contact_is_told_as_it_was_and_not_halfway_to_the_next(data, scene):
+def test_delayed_contacts_are_not_interpolated(data, scene):
     late = f'<contact name="late" {PAIR} num="4" data="{data}" delay=".011" nsample="9" interp="linear"/>'
     engine = load(scene(late + f'<contact name="now" {PAIR} num="4" data="{data}"/>'))
     told, now = [], []
@@ -79,11 +78,9 @@ def test_a_late_contact_is_told_as_it_was_and_not_halfway_to_the_next(data, scen
 
 def test_what_mujoco_allows_beyond_us_is_not_blamed_for_anothers_fault(scene):
     fine = f'<contact name="fine" {PAIR} num="2000" data="found linvel"/>'
-    with pytest.raises(SceneError, match="sensor 'tip': num: needs an integer from 1 to 1000, but is 0"):
+    with raises(SceneError, "sensor 'tip': num", "from 1 to 1000", "0"):
         load(scene(f'{fine}<contact name="tip" {PAIR} num="0"/>'))
-    with pytest.raises(
-        SceneError, match=r"'tip': data: needs each word once and in order, \[linvel, angvel\]"
-    ):
+    with raises(SceneError, "'tip': data", "[linvel, angvel]"):
         load(scene(f'{fine}<contact name="tip" {PAIR} data="angvel linvel"/>'))
     engine = load(scene(fine))
     assert engine.get_contact_sensor("fine").found[0] == 4 and engine.get_sensor_value("fine").shape == (1,)

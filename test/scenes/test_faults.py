@@ -49,7 +49,7 @@ def refused(tmp_path):
         ("finger.xml", "../scene.xml", "line 7: 'include': File '"),
     ],
 )
-def test_a_fault_of_an_included_file_is_told_with_that_file_and_its_line(refused, right, wrong, message):
+def test_faults_in_included_files_name_file_and_line(refused, right, wrong, message):
     assert refused(**{"parts/hand": HAND.replace(right, wrong)}).startswith(f"parts/hand.xml: {message}")
 
 
@@ -58,7 +58,7 @@ def test_a_fault_is_found_where_files_include_files(refused):
     assert message == "parts/finger.xml: line 2: 'geom': Schema violation: unrecognized attribute: 'sise'"
 
 
-def test_a_fault_of_an_attached_model_is_told_with_its_own_file_and_line(refused):
+def test_faults_in_attached_models_name_file_and_line(refused):
     scene = '<mujoco>\n<asset>\n<model name="hand" file="hand.xml"/></asset></mujoco>'
     hand = "<mujoco>\n<worldbody>\n<geom sise='1'/></worldbody></mujoco>"
     message = refused(scene=scene, hand=hand)
@@ -85,7 +85,7 @@ def test_a_scene_that_attaches_itself_is_refused(refused, files, place):
     assert refused(**files).startswith(f"{place}'model': ")
 
 
-def test_a_wrong_contact_sensor_of_an_included_file_is_told_with_the_nearest_word(refused):
+def test_faults_of_included_contact_sensors_name_the_nearest_word(refused):
     scene = '<mujoco><include file="sensors.xml"/></mujoco>'
     sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'
     message = refused(scene=scene, sensors=sensors)

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
+from support.errors import raises
 
 from tactile_sim import SceneError, scenes
 from tactile_sim.names import Names
@@ -75,7 +76,7 @@ def test_a_file_beside_the_config_wins_over_a_shipped_one(folder):
     assert bodies("infant.xml", folder) == ["world", "cube"]
 
 
-def test_the_kind_of_scene_is_told_by_its_content(folder, package):
+def test_scene_format_is_detected_from_content(folder, package):
     (folder / "cube.mjcf").write_text(MJCF)
     assert bodies("cube.mjcf", folder) == ["world", "cube"]
     urdf(package, "../meshes/part.obj").rename(package / "urdf" / "arm.xml")
@@ -91,7 +92,7 @@ def test_an_mjcf_of_another_extension_finds_its_meshes(folder):
 @pytest.mark.parametrize(
     "mesh", ["package://arm/meshes/part.obj", "../meshes/part.obj", "file://{}/meshes/part.obj"]
 )
-def test_a_urdf_finds_its_meshes_wherever_they_are_named_from(package, mesh):
+def test_a_urdf_finds_its_meshes_by_any_kind_of_path(package, mesh):
     model = scenes.load_model(urdf(package, mesh.format(package)))
     assert model.nmesh == 2
     # The tip's mesh is the base's at twice the size.
@@ -168,8 +169,8 @@ def test_what_a_configuration_adds_is_in_the_model(folder):
         ("<mujoco>\n<worldbody>\n<geom type='bx'/></worldbody></mujoco>", "{}: line 3: 'geom': invalid"),
         ("<mujoco><worldbody><gem/></worldbody></mujoco>", "{}: line 1: 'gem': "),
         ("<html/>", "{}: not a scene: its root is <html>, not <mujoco> (MJCF) or <robot> (URDF)"),
-        ("scene: x", "{}: not a scene: there is no XML in it"),
-        ("", "{}: not a scene: there is no XML in it"),
+        ("scene: x", "{}: not a scene: "),
+        ("", "{}: not a scene: "),
         (b"<mujoco>\n<!-- \xe9 --></mujoco>", "{}: line 2 is not UTF-8"),
         ("<mujoco><include file='more.xml'/></mujoco>", "'include': Error opening file 'more.xml'; files"),
         (MESHED.format("no.obj"), "no.obj'; files start at the scene's folder, or at its compiler's meshdir"),
@@ -218,6 +219,5 @@ def test_a_scene_that_is_not_there_is_refused_with_what_is(folder, scene, messag
 
 
 def test_a_relative_path_without_a_base_is_refused_with_the_remedy():
-    with pytest.raises(SceneError) as error:
+    with raises(SceneError, "parameters: scene", "robot/hand.xml", "package://PACKAGE/FILE"):
         scenes.load_model("robot/hand.xml", None, "parameters")
-    assert "no folder to start from; write an absolute path or package://PACKAGE/FILE" in str(error.value)

@@ -92,7 +92,7 @@ def test_scatter_between_taxels_is_normal_and_constant(stage, mean):
     assert not np.array_equal(sensor(8, **{stage: {"scatter": 0.1}}).read(0, reading)[PALM], out)
 
 
-def test_drift_is_a_random_walk_whatever_the_ticks():
+def test_drift_is_a_random_walk_at_any_tick_rate():
     rate = 0.3
     for ticks in (np.arange(0, 501), np.r_[0, 7, 100, 130, 500]):
         made = sensor(drift={"rate": rate})

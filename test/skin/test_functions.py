@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from loading import loads_at, one_geom
+from support.errors import raises
 
 from tactile_sim import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, Shares, TouchFunction
@@ -77,22 +78,22 @@ def test_a_touch_and_a_response_of_ones_own_are_taken():
 
 
 @pytest.mark.parametrize(
-    ("shares", "told"),
+    ("shares", "facts"),
     [
-        (Shares(np.array([0, 1]), np.array([10**6]), np.ones(1)), "taxels must be 0 to"),
-        (Shares(np.array([0, 1]), np.array([-1]), np.ones(1)), "but some are -1"),
-        (Shares(np.array([0, 3]), np.array([0]), np.ones(1)), "as many numbers as begin tells, 3"),
-        (Shares(np.array([0]), np.array([0]), np.ones(1)), "over 2 numbers for 1 loads"),
-        (None, "to_nowhere must give Shares, not None"),
+        (Shares(np.array([0, 1]), np.array([10**6]), np.ones(1)), ["taxels", "1000000"]),
+        (Shares(np.array([0, 1]), np.array([-1]), np.ones(1)), ["taxels", "-1"]),
+        (Shares(np.array([0, 3]), np.array([0]), np.ones(1)), ["taxel", "weight", "3"]),
+        (Shares(np.array([0]), np.array([0]), np.ones(1)), ["begin", "2", "1 loads"]),
+        (None, ["to_nowhere", "Shares", "None"]),
     ],
 )
-def test_a_response_of_ones_own_that_gives_what_cannot_be_is_told(shares, told):
+def test_invalid_shares_of_a_users_response_are_rejected(shares, facts):
     skin, loads = one_geom('size=".1"', 0.02), loads_at([0, 0, 0.1], [0, 0, -1])
 
     def to_nowhere(skin, loads):
         return shares
 
-    with pytest.raises(ConfigError, match=told):
+    with raises(ConfigError, *facts):
         skin.sense(loads, response=to_nowhere)
     with pytest.raises(ConfigError, match="shares of 1 loads, not of these 0"):
         skin.sense(loads[:0], response=skin.shares(loads))
@@ -111,7 +112,7 @@ def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():
     assert set(np.flatnonzero(felt)) == set(near.taxel[near.distance < 0.015])
 
 
-def test_a_misspelt_function_is_told_with_the_nearest_name():
+def test_errors_name_the_nearest_function():
     skin = one_geom('size=".1"', 0.02)
     loads = loads_at([0, 0, 0.1], [0, 0, -1])
     with pytest.raises(ConfigError, match="did you mean 'force_vector'"):

@@ -1,7 +1,7 @@
-"""What holds in every scene, whatever the shapes, placements and functions: checked over random scenes.
+"""Properties of all shapes, placements and functions, checked over random scenes.
 
-Bodies of one to three geoms of all kinds lie and move at random in and over each other; MuJoCo says what
-forces that makes. What taxels feel is compared with its contacts, one by one.
+Bodies of one to three geoms of all kinds overlap and move at random. The readings are compared with
+the contacts of MuJoCo, one by one.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def poses(engine):
 
 
 def felt_of(contacts, rotations, c, side):
-    """What each touch function gives for one side of a contact, from MuJoCo's frame and wrench."""
+    """Return the value of each touch function for one side of a contact, from MuJoCo's frame and wrench."""
     sign = 1 if side else -1
     force, into = sign * contacts.wrench_world[c, :3], sign * contacts.frame[c, 0]
     to_body = rotations[contacts.bodies[c, side]].T
@@ -166,7 +166,7 @@ def test_two_bodies_in_contact_feel_the_opposite(seed, response):
 
 @pytest.mark.parametrize(("placement", "kind"), SKINS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_else(seed, placement, kind):
+def test_rotating_the_scene_rotates_only_world_frame_readings(seed, placement, kind):
     engine, skin = scene(seed), skin_of(seed, placement, kind)
     contacts, turn = engine.contacts(), Rotation.random(random_state=seed).as_matrix()
     turned = Contacts(contacts.values.copy(), contacts.ids)
@@ -181,7 +181,7 @@ def test_turning_the_whole_scene_turns_what_is_told_of_the_world_and_nothing_els
         if touch == "force_vector_global":
             expected = expected @ turn.T
         felt = skin.sense(after, touch, response)
-        # Where pressing cannot balance a moment, the tilts that come nearest to it are ill-conditioned.
+        # If pressing cannot balance a moment, the closest tilts are ill-conditioned.
         exactness = 1e-7 if response in PER_LOAD else 1e-4
         np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
 

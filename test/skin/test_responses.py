@@ -1,4 +1,4 @@
-"""How loads are shared out: Hertz against his closed forms, means, and functions of one's own."""
+"""Response functions: Hertz against his closed forms, means, and user functions."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ class TestOnesOwn:
         felt = skin_of(PLATE).sense(pressed([0, 0], [0, 0, -2]), "normal", bad)[:, 0]
         assert felt[5] == felt.sum() == 2
 
-    def test_values_of_the_wrong_shape_are_told(self):
+    def test_values_of_the_wrong_shape_are_rejected(self):
         with pytest.raises(ConfigError, match=r"too_flat gave an array \(1,\) for 1 loads.*must be \(1, 3\)"):
 
             def too_flat(loads):

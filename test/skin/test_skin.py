@@ -1,4 +1,4 @@
-"""What taxels feel of contacts: conserved, in the right place, on the right side, in the right frame."""
+"""Readings of contacts: sums, places, sides and frames."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from loading import loads_at, one_geom
 from scipy.spatial.transform import Rotation
+from support.errors import raises
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import MujocoEngine
@@ -144,7 +145,7 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
 
 
 @pytest.mark.parametrize("response", PER_LOAD)
-def test_a_box_at_rest_feels_its_weight_alike_at_four_corners(response):
+def test_a_resting_box_spreads_its_weight_equally_over_four_corners(response):
     xml = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
       <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
       </worldbody></mujoco>"""
@@ -257,25 +258,25 @@ def test_taxels_move_with_their_bodies():
 
 
 @pytest.mark.parametrize("stiffness", [0, -1e5, np.nan, np.inf])
-def test_a_stiffness_that_is_none_is_refused(stiffness):
+def test_invalid_stiffness_is_rejected(stiffness):
     model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     with pytest.raises(ConfigError, match=r"skin\.stiffness"):
         Skin(model, {0: 0.02}, stiffness=stiffness)
 
 
 @pytest.mark.parametrize(
-    ("scales", "message"),
+    ("scales", "facts"),
     [
-        ({9: 0.01}, "9 is no id of a body; give one from 0 to 1"),
-        ({"ball": 0.01}, "'ball' is no id of a body"),
-        ({1: 0.0}, "skin.scales.body1: 0.0 is no spacing"),
-        ({1: float("nan")}, "nan is no spacing"),
-        ({1: "fine"}, "'fine' is no spacing"),
+        ({9: 0.01}, ["skin.scales", "from 0 to 1", "9"]),
+        ({"ball": 0.01}, ["skin.scales", "'ball'"]),
+        ({1: 0.0}, ["skin.scales.body1", "> 0", "0.0"]),
+        ({1: float("nan")}, ["skin.scales.body1", "nan"]),
+        ({1: "fine"}, ["skin.scales.body1", "'fine'"]),
     ],
 )
-def test_a_spacing_or_a_body_that_cannot_be_is_refused(scales, message):
+def test_invalid_scales_are_rejected(scales, facts):
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body><geom size='.1'/></body></worldbody></mujoco>"
     )
-    with pytest.raises(SceneError, match=message):
+    with raises(SceneError, *facts):
         Skin(model, scales)

@@ -229,7 +229,7 @@ def test_scale_follows_the_largest_reading_and_falls_slowly():
     assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 0.3
 
 
-def test_arrows_have_visible_shafts_whatever_their_length(view):
+def test_arrows_of_any_length_have_visible_shafts(view):
     viewer = view()
     lengths = np.geomspace(0.005, 0.5, 5)
     ends = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, length]] for length in lengths])

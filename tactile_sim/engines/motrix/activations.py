@@ -68,5 +68,5 @@ class Activations:
 
 
 def _range(limits: np.ndarray, limited: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds (k,), infinite where there is no limit."""
+    """Return lower and upper bounds (k,), infinite without a limit."""
     return np.where(limited, limits[:, 0], -np.inf), np.where(limited, limits[:, 1], np.inf)

@@ -98,7 +98,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._start = self.data.qpos.copy()
         """Positions at which the contacts are."""
         self._ahead = np.zeros(num_envs, bool)
-        """Whether motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
+        """True if motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
         self.reset()
 
     @property

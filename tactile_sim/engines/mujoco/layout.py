@@ -1,4 +1,4 @@
-"""Where MuJoCo's C structures keep their fields, measured on live data of the installed MuJoCo."""
+"""Offsets of fields in MuJoCo's C structures, measured on live data of the installed MuJoCo."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class DataLayout(NamedTuple):
     """Offsets in bytes."""
 
     pointers: int
-    """Of the first pointer to an array in mjData."""
+    """Offset of the first pointer to an array in mjData."""
     ncon: int
-    """Of the number of contacts in mjData."""
+    """Offset of the number of contacts in mjData."""
     contact: int
-    """Of the pointer to the contacts in mjData."""
+    """Offset of the pointer to the contacts in mjData."""
     efc_force: int
-    """Of the pointer to the constraint forces in mjData."""
+    """Offset of the pointer to the constraint forces in mjData."""
     stride: int
     """Size of mjContact."""
     dist: int
@@ -41,7 +41,7 @@ class DataLayout(NamedTuple):
     dim: int
     geom: int
     efc_address: int
-    """Of the fields of mjContact."""
+    """Offsets of the fields of mjContact."""
 
 
 @cache

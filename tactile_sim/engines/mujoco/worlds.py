@@ -280,7 +280,7 @@ def _callback(integrator: int) -> Any:
 
 @kernel
 def _record(memory, data, env, job_address, where):
-    """Record contacts and other arrays of an environment; return False if there is no room for its contacts.
+    """Record contacts and other arrays of an environment; return False if its contacts do not fit.
 
     memory: all memory from address 0 as float64, int32 and int64; data, job_address: addresses of mjData and
     of the table; where: `DataLayout`.

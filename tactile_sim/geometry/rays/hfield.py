@@ -27,7 +27,7 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
         reach: Largest distance of interest [m].
 
     Returns:
-        0 if the ray starts inside, infinity if there is no hit within reach.
+        0 if the ray starts inside, infinity without a hit within reach.
     """
     middle = 0.5 * (size[2] - size[3])
     solid = (size[0], size[1], 0.5 * (size[2] + size[3]))

@@ -33,7 +33,7 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
         reach: Largest distance of interest [m].
 
     Returns:
-        0 if the ray starts inside a closed mesh, infinity if there is no hit within reach.
+        0 if the ray starts inside a closed mesh, infinity without a hit within reach.
     """
     if closed and _inside(x, y, z, first, last, boxes, links, triangles):
         return 0.0

@@ -66,7 +66,7 @@ class PadPlan:
     region: Region | None = None
     """Part of the surface to cover; None: all of it."""
     ignores_outside: bool = False
-    """Whether loads farther than one spacing from any taxel are left out."""
+    """True if loads farther than one spacing from any taxel are left out."""
     rate: float = 0.0
     """Rate of its topics [Hz]; 0: the common one."""
 
@@ -92,9 +92,9 @@ class PlacedPad:
     """(n,) uint32, or empty."""
     ignores_outside: bool = False
     is_whole: bool = False
-    """Whether it covers its body as a whole."""
+    """True if the pad covers its body as a whole."""
     is_meshed: bool = True
-    """Whether the edges of the surface connect the taxels."""
+    """True if the edges of the surface connect the taxels."""
 
     def __len__(self) -> int:
         return len(self.positions)

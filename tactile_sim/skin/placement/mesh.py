@@ -37,7 +37,7 @@ class Mesh(NamedTuple):
     facing: np.ndarray
     """Unit normal (t, 3) of the geom at each triangle."""
     alive: np.ndarray
-    """Whether each triangle (t,) still exists."""
+    """True if each triangle (t,) still exists."""
     at: np.ndarray
     """A triangle (n,) of each vertex; -1 for removed vertices."""
     longest: float

@@ -38,7 +38,7 @@ class Polyhedron:
     triangles: np.ndarray
     """Vertex indices (t, 3), wound outward."""
     is_taxel: np.ndarray
-    """Whether each vertex (n,) is a taxel."""
+    """True if each vertex (n,) is a taxel."""
 
     @staticmethod
     def plain(surface: Surface) -> Polyhedron:

@@ -87,7 +87,7 @@ class _View:
 
     solid: Polyhedron
     hidden: np.ndarray
-    """Whether each vertex (n,) is hidden by another geom."""
+    """True if each vertex (n,) is hidden by another geom."""
     depth: np.ndarray
     """Depth (n,) of each vertex in the other geom it is deepest in [m]; negative outside."""
     sunk: np.ndarray

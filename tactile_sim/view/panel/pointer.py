@@ -1,4 +1,4 @@
-"""What clicks on bodies and drags of bodies do."""
+"""Actions for clicks on bodies and drags of bodies."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from tactile_sim.trifinger import SimFinger
 
 
 def served(url):
-    """Whether a page is served at a URL."""
+    """Return whether a page is served at a URL."""
     try:
         with urllib.request.urlopen(url, timeout=10) as page:
             return page.status == 200
