@@ -66,14 +66,15 @@ def read_csv(path: Path) -> Recording:
     except UnicodeDecodeError:
         raise CommandError(f"{path}: must be a CSV file in UTF-8") from None
     header = [name.strip() for name in next(csv.reader(io.StringIO(text)), [])]
+    if (lines := sum(bool(line.strip()) for line in text.splitlines())) < 2:
+        raise CommandError(f"{path}: must have a header and rows of numbers, got {lines} lines")
     try:
         table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
     except ValueError as error:
         raise CommandError(f"{path}: must have numbers below its header: {error}") from None
-    if not len(table) or table.shape[1] != len(header):
-        width = table.shape[1] if len(table) else 0
+    if table.shape[1] != len(header):
         raise CommandError(
-            f"{path}: must have {len(header)} numbers in each row, as in its header, got {width}"
+            f"{path}: must have {len(header)} numbers in each row, as in its header, got {table.shape[1]}"
         )
     columns = dict(zip(header, table.T, strict=True))
     if "time" not in columns:

@@ -111,7 +111,8 @@ INVALID = {
     "wrong taxel": (GOOD + ROWS.replace(",2,", ",9,"), ["taxel", "7"]),
     "no load": (GOOD + "".join(f"{0.01 * k},0,2" + ",0" * 7 + f",{k}\n" for k in range(40)), ["load"]),
     "other pad": ((GOOD + ROWS).replace("reading_7", "x"), ["8", "7"]),
-    "empty": ("", ["must"]),
+    "empty": ("", ["rows", "0"]),
+    "header only": (GOOD, ["rows", "1"]),
 }
 
 
@@ -120,7 +121,7 @@ def test_invalid_recording_is_one_error(case, folder, capsys):
     text, facts = INVALID[case]
     (folder / "bad.csv").write_text(text)
     assert main(["fit", "pad.yaml", "bad.csv", "--pad", "tip"]) == 2
-    error = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    error = [line for line in capsys.readouterr().err.splitlines() if "compiling kernels" not in line]
     assert len(error) == 1
     assert all(fact in error[0] for fact in ["bad.csv", *facts])
 
