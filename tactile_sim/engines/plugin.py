@@ -96,14 +96,14 @@ class EnginePlugin:
         return {}
 
     def make_commander(
-        self, engine: Engine, names: Any, gains: Mapping[str, Mapping[str, float]], where: str
+        self, engine: Engine, names: Any, control: Mapping[str, Mapping[str, Any]], where: str
     ) -> Any:
         """Return the engine's own `Commander`, or None for the default.
 
         Args:
             engine: From `make_engine`.
             names: `Names` of the scene.
-            gains: ``gains`` of the configuration.
+            control: ``control`` of the configuration.
             where: Beginning of error messages.
         """
         return None

@@ -50,11 +50,11 @@ class TrifingerPlugin(EnginePlugin):
         return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
     def make_commander(
-        self, engine: Engine, names: Names, gains: Mapping[str, Mapping[str, float]], where: str
+        self, engine: Engine, names: Names, control: Mapping[str, Mapping[str, Any]], where: str
     ) -> FingerCommander:
         """Return a commander that follows the action rules."""
         assert isinstance(engine, TrifingerEngine)
-        return FingerCommander(engine.model, names, gains, engine.physics.rules, where)
+        return FingerCommander(engine.model, names, control, engine.physics.rules, where)
 
     def make_motion(self, engine: Engine, options: TrifingerSettings) -> Motion | None:
         """Return the motion that grasps the cube, if it is configured."""
