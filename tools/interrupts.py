@@ -224,6 +224,9 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="NUMBER", help="run only this case of the seed")
     args = parser.parse_args()
     isolate()
+    # The commands would inherit that nohup ignores SIGHUP, and a shell's background job SIGINT.
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     ready = {(name, cold): args.ready for name in COMMANDS for cold in (True, False) if args.ready}
     all_cases = cases(args.count, args.seed, args.cold, args.commands)
     chosen = [case for case in all_cases if args.only in (None, case.number)]
