@@ -22,6 +22,8 @@ from tactile_sim.errors import readable, suggest
 COMMANDS = (
     "run", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol", "bench",
 )  # fmt: skip
+COMPLETION = "_ARGCOMPLETE"
+"""Environment variable with which the shell asks for completions."""
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, imprint, trifinger)
 or the path of a YAML file.
@@ -89,6 +91,10 @@ def _run(argv: Sequence[str]) -> int:
         require_mujoco()
     modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
     parser = _parser(modules)
+    if COMPLETION in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
     if not argv:
         parser.print_help()
         return 0

@@ -31,6 +31,7 @@ else
   _tactile_sim_prepend LD_LIBRARY_PATH "$_tactile_sim_venv/lib"
   export VIRTUAL_ENV="$_tactile_sim_venv"
   hash -r
+  case $- in *i*) eval "$(register-python-argcomplete tactile_sim)" ;; esac
 fi
 
 unset -f _tactile_sim_prepend

@@ -9,9 +9,8 @@ import argparse
 import math
 from typing import Any, NoReturn
 
+from tactile_sim import share
 from tactile_sim.errors import readable
-
-CONFIG_HELP = "a shipped configuration's name (touch_cube) or the path of a YAML file"
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,3 +61,20 @@ def seconds(text: str) -> float:
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"must be > 0 s, got {text!r}")
     return value
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add the argument CONFIG, which the shell completes to shipped names and YAML files."""
+    argument: Any = parser.add_argument(
+        "config",
+        metavar="CONFIG",
+        help="a shipped configuration's name (touch_cube) or the path of a YAML file",
+    )
+    argument.completer = complete_config
+
+
+def complete_config(prefix: str, **_: Any) -> list[str]:
+    """Return the shipped configurations and the YAML files that start with a prefix."""
+    from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
+
+    return [*share.names("config"), *FilesCompleter(["yaml", "yml"])(prefix)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import add_config, new_parser
 from tactile_sim.text import counted, shortened
 
 
@@ -14,7 +14,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(
         subparsers, "check", "check a configuration and its scene", "Exits with 2 and a list of all errors."
     )
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from rich.live import Live
 
 from tactile_sim import config
 from tactile_sim.child import Child
-from tactile_sim.commands import CONFIG_HELP, new_parser, seconds
+from tactile_sim.commands import add_config, new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.environment import require_ros
@@ -48,7 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         f"Keys: {', '.join(f'{KEY_NAMES[key]}: {action.label}' for key, action in KEYS.items())}, q: quit.\n"
         "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
     parser.add_argument(
         "--web",

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import add_config, new_parser
 
 DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
@@ -21,7 +21,7 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")
     parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin that was recorded")
     parser.add_argument(

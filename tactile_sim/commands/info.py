@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import add_config, new_parser
 from tactile_sim.errors import CommandError
 from tactile_sim.names import topic_token
 from tactile_sim.scenes.drives import FIELDS, read_drives
@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(
         subparsers, "info", "list bodies, geoms, taxels, joints, sensors of a scene", "Does not need ROS."
     )
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
     parser.add_argument(
         "--plot",
         metavar="FILE",

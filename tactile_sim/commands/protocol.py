@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tactile_sim import config
-from tactile_sim.commands import CONFIG_HELP, new_parser
+from tactile_sim.commands import add_config, new_parser
 from tactile_sim.text import counted
 
 DETAILS = """\
@@ -41,7 +41,7 @@ def _positive(text: str) -> float:
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "protocol", "write the presses to record for a fit", DETAILS)
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
     parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin to press")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="CSV file to write")
     for name, default, unit, what in _NUMBERS:

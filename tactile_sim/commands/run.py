@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from tactile_sim.commands import CONFIG_HELP, new_parser, seconds
+from tactile_sim.commands import add_config, new_parser, seconds
 from tactile_sim.environment import require_ros
 from tactile_sim.signals import StopRequest
 
@@ -19,7 +19,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Arguments between --ros-args and -- (or the end) are passed to ROS:\n"
         "  tactile_sim run touch_cube --ros-args -r __ns:=/left -p real_time_factor:=0.5",
     )
-    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
+    add_config(parser)
     parser.add_argument(
         "--duration", type=seconds, metavar="S", help="end after S seconds of simulation time"
     )

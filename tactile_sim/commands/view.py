@@ -7,9 +7,10 @@ import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from tactile_sim import config, share
-from tactile_sim.commands import new_parser, seconds
+from tactile_sim.commands import complete_config, new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
@@ -25,11 +26,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Open the address that it prints; by default only this machine can. Ctrl-C ends the view.\n"
         "To show a ROS node instead: tactile_sim run CONFIG --web",
     )
-    parser.add_argument(
+    source: Any = parser.add_argument(
         "source",
         metavar="CONFIG_OR_BAG",
         help="name of a shipped configuration (hand), or path of a YAML file or a bag",
     )
+    source.completer = complete_source
     parser.add_argument(
         "--host", metavar="H", help="address to listen at; default: as configured (127.0.0.1)"
     )
@@ -43,6 +45,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
     )
     parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+
+
+def complete_source(prefix: str, **_: Any) -> list[str]:
+    """Return the shipped configurations, YAML files, bags and folders that start with a prefix."""
+    from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
+
+    return [*complete_config(prefix), *FilesCompleter(["mcap"])(prefix)]
 
 
 def main(args: argparse.Namespace) -> int:
