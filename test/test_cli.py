@@ -1,5 +1,6 @@
 """Test the output and exit codes of the command line, without ROS."""
 
+import json
 import os
 import signal
 import subprocess
@@ -78,24 +79,31 @@ def test_invalid_arguments_exit_with_2(arguments, capsys):
 def test_info_without_ros_lists_bodies_and_taxels(without_progress):
     done = command_without_ros("info", "touch_cube")
     assert (done.returncode, without_progress(done.stderr)) == (0, "")
-    assert "1.24 kg" in done.stdout  # a cube of 1 kg and four balls of 60 g
-    skin = done.stdout.split("pads\n")[1].split("bodies\n")[0]
-    cube = next(line.split() for line in skin.splitlines() if line.startswith("cube"))
-    taxels, spacing, area = int(cube[2]), cube[6], float(cube[7])
-    assert (cube[1], cube[3:6]) == ("cube", ["0", "to", str(taxels - 1)])
-    assert spacing == "20"
-    assert area == pytest.approx(6 * 20**2, rel=0.01)  # cm2 of a cube with edges of 20 cm
-    assert taxels == pytest.approx(area / 2**2, rel=0.25)  # each taxel has about its spacing squared
-    for name in ("table_top", "ball_4_free", "no sensors", "no actuators"):
-        assert name in done.stdout
+    for text in ("1.24 kg", "table_top", "ball_4_free", "no sensors", "no actuators"):
+        assert text in done.stdout  # a cube of 1 kg and four balls of 60 g
 
 
-def test_info_lists_all_bodies_of_the_infant(capsys):
-    assert main(["info", "infant"]) == 0
-    skin = capsys.readouterr().out.split("pads\n")[1].split("bodies\n")[0]
+def test_info_as_json_has_the_contents_in_si_units(capsys):
+    assert main(["info", "touch_cube", "--json"]) == 0
+    contents = json.loads(capsys.readouterr().out)
+    [cube] = contents["pads"]
+    assert (cube["pad"], cube["topic"], cube["spacing"]) == ("cube", "tactile/cube", 0.02)
+    assert cube["area"] == pytest.approx(6 * 0.2**2, rel=0.01)
+    assert cube["taxels"] == pytest.approx(cube["area"] / 0.02**2, rel=0.25)  # about a spacing squared each
+    assert cube["ids"] == [0, cube["taxels"] - 1]
+    masses = {body["body"]: body["mass"] for body in contents["bodies"]}
+    assert masses["cube"] == pytest.approx(1.0)
+    assert contents["moving_mass"] == pytest.approx(sum(masses.values()) - masses["table"])
+
+
+def test_short_info_of_the_infant_lists_only_its_pads(capsys):
+    assert main(["info", "infant", "--short"]) == 0
+    summary, skin = capsys.readouterr().out.split("pads\n")
     rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
     assert len(rows) >= 22
-    assert sum(int(row[2]) for row in rows) == pytest.approx(7000, rel=0.2)
+    taxels = sum(int(row[3]) for row in rows)
+    assert taxels == pytest.approx(7000, rel=0.2)
+    assert str(taxels) in summary
 
 
 @pytest.mark.parametrize("config", ["touch_cube", "infant"])
@@ -220,8 +228,9 @@ def test_info_lists_the_topic_of_a_body_with_an_invalid_topic_name(tmp_path, cap
     (tmp_path / "palm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     config = tmp_path / "palm.yaml"
     config.write_text("/**:\n  ros__parameters: {scene: palm.xml, skin: {scales: {left.palm: 0.02}}}\n")
-    assert main(["info", str(config)]) == 0
-    assert "left.palm (tactile/left_palm)" in capsys.readouterr().out
+    assert main(["info", str(config), "--json"]) == 0
+    [pad] = json.loads(capsys.readouterr().out)["pads"]
+    assert (pad["pad"], pad["topic"]) == ("left.palm", "tactile/left_palm")
     assert main(["check", str(config)]) == 0
     assert "1 body, 1 with skin, " in capsys.readouterr().out
 
@@ -297,3 +306,24 @@ def test_presets_are_listed_with_the_sources_of_their_figures(capsys):
     assert "secondary" in capsys.readouterr().out
     assert main(["presets", "xela"]) == 2
     assert "xela_u" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [
+        ("tactile_sim pre", {"presets"}),
+        ("tactile_sim info ha", {"hand"}),
+        ("tactile_sim view touch_", {"touch_cube"}),
+    ],
+)
+def test_shell_completes_commands_and_configurations(line, completions, tmp_path):
+    file = tmp_path / "completions"
+    shell = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": " ",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(file),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    command(env=os.environ | shell)
+    assert set(file.read_text().split()) == completions
