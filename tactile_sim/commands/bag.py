@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from itertools import groupby
 from pathlib import Path
 
 from tactile_sim import signals
@@ -61,9 +62,12 @@ def _info(args: argparse.Namespace) -> int:
         table.add_column(title, overflow="fold")
     for title in ("messages", "Hz", "MB unpacked"):
         table.add_column(title, justify="right")
-    for name, topic in sorted(found.topics.items()):
-        rate = f"{topic.rate:.1f}" if topic.rate else ""
-        table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
+    for _, names in groupby(sorted(found.topics, key=lambda name: (_pad(name), name)), _pad):
+        for name in names:
+            topic = found.topics[name]
+            rate = f"{topic.rate:.1f}" if topic.rate else ""
+            table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
+        table.add_section()
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
     console.print(table)
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
@@ -85,6 +89,13 @@ def _info(args: argparse.Namespace) -> int:
             f"damaged: {found.damage}; repair it with: tactile_sim bag repair {args.bag}", style="red"
         )
     return 0
+
+
+def _pad(topic: str) -> str:
+    """Return what the topics of one pad have in common, ``/left/tactile/palm``; others belong to none."""
+    start, found, rest = topic.partition("/tactile/")
+    pad, *more = rest.split("/")
+    return f"{start}{found}{pad}" if more else ""
 
 
 def _wrapped(text: str, width: int) -> str:
