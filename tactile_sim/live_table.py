@@ -17,13 +17,22 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tactile_sim.text import counted
+
+HISTORY = 3.0
+"""Period that the sparklines show [s of wall time]."""
+SPARKS = " ▁▂▃▄▅▆▇█"
+SPARK_WIDTH = 12
+"""Width of a sparkline [columns]."""
+TOUCHED = 5e-4
+"""Force from which a body counts as touched [N]: what three decimals show."""
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
 """Time that a peak stays visible [s of wall time]; impacts last only milliseconds."""
 STDIN = 0
 """File descriptor of standard input."""
-BAR_WIDTH = 24
+BAR_WIDTH = 18
 """Width of a bar [columns]."""
 PLAIN_BAR_WIDTH = 20
 PLAIN_ROWS = 20
@@ -48,7 +57,7 @@ class State:
     """Number of skin messages received."""
     problem: str = ""
     """Warnings and errors of the diagnostics."""
-    _peaks: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
+    _sums_by_time: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 
     def add_frame(
@@ -66,9 +75,9 @@ class State:
         self.bodies = bodies
         self.net, self.sums = forces(counts, data, channels)
         self.frames += 1
-        self._peaks.append((now, self.sums))
-        while self._peaks[0][0] < now - PEAK_WINDOW:
-            self._peaks.popleft()
+        self._sums_by_time.append((now, self.sums))
+        while self._sums_by_time[0][0] < now - HISTORY:
+            self._sums_by_time.popleft()
 
     def tick(self, now: float) -> None:
         """Record the current counts; rates are differences between ticks.
@@ -88,8 +97,24 @@ class State:
     @property
     def peaks(self) -> np.ndarray:
         """Largest sum of taxel forces in the last second (bodies,) [N]."""
-        recent = [sums for _, sums in self._peaks if len(sums) == len(self.bodies)]
+        start = self._sums_by_time[-1][0] - PEAK_WINDOW if self._sums_by_time else 0.0
+        recent = [
+            sums for time, sums in self._sums_by_time if time >= start and len(sums) == len(self.bodies)
+        ]
         return np.max(recent, axis=0) if recent else self.sums
+
+    def courses(self) -> np.ndarray:
+        """Return the largest sums of taxel forces in `SPARK_WIDTH` intervals (bodies, SPARK_WIDTH) [N].
+
+        The intervals cover the last `HISTORY` seconds, the oldest first.
+        """
+        courses = np.zeros((len(self.bodies), SPARK_WIDTH))
+        for time, sums in self._sums_by_time:
+            if len(sums) == len(self.bodies):
+                age = (self._sums_by_time[-1][0] - time) / HISTORY
+                column = max(0, SPARK_WIDTH - 1 - int(age * SPARK_WIDTH))
+                np.maximum(courses[:, column], sums, out=courses[:, column])
+        return courses
 
     @property
     def real_time_factor(self) -> float:
@@ -160,17 +185,21 @@ class View:
         for heading in HEADINGS:
             table.add_column(heading, justify="right", min_width=len(heading))
         table.add_column(f"taxels, 0 to {self.scale:g} N", width=BAR_WIDTH)
+        table.add_column(f"last {HISTORY:g} s", width=SPARK_WIDTH)
         table.add_column("", no_wrap=True)
-        order = self._order(state)
+        order = [i for i in self._order(state) if state.peaks[i] >= TOUCHED]
+        courses = state.courses()
         for i in order[:room]:
             force, name = state.sums[i], state.bodies[i]
-            colour = "red" if force > self.scale else "green"
-            bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color=colour)
-            table.add_row(Text(name), *self._numbers(state, i), bar, self._weight(name))
-        rest = len(order) - room
+            bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color="cyan")
+            table.add_row(
+                Text(name), *self._numbers(state, i), bar, self._spark(courses[i]), self._weight(name)
+            )
         parts: list[RenderableType] = [*head, Text(), table]
-        if rest > 0:
-            parts.append(Text(f"... and {rest} more bod{'y' if rest == 1 else 'ies'}", style="dim"))
+        if rest := len(order[room:]):
+            parts.append(Text(f"... and {counted(rest, 'more body', 'more bodies')}", style="dim"))
+        if idle := len(state.bodies) - len(order):
+            parts.append(Text(f"{counted(idle, 'body', 'bodies')} without touch", style="dim"))
         parts += [Text(), *(Text(hint, style="dim", overflow="fold") for hint in hints)]
         if footer:
             parts.append(Text(footer))
@@ -197,6 +226,11 @@ class View:
     def _numbers(self, state: State, i: int) -> list[str]:
         """Return the cells below `HEADINGS`."""
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
+
+    def _spark(self, course: np.ndarray) -> Text:
+        """Return a line of blocks whose full height is the force of a full bar."""
+        levels = np.ceil(np.clip(course / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
+        return Text("".join(SPARKS[level] for level in levels), "cyan")
 
     def _order(self, state: State) -> list[int]:
         """Return the indices of the bodies by decreasing peak.

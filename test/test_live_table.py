@@ -75,3 +75,19 @@ def test_table_fits_the_height():
     assert "too slow [for this]" in lines
     shown = [line for line in lines if line.startswith("body") and "net" not in line]
     assert f"... and {40 - len(shown)} more bodies" in lines
+
+
+def test_untouched_bodies_are_counted_in_one_line_and_impacts_stay_in_the_sparkline():
+    state = State(time=0.0)
+    for now, force in ((0.0, 4.0), (2.9, 1.0)):
+        state.add_frame(now, ["palm", "thumb"], np.ones(2, np.uint32), np.array([force, 0.0]), 1)
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(View("hand", {}, 4.0).table(state, 24))
+    lines = capture.get().splitlines()
+    [palm] = [line for line in lines if line.startswith("palm")]
+    assert not any(line.startswith("thumb") for line in lines)
+    assert "1 body without touch" in lines
+    course = state.courses()[0]
+    assert (course[0], course[-1], course[1:-1].max()) == (4.0, 1.0, 0.0)
+    assert palm.rstrip().endswith("█" + " " * (len(course) - 2) + "▂")
