@@ -109,8 +109,8 @@ class TaxelSearch(Taxels):
             self._make_room()
 
     # -- queries: taxels of one patch near points (m, 3), or one (3,), in the frame of its body [m].
-    # -- Indices of taxels start at 0 in each patch; distances are measured as in `near`. All raise SceneError if
-    # -- the patch does not exist.
+    # -- Indices of taxels start at 0 in each patch; distances are measured as in `near`. All raise SceneError
+    # -- if the patch does not exist.
 
     def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the taxel (m,) nearest to each point, and its distance (m,) [m]."""
