@@ -12,6 +12,7 @@ import numpy as np
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, read_drives, undriven
@@ -58,24 +59,24 @@ class Commander:
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
-    def start(self, data: mujoco.MjData) -> None:
+    def start(self, engine: EngineArrays) -> None:
         """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
         self.release()
-        data.ctrl[self._control[self._servo]] = 0.0
-        self.hold(data, np.arange(len(self._joints)))
+        engine.ctrl[self._control[self._servo]] = 0.0
+        self.hold(engine, np.arange(len(self._joints)))
 
-    def hold(self, data: mujoco.MjData, joints: np.ndarray) -> None:
+    def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
         """Let servos made from ``control`` without a command hold some joints where they are.
 
         Args:
-            data: state of the engine.
+            engine: state and inputs of the engine.
             joints: indices in `joint_names`.
         """
         free = np.isnan(self._targets[self._joint]).all(axis=1) & np.isin(self._joint, joints)
         holding = self._servo & (self._field == POSITION) & free
         joints = self._joint[holding]
-        held = np.clip(data.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
-        data.ctrl[self._control[holding]] = held
+        held = np.clip(engine.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
+        engine.ctrl[self._control[holding]] = held
 
     def release(self) -> None:
         """Forget all commands; controls stay as they are."""
@@ -157,14 +158,14 @@ class Commander:
                 )
         return targets
 
-    def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
+    def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
         """Accept what `check` returned; joints that it leaves alone keep their last command."""
-        self._end_trajectory(data)
+        self._end_trajectory(engine)
         controls = targets["controls"]
         spoken = ~np.isnan(controls)
         if spoken.any():
-            self.yield_to(spoken, data)
-            data.ctrl[spoken] = controls[spoken]
+            self.yield_to(spoken, engine)
+            engine.ctrl[spoken] = controls[spoken]
         given = np.stack([targets[field] for field in FIELDS], axis=1)
         named = ~np.isnan(given)
         kept = self._targets
@@ -180,23 +181,23 @@ class Commander:
             & np.isnan(kept[self._joint, POSITION])
             & np.isnan(kept[self._joint, VELOCITY])
         )
-        kept[self._joint[idle], self._field[idle]] = data.ctrl[self._control[idle]]
+        kept[self._joint[idle], self._field[idle]] = engine.ctrl[self._control[idle]]
         acting &= ~np.isnan(kept[self._joint, self._field])
-        self._set_controls(data, acting, kept[self._joint[acting]])
+        self._set_controls(engine, acting, kept[self._joint[acting]])
         applied = named[:, EFFORT] & ~self._takes["effort"]
-        data.qfrc_applied[self.dofs[applied]] = np.clip(
+        engine.qfrc_applied[self.dofs[applied]] = np.clip(
             kept[applied, EFFORT], *self._reach[applied, EFFORT].T
         )
         self._choose_tracking()
 
-    def yield_to(self, controls: np.ndarray, data: mujoco.MjData) -> None:
+    def yield_to(self, controls: np.ndarray, engine: EngineArrays) -> None:
         """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
         if not len(controls):
             return
-        self._end_trajectory(data)
+        self._end_trajectory(engine)
         joints = self._joint[controls[self._control]]
         self._targets[joints] = np.nan
-        data.qfrc_applied[self.dofs[joints]] = 0.0
+        engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._choose_tracking()
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
@@ -210,65 +211,65 @@ class Commander:
                     f"set control: {{{name}: {{mode: position}}}}"
                 )
 
-    def follow(self, trajectory: JointTrajectory, data: mujoco.MjData, delay: float = 0.0) -> None:
+    def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
         """Follow a checked trajectory from the present set points; one without points stops all.
 
         Args:
             trajectory: replaces one that is being followed.
-            data: state of the engine.
+            engine: state and inputs of the engine.
             delay: time until it starts [s]; negative if it should have started.
         """
         joints = np.array([self._index[name] for name in trajectory.joints], int)
-        position, velocity = data.qpos[self.qpos[joints]].copy(), data.qvel[self.dofs[joints]].copy()
+        position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
         target = self._targets[joints, POSITION]
         position = np.where(np.isnan(target), position, target)
         if self._trajectory is not None:
             velocity = np.nan_to_num(self._targets[joints, VELOCITY])
-        self._end_trajectory(data)
+        self._end_trajectory(engine)
         if not (len(joints) and len(trajectory.times)):
             return
         drives = np.isin(self._joint, joints) & ((self._field == POSITION) | self._servo)
         started = trajectory.starting_from(position, velocity)
-        self._trajectory = (started, data.time + delay, joints, drives)
-        data.qfrc_applied[self.dofs[joints]] = 0.0
+        self._trajectory = (started, engine.time + delay, joints, drives)
+        engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._targets[joints] = np.nan
         self._choose_tracking()
 
-    def _follow_on(self, data: mujoco.MjData) -> None:
+    def _follow_on(self, engine: EngineArrays) -> None:
         """Set the set points of the trajectory at the end of the coming step."""
         assert self._trajectory is not None
         trajectory, start, joints, drives = self._trajectory
         step = self._model.opt.timestep
-        time = data.time + step - start
+        time = engine.time + step - start
         if time > trajectory.times[-1] - 0.5 * step:
             time = trajectory.times[-1]
         self._targets[joints, POSITION], self._targets[joints, VELOCITY] = trajectory.at(time)
-        self._set_controls(data, drives, self._targets[self._joint[drives]])
+        self._set_controls(engine, drives, self._targets[self._joint[drives]])
         if time >= trajectory.times[-1]:
             self._trajectory = None
 
-    def _end_trajectory(self, data: mujoco.MjData) -> None:
+    def _end_trajectory(self, engine: EngineArrays) -> None:
         """Let the joints of a trajectory stop at their present set points."""
         if self._trajectory is not None:
             _, _, joints, drives = self._trajectory
             self._targets[joints, VELOCITY] = 0.0
-            self._set_controls(data, drives, self._targets[self._joint[drives]])
+            self._set_controls(engine, drives, self._targets[self._joint[drives]])
             self._trajectory = None
 
-    def apply(self, data: mujoco.MjData) -> None:
+    def apply(self, engine: EngineArrays) -> None:
         """Let servos track a trajectory, or velocities, in the coming step."""
         if self._trajectory is not None:
-            self._follow_on(data)
+            self._follow_on(engine)
         if len(self._tracking):
             joints = self._joint[self._tracking]
             # At the present position the stiffness exerts no force; damping and effort remain.
-            targets = np.column_stack([data.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
-            self._set_controls(data, self._tracking, targets)
+            targets = np.column_stack([engine.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
+            self._set_controls(engine, self._tracking, targets)
 
-    def _set_controls(self, data: mujoco.MjData, drives: np.ndarray, targets: np.ndarray) -> None:
+    def _set_controls(self, engine: EngineArrays, drives: np.ndarray, targets: np.ndarray) -> None:
         """Set the controls of some drives from targets (n, 3); NaN: no target."""
         controls = self._offset[drives] + np.sum(self._weights[drives] * np.nan_to_num(targets), axis=1)
-        data.ctrl[self._control[drives]] = np.clip(controls, *self._range[drives].T)
+        engine.ctrl[self._control[drives]] = np.clip(controls, *self._range[drives].T)
 
     def _choose_tracking(self) -> None:
         """Choose the servos that follow a velocity without a position."""

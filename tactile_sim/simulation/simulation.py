@@ -125,7 +125,7 @@ class Simulation:
             model.opt.gravity,
             checked.seed,
         )
-        self.hands = Hands(model)
+        self.hands = Hands()
         """Forces of a user."""
         self.pad_states = PadStates(self)
         self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
@@ -218,8 +218,8 @@ class Simulation:
             self._moved_at = self.steps_since_reset
         if self._rest_at and self.steps_since_reset >= self._rest_at:
             self._rest()
-        self.commander.apply(self.engine.data)
-        self.hands.apply(self.engine.data, self.steps_since_reset)
+        self.commander.apply(self.engine)
+        self.hands.apply(self.engine, self.steps_since_reset)
 
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         """Advance after `apply_commands`, in one call of the engine where possible.
@@ -322,7 +322,7 @@ class Simulation:
 
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
         """Accept the targets returned by ``commander.check``."""
-        self.commander.accept(targets, self.engine.data)
+        self.commander.accept(targets, self.engine)
         self._obeyed()
 
     def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
@@ -340,7 +340,7 @@ class Simulation:
 
     def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
         """Accept a trajectory that ``commander.check_trajectory`` found valid."""
-        self.commander.follow(trajectory, self.engine.data, delay)
+        self.commander.follow(trajectory, self.engine, delay)
         self._obeyed()
         if self._rest_at and len(trajectory.times):  # the timeout begins at its end
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
@@ -348,8 +348,8 @@ class Simulation:
     def command_controls(self, controls: np.ndarray) -> None:
         """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
         spoken = ~np.isnan(controls)
-        self.commander.yield_to(spoken, self.engine.data)
-        self.engine.data.ctrl[spoken] = controls[spoken]
+        self.commander.yield_to(spoken, self.engine)
+        self.engine.ctrl[spoken] = controls[spoken]
         self._obeyed()
 
     def set_joints(
@@ -366,11 +366,11 @@ class Simulation:
         Raises:
             CommandError: a joint does not exist or a value is not finite; the state is then unchanged.
         """
-        data, commander = self.engine.data, self.commander
+        engine, commander = self.engine, self.commander
         changes = []
         for key, values, array, addresses in (
-            ("position", position or {}, data.qpos, commander.qpos),
-            ("velocity", velocity or {}, data.qvel, commander.dofs),
+            ("position", position or {}, engine.qpos, commander.qpos),
+            ("velocity", velocity or {}, engine.qvel, commander.dofs),
         ):
             for name, value in values.items():
                 if name not in commander.joint_names:
@@ -385,7 +385,7 @@ class Simulation:
             array[address] = value
         if not self._commanded:
             moved = [commander.joint_names.index(name) for name in position or {}]
-            commander.hold(data, np.array(moved, int))
+            commander.hold(engine, np.array(moved, int))
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset state, random numbers, built-in motion and commands. The tare is kept.
@@ -397,7 +397,7 @@ class Simulation:
             EngineError: the keyframe does not exist; nothing is changed.
         """
         self.engine.reset(keyframe)
-        self.hands.release(self.engine.data)
+        self.hands.release(self.engine)
         self.commander.release()
         self.thrower.restart()
         self.signal_chain.restart()
@@ -482,8 +482,7 @@ class Simulation:
         if last and last.body == body and np.array_equal(last.point, point):
             mass = last.mass
         else:
-            world = engine.body_positions[body] + engine.body_rotations[body] @ point
-            mass = hands.effective_mass(engine.data, body, world)
+            mass = engine.effective_mass(body, point)
         hands.pull = Pull(body, point.copy(), target.copy(), abs(limit), mass)
 
     def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
@@ -510,11 +509,11 @@ class Simulation:
 
     def release(self) -> None:
         """End `pull` and `press`."""
-        self.hands.release(self.engine.data)
+        self.hands.release(self.engine)
 
     def _check_hand(self, action: str, body: int, values: np.ndarray, moves: bool = True) -> None:
         model = self.engine.model
-        if not hasattr(self.engine.data, "xfrc_applied"):
+        if not self.engine.accepts_body_forces:
             raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
         if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
             raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
@@ -565,8 +564,8 @@ class Simulation:
         self._moved_at = -1
         self._commanded = False
         self._rest_at = 0
-        self.commander.start(self.engine.data)
-        self._rest_controls = self.engine.data.ctrl.copy()
+        self.commander.start(self.engine)
+        self._rest_controls = self.engine.ctrl.copy()
         if self.motion:
             self.motion.restart()
 
@@ -579,8 +578,8 @@ class Simulation:
         """Return to the controls of the reset, without forces, after ``command_timeout``."""
         self._rest_at = 0
         self.commander.release()
-        self.engine.data.ctrl[:] = self._rest_controls
-        self.engine.data.qfrc_applied[:] = 0.0
+        self.engine.ctrl[:] = self._rest_controls
+        self.engine.qfrc_applied[:] = 0.0
 
 
 def _settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
