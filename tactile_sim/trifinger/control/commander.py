@@ -48,7 +48,7 @@ class FingerCommander(Commander):
         """
         self._rules = rules
         super().__init__(model, names)
-        self._takes["position"][:] = True
+        self.drives.takes["position"][:] = True
         self.without_position = {}
         for joint, (entry, keys) in match_control(gains, model, names, where).items():
             if other := sorted(keys.keys() - {"kp", "kd"}):
