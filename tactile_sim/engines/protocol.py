@@ -176,3 +176,13 @@ class Engine(EngineArrays, Protocol):
 
     def contact_layout(self, name: str) -> ContactLayout:
         """Return the configuration of a contact sensor."""
+
+
+class DataEngine(Engine, Protocol):
+    """An engine with MuJoCo's data, which all engines of this package have for users.
+
+    Attributes:
+        data: State, inputs and everything that MuJoCo computes from them.
+    """
+
+    data: mujoco.MjData
