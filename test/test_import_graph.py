@@ -37,11 +37,22 @@ def imports() -> Iterator[tuple[str, str]]:
             )
 
 
-def order() -> dict[str, int]:
-    """Return the rank of each package in the table of CONTRIBUTING.md."""
+def table() -> list[list[str]]:
+    """Return the packages of each row in the table of CONTRIBUTING.md."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ((?:`\w+/`(?:, )?)+)", text, re.MULTILINE)
-    return {package: rank for rank, row in enumerate(rows) for package in re.findall(r"`(\w+)/`", row)}
+    rows = re.findall(r"^\| ((?:`[\w/]+/`(?:, )?)+)", text, re.MULTILINE)
+    return [re.findall(r"`([\w/]+)/`", row) for row in rows]
+
+
+def order() -> dict[str, int]:
+    """Return the rank of each package in the table."""
+    return {package: rank for rank, row in enumerate(table()) for package in row}
+
+
+def test_the_table_lists_each_package_once():
+    listed = [package for row in table() for package in row if "/" not in package]
+    files = (ROOT / "tactile_sim").glob("*/__init__.py")
+    assert sorted(listed) == sorted(file.parent.name for file in files)
 
 
 def test_packages_import_only_packages_above_them_in_the_table():

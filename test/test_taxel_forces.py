@@ -9,7 +9,6 @@ import yaml
 from tactile_sim import config
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.body_states import BodyStates
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.simulation.touched import centres_of_touch
 
@@ -105,8 +104,8 @@ def test_body_states_equal_those_set_and_reading_changes_nothing(ball, engine):
     simulation = ball(engine)
     told = [np.array([0.1, 0.2, 0.5]), QUARTER, np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.2, 0.1])]
     simulation.set_body_state("ball", *told)
-    states, data = BodyStates(simulation.engine), simulation.engine.data
+    engine, data = simulation.engine, simulation.engine.data
     before = data.xpos.copy(), data.qacc_warmstart.copy()
-    np.testing.assert_allclose(states.read([1])[0], np.concatenate(told), atol=1e-12)
+    np.testing.assert_allclose(engine.body_states([1])[0], np.concatenate(told), atol=1e-12)
     np.testing.assert_array_equal(data.xpos, before[0])
     np.testing.assert_array_equal(data.qacc_warmstart, before[1])

@@ -13,7 +13,7 @@ from tactile_sim.config.keys import Key
 from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.pads import PadSettings, resolve_pads
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
-from tactile_sim.config.scene import configured_scene, given_urdf
+from tactile_sim.config.scene import configured_scene, robot_description
 from tactile_sim.config.settings import (
     KEYS,
     MarkerSettings,
@@ -43,13 +43,13 @@ __all__ = [
     "find",
     "from_mapping",
     "geom_areas",
-    "given_urdf",
     "load",
     "match",
     "match_scales",
     "resolve_feelers",
     "resolve_pads",
     "resolve_scales",
+    "robot_description",
 ]
 
 

@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config.composition import add_parts, empty_scene, urdf_options
-from tactile_sim.errors import ConfigError, EngineError, SceneError
+from tactile_sim.errors import ConfigError, EngineError, SceneError, TactileSimError
+from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
 from tactile_sim.scenes.sensor_layout import ALL_BITS
@@ -79,11 +80,28 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
     return model
 
 
-def given_urdf(settings: Settings) -> str | None:
+def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
+    """Return the URDF of a scene: the file's, or else one that is generated from the model.
+
+    Args:
+        settings: The configuration. The file is used where it alone makes the scene.
+        model: The compiled scene.
+        names: Names of that model.
+    """
+    from tactile_sim.scenes.generated_urdf import generated_urdf  # trimesh is slow to import
+
+    try:
+        given = _given_urdf(settings)
+    except TactileSimError:  # it was replaced since the start
+        given = None
+    return given or generated_urdf(model, names, settings.world_frame)
+
+
+def _given_urdf(settings: Settings) -> str | None:
     """Return the URDF file that alone makes the scene of a configuration, or None.
 
     Raises:
-        SceneError: the file cannot be read.
+        SceneError: The file cannot be read.
     """
     if settings.robots or settings.objects or settings.engine_settings or not settings.scene:
         return None

@@ -10,12 +10,13 @@ import mujoco
 import numpy as np
 
 from tactile_sim.control.actuator_commands import ActuatorCommands
+from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
-from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, read_drives, undriven
-from tactile_sim.scenes.servos import added_servos, effort_range
+from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, undriven
 
 _LOG = logging.getLogger("tactile_sim.control")
 
@@ -53,29 +54,31 @@ class Commander:
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
         """Why some joints take no position command, by name."""
-        self._read_drives()
+        self.drives = DriveTable(model, self._joints)
+        """Drives of these joints, and what they take."""
         self._actuators = ActuatorCommands(model, names)
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
-    def start(self, data: mujoco.MjData) -> None:
+    def start(self, engine: EngineArrays) -> None:
         """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
         self.release()
-        data.ctrl[self._control[self._servo]] = 0.0
-        self.hold(data, np.arange(len(self._joints)))
+        engine.ctrl[self.drives.control[self.drives.servo]] = 0.0
+        self.hold(engine, np.arange(len(self._joints)))
 
-    def hold(self, data: mujoco.MjData, joints: np.ndarray) -> None:
+    def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
         """Let servos made from ``control`` without a command hold some joints where they are.
 
         Args:
-            data: state of the engine.
+            engine: state and inputs of the engine.
             joints: indices in `joint_names`.
         """
-        free = np.isnan(self._targets[self._joint]).all(axis=1) & np.isin(self._joint, joints)
-        holding = self._servo & (self._field == POSITION) & free
-        joints = self._joint[holding]
-        held = np.clip(data.qpos[self.qpos[joints]], *self._reach[joints, POSITION].T)
-        data.ctrl[self._control[holding]] = held
+        table = self.drives
+        free = np.isnan(self._targets[table.joint]).all(axis=1) & np.isin(table.joint, joints)
+        holding = table.servo & (table.field == POSITION) & free
+        joints = table.joint[holding]
+        held = np.clip(engine.qpos[self.qpos[joints]], *table.reach[joints, POSITION].T)
+        engine.ctrl[table.control[holding]] = held
 
     def release(self) -> None:
         """Forget all commands; controls stay as they are."""
@@ -141,14 +144,15 @@ class Commander:
             self._actuators.set_controls(command.name[k], given[k], targets["controls"])
         for field, key in (("position", "kp"), ("velocity", "kd")):
             # A velocity beside a position is a feedforward; alone it needs a drive.
-            helpless = ~np.isnan(targets[field]) & ~self._takes[field]
+            helpless = ~np.isnan(targets[field]) & ~self.drives.takes[field]
             if field == "velocity":
                 helpless &= np.isnan(targets["position"])
             if helpless.any():
                 k = int(np.argmax(helpless))
                 name = self.joint_names[k]
                 why = f" ({self.without_position[name]})" if field == "position" else ""
-                if self._takes["position"][k] and not (self._servo & (self._joint == k)).any():
+                has_servo = (self.drives.servo & (self.drives.joint == k)).any()
+                if self.drives.takes["position"][k] and not has_servo:
                     remedy = "command its position"
                 else:
                     remedy = f"set control: {{{name}: {{{key}: ...}}}}"
@@ -157,14 +161,14 @@ class Commander:
                 )
         return targets
 
-    def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
+    def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
         """Accept what `check` returned; joints that it leaves alone keep their last command."""
-        self._end_trajectory(data)
+        self._end_trajectory(engine)
         controls = targets["controls"]
         spoken = ~np.isnan(controls)
         if spoken.any():
-            self.yield_to(spoken, data)
-            data.ctrl[spoken] = controls[spoken]
+            self.yield_to(spoken, engine)
+            engine.ctrl[spoken] = controls[spoken]
         given = np.stack([targets[field] for field in FIELDS], axis=1)
         named = ~np.isnan(given)
         kept = self._targets
@@ -172,113 +176,109 @@ class Commander:
         kept[named[:, :EFFORT].any(axis=1), :EFFORT] = np.nan
         kept[named] = given[named]
         self._report(np.where(named, kept, np.nan))
-        acting = named.any(axis=1)[self._joint]
+        table = self.drives
+        acting = named.any(axis=1)[table.joint]
         # A servo with nothing but an effort goes on with its last control.
-        idle = (
-            acting
-            & self._servo
-            & np.isnan(kept[self._joint, POSITION])
-            & np.isnan(kept[self._joint, VELOCITY])
-        )
-        kept[self._joint[idle], self._field[idle]] = data.ctrl[self._control[idle]]
-        acting &= ~np.isnan(kept[self._joint, self._field])
-        self._set_controls(data, acting, kept[self._joint[acting]])
-        applied = named[:, EFFORT] & ~self._takes["effort"]
-        data.qfrc_applied[self.dofs[applied]] = np.clip(
-            kept[applied, EFFORT], *self._reach[applied, EFFORT].T
+        no_set_point = np.isnan(kept[table.joint, POSITION]) & np.isnan(kept[table.joint, VELOCITY])
+        idle = acting & table.servo & no_set_point
+        kept[table.joint[idle], table.field[idle]] = engine.ctrl[table.control[idle]]
+        acting &= ~np.isnan(kept[table.joint, table.field])
+        self._set_controls(engine, acting, kept[table.joint[acting]])
+        applied = named[:, EFFORT] & ~table.takes["effort"]
+        engine.qfrc_applied[self.dofs[applied]] = np.clip(
+            kept[applied, EFFORT], *table.reach[applied, EFFORT].T
         )
         self._choose_tracking()
 
-    def yield_to(self, controls: np.ndarray, data: mujoco.MjData) -> None:
+    def yield_to(self, controls: np.ndarray, engine: EngineArrays) -> None:
         """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
         if not len(controls):
             return
-        self._end_trajectory(data)
-        joints = self._joint[controls[self._control]]
+        self._end_trajectory(engine)
+        joints = self.drives.joint[controls[self.drives.control]]
         self._targets[joints] = np.nan
-        data.qfrc_applied[self.dofs[joints]] = 0.0
+        engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._choose_tracking()
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
         """Check a trajectory. Raises CommandError if it is invalid or a joint takes no position."""
         trajectory.check(self.joint_names)
         for name in trajectory.joints:
-            if not self._takes["position"][self._index[name]]:
+            if not self.drives.takes["position"][self._index[name]]:
                 why = self.without_position.get(name, "")
                 raise CommandError(
                     f"joint_trajectory: joint {name!r} takes no position ({why}); "
                     f"set control: {{{name}: {{mode: position}}}}"
                 )
 
-    def follow(self, trajectory: JointTrajectory, data: mujoco.MjData, delay: float = 0.0) -> None:
+    def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
         """Follow a checked trajectory from the present set points; one without points stops all.
 
         Args:
             trajectory: replaces one that is being followed.
-            data: state of the engine.
+            engine: state and inputs of the engine.
             delay: time until it starts [s]; negative if it should have started.
         """
         joints = np.array([self._index[name] for name in trajectory.joints], int)
-        position, velocity = data.qpos[self.qpos[joints]].copy(), data.qvel[self.dofs[joints]].copy()
+        position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
         target = self._targets[joints, POSITION]
         position = np.where(np.isnan(target), position, target)
         if self._trajectory is not None:
             velocity = np.nan_to_num(self._targets[joints, VELOCITY])
-        self._end_trajectory(data)
+        self._end_trajectory(engine)
         if not (len(joints) and len(trajectory.times)):
             return
-        drives = np.isin(self._joint, joints) & ((self._field == POSITION) | self._servo)
+        drives = np.isin(self.drives.joint, joints) & ((self.drives.field == POSITION) | self.drives.servo)
         started = trajectory.starting_from(position, velocity)
-        self._trajectory = (started, data.time + delay, joints, drives)
-        data.qfrc_applied[self.dofs[joints]] = 0.0
+        self._trajectory = (started, engine.time + delay, joints, drives)
+        engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._targets[joints] = np.nan
         self._choose_tracking()
 
-    def _follow_on(self, data: mujoco.MjData) -> None:
+    def _follow_on(self, engine: EngineArrays) -> None:
         """Set the set points of the trajectory at the end of the coming step."""
         assert self._trajectory is not None
         trajectory, start, joints, drives = self._trajectory
         step = self._model.opt.timestep
-        time = data.time + step - start
+        time = engine.time + step - start
         if time > trajectory.times[-1] - 0.5 * step:
             time = trajectory.times[-1]
         self._targets[joints, POSITION], self._targets[joints, VELOCITY] = trajectory.at(time)
-        self._set_controls(data, drives, self._targets[self._joint[drives]])
+        self._set_controls(engine, drives, self._targets[self.drives.joint[drives]])
         if time >= trajectory.times[-1]:
             self._trajectory = None
 
-    def _end_trajectory(self, data: mujoco.MjData) -> None:
+    def _end_trajectory(self, engine: EngineArrays) -> None:
         """Let the joints of a trajectory stop at their present set points."""
         if self._trajectory is not None:
             _, _, joints, drives = self._trajectory
             self._targets[joints, VELOCITY] = 0.0
-            self._set_controls(data, drives, self._targets[self._joint[drives]])
+            self._set_controls(engine, drives, self._targets[self.drives.joint[drives]])
             self._trajectory = None
 
-    def apply(self, data: mujoco.MjData) -> None:
+    def apply(self, engine: EngineArrays) -> None:
         """Let servos track a trajectory, or velocities, in the coming step."""
         if self._trajectory is not None:
-            self._follow_on(data)
+            self._follow_on(engine)
         if len(self._tracking):
-            joints = self._joint[self._tracking]
+            joints = self.drives.joint[self._tracking]
             # At the present position the stiffness exerts no force; damping and effort remain.
-            targets = np.column_stack([data.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
-            self._set_controls(data, self._tracking, targets)
+            targets = np.column_stack([engine.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
+            self._set_controls(engine, self._tracking, targets)
 
-    def _set_controls(self, data: mujoco.MjData, drives: np.ndarray, targets: np.ndarray) -> None:
+    def _set_controls(self, engine: EngineArrays, drives: np.ndarray, targets: np.ndarray) -> None:
         """Set the controls of some drives from targets (n, 3); NaN: no target."""
-        controls = self._offset[drives] + np.sum(self._weights[drives] * np.nan_to_num(targets), axis=1)
-        data.ctrl[self._control[drives]] = np.clip(controls, *self._range[drives].T)
+        engine.ctrl[self.drives.control[drives]] = self.drives.controls(drives, targets)
 
     def _choose_tracking(self) -> None:
         """Choose the servos that follow a velocity without a position."""
-        targets = self._targets[self._joint]
+        targets = self._targets[self.drives.joint]
         tracks = np.isnan(targets[:, POSITION]) & ~np.isnan(targets[:, VELOCITY])
-        self._tracking = np.flatnonzero(tracks & self._servo & (self._field == POSITION))
+        self._tracking = np.flatnonzero(tracks & self.drives.servo & (self.drives.field == POSITION))
 
     def _report(self, targets: np.ndarray) -> None:
         """Log once for each joint and field that a target (joints, 3) is out of reach."""
-        low, high = self._reach[..., 0], self._reach[..., 1]
+        low, high = self.drives.reach[..., 0], self.drives.reach[..., 1]
         slack = 1e-6 * np.fmax(1.0, np.abs(targets))
         for k, field in np.argwhere((targets < low - slack) | (targets > high + slack)).tolist():
             if (k, field) not in self._reported:
@@ -288,42 +288,3 @@ class Commander:
                     " the joint cannot follow (reported once)",
                     FIELDS[field], self.joint_names[k], low[k, field], high[k, field], targets[k, field],
                 )  # fmt: skip
-
-    def _read_drives(self) -> None:
-        """Read the drives of the joints into arrays, and what they can reach."""
-        model, joints = self._model, {int(joint): k for k, joint in enumerate(self._joints)}
-        found = read_drives(model)
-        servos = added_servos(model, found)
-        by_servo = {drive.joint for drive in servos}
-        motors: dict[int, int] = {}  # of several motors, one gives the effort
-        for drive in found:
-            if drive.field == EFFORT and drive.joint not in by_servo:
-                motors.setdefault(drive.joint, drive.control)
-        drives = [d for d in found if d.field != EFFORT or motors.get(d.joint) == d.control]
-        self._joint = np.array([joints[drive.joint] for drive in drives], int)
-        self._control = np.array([drive.control for drive in drives], int)
-        self._field = np.array([drive.field for drive in drives], int)
-        self._servo = np.array([drive in servos for drive in drives], bool)
-        self._offset = np.array([drive.offset for drive in drives], float)
-        self._weights = np.array([drive.weights for drive in drives], float).reshape(-1, len(FIELDS))
-        self._weights[(self._field != EFFORT) & ~self._servo, EFFORT] = 0.0
-        limited = model.actuator_ctrllimited[self._control].astype(bool)[:, None]
-        limited &= not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL
-        self._range = np.where(limited, model.actuator_ctrlrange[self._control], (-np.inf, np.inf))
-        """(drives, 2) within which MuJoCo clamps the controls."""
-        takes = np.zeros((len(joints), len(FIELDS)), bool)
-        takes[self._joint, self._field] = True
-        takes[self._joint[self._servo], EFFORT] = True
-        damped = self._servo & (self._weights[:, VELOCITY] != 0.0)
-        takes[self._joint[damped], VELOCITY] = True
-        self._takes = dict(zip(FIELDS, takes.T, strict=True))
-        self._reach = np.tile((-np.inf, np.inf), (len(joints), len(FIELDS), 1))
-        """(joints, 3, 2) least and greatest targets."""
-        limits = np.where(model.jnt_limited[:, None].astype(bool), model.jnt_range, (-np.inf, np.inf))
-        self._reach[:, POSITION] = limits[self._joints]
-        for k, joint in enumerate(self._joints.tolist()):
-            self._reach[k, EFFORT] = effort_range(model, joint, found)
-        for k in np.flatnonzero(self._weights[np.arange(len(drives)), self._field]).tolist():
-            reach, weight = self._reach[self._joint[k], self._field[k]], self._weights[k, self._field[k]]
-            low, high = np.sort((self._range[k] - self._offset[k]) / weight)
-            reach[:] = max(reach[0], low), min(reach[1], high)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.engines import Contacts
+from tactile_sim.engines import Contacts, Engine
 
 FREQUENCY = 10.0
 """Angular frequency of a body on the spring [rad/s], as in MuJoCo's simulate. The damping is critical."""
@@ -43,7 +43,7 @@ class Press:
 
 
 class Hands:
-    """Applies at most one pull and one press to the data of an engine based on MuJoCo.
+    """Applies at most one pull and one press to the bodies of an engine.
 
     Attributes:
         pull: The pull, or None.
@@ -51,8 +51,7 @@ class Hands:
         pull_force: Force of the spring at the last step (3,), world frame [N].
     """
 
-    def __init__(self, model: mujoco.MjModel):
-        self._model = model
+    def __init__(self) -> None:
         self.pull: Pull | None = None
         self.press: Press | None = None
         self.pull_force = np.zeros(3)
@@ -64,60 +63,49 @@ class Hands:
         """True if forces change with each step."""
         return bool(self.pull or self.press or self._touched)
 
-    def effective_mass(self, data: mujoco.MjData, body: int, point: np.ndarray) -> float:
-        """Return the mean effective mass of a body at a point (3,), world frame [m], over all directions."""
-        model = self._model
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_factorM(model, data)
-        jacobian, solved = np.empty((3, model.nv)), np.empty((3, model.nv))
-        mujoco.mj_jac(model, data, jacobian, None, point, body)
-        mujoco.mj_solveM(model, data, solved, jacobian)
-        return 3.0 / max(float((jacobian * solved).sum()), 1e-9)
-
-    def apply(self, data: mujoco.MjData, step: int) -> None:
-        """Set the applied forces for the coming step.
+    def apply(self, engine: Engine, step: int) -> None:
+        """Set the forces on bodies for the coming step.
 
         Args:
-            data: Data of the engine.
+            engine: The engine.
             step: Steps since the reset.
         """
         if not self.active:
             return
         for body in self._touched:
-            data.xfrc_applied[body] = 0.0
+            engine.xfrc_applied[body] = 0.0
         self._touched.clear()
         self.pull_force[:] = 0.0
         if self.press and step >= self.press.end:
             self.press = None
-        if self.pull or self.press:
-            mujoco.mj_kinematics(self._model, data)
-            mujoco.mj_comPos(self._model, data)
-        if self.pull:
-            self._apply_pull(data, self.pull)
-        if self.press:
-            force = data.xmat[self.press.body].reshape(3, 3) @ self.press.force
-            self._add(data, self.press.body, _world(data, self.press.body, self.press.point), force)
+        for action in (self.pull, self.press):
+            if action:
+                self._apply(engine, action)
 
-    def _apply_pull(self, data: mujoco.MjData, pull: Pull) -> None:
-        point = _world(data, pull.body, pull.point)
-        jacobian = np.empty((3, self._model.nv))
-        mujoco.mj_jac(self._model, data, jacobian, None, point, pull.body)
-        velocity = jacobian @ data.qvel
-        force = pull.mass * (FREQUENCY**2 * (pull.target - point) - 2.0 * FREQUENCY * velocity)
-        self.pull_force[:] = force * min(1.0, pull.limit / max(float(np.linalg.norm(force)), 1e-12))
-        self._add(data, pull.body, point, self.pull_force)
-
-    def _add(self, data: mujoco.MjData, body: int, point: np.ndarray, force: np.ndarray) -> None:
-        data.xfrc_applied[body, :3] += force
-        data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
+    def _apply(self, engine: Engine, action: Pull | Press) -> None:
+        """Add the force of a pull or press to its body."""
+        body = action.body
+        state = engine.body_states([body])[0]
+        flat = np.empty(9)
+        mujoco.mju_quat2Mat(flat, state[3:7])
+        rotation = flat.reshape(3, 3)
+        offset = rotation @ action.point
+        if isinstance(action, Pull):
+            velocity = state[7:10] + np.cross(state[10:], offset)
+            error = action.target - state[:3] - offset
+            force = action.mass * (FREQUENCY**2 * error - 2.0 * FREQUENCY * velocity)
+            force *= min(1.0, action.limit / max(float(np.linalg.norm(force)), 1e-12))
+            self.pull_force[:] = force
+        else:
+            force = rotation @ action.force
+        engine.xfrc_applied[body, :3] += force
+        engine.xfrc_applied[body, 3:] += np.cross(offset - rotation @ engine.model.body_ipos[body], force)
         self._touched.add(body)
 
-    def release(self, data: mujoco.MjData) -> None:
+    def release(self, engine: Engine) -> None:
         """End both."""
         self.pull = self.press = None
-        self.apply(data, 0)
+        self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
         """Return contacts with that of the press added.
@@ -145,8 +133,3 @@ class Hands:
         return Contacts(
             np.concatenate([contacts.values, added.values]), np.concatenate([contacts.ids, added.ids])
         )
-
-
-def _world(data: mujoco.MjData, body: int, point: np.ndarray) -> np.ndarray:
-    """Return a point of a body in the world frame."""
-    return data.xpos[body] + data.xmat[body].reshape(3, 3) @ point

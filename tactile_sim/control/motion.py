@@ -41,7 +41,7 @@ class KeyframeMotion:
 
     def act(self, engine: Engine) -> None:
         """Apply the controls of the current time."""
-        engine.data.ctrl[:] = self.control(engine.time)
+        engine.ctrl[:] = self.control(engine.time)
 
     def restart(self) -> None:
         """Do nothing; the motion has no state."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -16,7 +16,7 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco.batch import MujocoBatch
 from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
-from tactile_sim.engines.protocol import Engine
+from tactile_sim.engines.protocol import DataEngine, Engine
 from tactile_sim.errors import EngineError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
@@ -25,6 +25,7 @@ from tactile_sim.scenes.sensor_schema import check_sensors
 __all__ = [
     "ContactSensor",
     "Contacts",
+    "DataEngine",
     "Engine",
     "EnginePlugin",
     "EngineTopic",
@@ -47,7 +48,7 @@ def load(
     *,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     threads: int = 0,
-) -> Engine | Environments:
+) -> DataEngine | Environments:
     """Load a scene into an engine.
 
     Args:
@@ -77,7 +78,11 @@ def load(
         spec, model = compiled(own, Path(scene), contact_sensors=sensors)
     else:
         spec, model = load_scene(str(scene), base=Path.cwd(), contact_sensors=sensors)
-    loaded = make(engine, spec, model) if num_envs == 1 else make_many(engine, spec, model, num_envs, threads)
+    loaded: DataEngine | Environments
+    if num_envs == 1:
+        loaded = cast(DataEngine, make(engine, spec, model))
+    else:
+        loaded = make_many(engine, spec, model, num_envs, threads)
     for line in loaded.unsupported:
         _LOG.warning("engine %r: %s", engine, line)
     return loaded

@@ -9,6 +9,7 @@ import numpy as np
 
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
+from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import EngineError
 
 
@@ -47,7 +48,7 @@ class Environments(MujocoSensors):
     """Features of the scene that the engine ignores or cannot report, one line for each."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        if hasattr(MjDataEngine, name) or name == "integrate":
+        if hasattr(MjDataEngine, name) or name in ("integrate", *EngineArrays.__annotations__):
             raise _NotInABatch(
                 f"engine {self.name!r} does not support {name!r} with several environments, got"
                 f" {self.num_envs}; load the scene with num_envs=1, or read the arrays of its data"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import mujoco
 import numpy as np
 
@@ -30,11 +33,19 @@ def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
     return key
 
 
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+"""The part of MuJoCo's state that determines all forces."""
+
+
 class MjDataEngine(MujocoSensors):
-    """A MuJoCo model and its data behind the engine interface; subclasses add the stepping."""
+    """A MuJoCo model and its data behind the engine interface; subclasses add the stepping.
+
+    ``data`` is public for users. Packages outside ``engines`` use the names of the interface.
+    """
 
     name: str
     num_envs = 1
+    accepts_body_forces = True
     unsupported: list[str] = []
     """Features of the scene that the engine ignores or cannot report, one line for each."""
 
@@ -48,16 +59,27 @@ class MjDataEngine(MujocoSensors):
         self.model = model
         self.data = mujoco.MjData(model) if data is None else data
         self._sensordata = self.data.sensordata.reshape(1, -1)
+        self.qpos, self.qvel, self.ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
+        self.qfrc_applied, self.xfrc_applied = self.data.qfrc_applied, self.data.xfrc_applied
         self._rotations = self.data.xmat.reshape(-1, 3, 3)
+        self._geom_rotations = self.data.geom_xmat.reshape(-1, 3, 3)
         self.timestep = float(model.opt.timestep)
         """Time step [s]."""
         self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
         """Ids of the bodies with a free joint."""
 
     @property
-    def desired(self) -> np.ndarray:
-        """Inputs besides the controls in ``data``: none."""
-        return np.empty(0)
+    def state_size(self) -> int:
+        """Length of the vector of `get_state`."""
+        return mujoco.mj_stateSize(self.model, _STATE)
+
+    def get_state(self, out: np.ndarray) -> None:
+        """Write state and inputs, which determine all later states, into a vector (state_size,)."""
+        mujoco.mj_getState(self.model, self.data, out, _STATE)
+
+    def set_state(self, values: np.ndarray) -> None:
+        """Set what `get_state` wrote; `forward` computes the rest."""
+        mujoco.mj_setState(self.model, self.data, values, _STATE)
 
     @property
     def time(self) -> float:
@@ -82,6 +104,64 @@ class MjDataEngine(MujocoSensors):
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
         return self.data.xquat
+
+    @property
+    def geom_positions(self) -> np.ndarray:
+        """(ngeom, 3) positions of the geoms in the world [m]."""
+        return self.data.geom_xpos
+
+    @property
+    def geom_rotations(self) -> np.ndarray:
+        """(ngeom, 3, 3) rotations from geom frames to the world."""
+        return self._geom_rotations
+
+    @property
+    def joint_efforts(self) -> np.ndarray:
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+        return self.data.qfrc_actuator + self.qfrc_applied
+
+    @cached_property
+    def _scratch(self) -> mujoco.MjData:
+        """Data in which `body_states` computes, so that ``data`` does not change."""
+        return mujoco.MjData(self.model)
+
+    def body_states(self, bodies: Sequence[int]) -> np.ndarray:
+        """Return poses and velocities of bodies at ``qpos`` and ``qvel``, without a `forward`.
+
+        Args:
+            bodies: Ids of n bodies.
+
+        Returns:
+            (n, 13) position of each body's origin [m], quaternion wxyz, linear [m/s] and angular [rad/s]
+            velocity in the world.
+        """
+        model, own = self.model, self._scratch
+        for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
+            getattr(own, name)[:] = getattr(self.data, name)
+        mujoco.mj_kinematics(model, own)
+        mujoco.mj_comPos(model, own)
+        mujoco.mj_comVel(model, own)
+        states, angular_first = np.empty((len(bodies), 13)), np.empty(6)
+        for state, body in zip(states, bodies, strict=True):
+            mujoco.mj_objectVelocity(model, own, mujoco.mjtObj.mjOBJ_XBODY, body, angular_first, 0)
+            state[:3], state[3:7] = own.xpos[body], own.xquat[body]
+            state[7:10], state[10:] = angular_first[3:], angular_first[:3]
+        return states
+
+    def effective_mass(self, body: int, point: np.ndarray) -> float:
+        """Return the mean effective mass of a body at a point over all directions [kg].
+
+        Args:
+            body: Id of the body.
+            point: (3,) in the body's frame [m].
+        """
+        model, data = self.model, self.data
+        self._factor_mass_matrix()
+        jacobian, solved = np.empty((3, model.nv)), np.empty((3, model.nv))
+        world = data.xpos[body] + data.xmat[body].reshape(3, 3) @ point
+        mujoco.mj_jac(model, data, jacobian, None, world, body)
+        mujoco.mj_solveM(model, data, solved, jacobian)
+        return 3.0 / max(float((jacobian * solved).sum()), 1e-9)
 
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
@@ -118,15 +198,19 @@ class MjDataEngine(MujocoSensors):
             impulse: (3,) impulse in the world [N s].
         """
         model, data = self.model, self.data
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_factorM(model, data)
+        self._factor_mass_matrix()
         jacobian, change = np.empty((3, model.nv)), np.empty((1, model.nv))
         mujoco.mj_jacBodyCom(model, data, jacobian, None, body)
         mujoco.mj_solveM(model, data, change, impulse[None] @ jacobian)
         data.qvel[:] += change[0]
         data.qacc_warmstart[:] = 0.0
+
+    def _factor_mass_matrix(self) -> None:
+        """Compute poses and factorize the mass matrix at the present positions."""
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_makeM(self.model, self.data)
+        mujoco.mj_factorM(self.model, self.data)
 
     @property
     def sensor_data(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import mujoco
@@ -12,18 +13,37 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
 
-class Engine(Protocol):
-    """One environment of a scene.
+class EngineArrays(Protocol):
+    """State and inputs of one environment, read and set in place, with MuJoCo's names and order."""
+
+    qpos: np.ndarray
+    """(nq,) generalized positions."""
+    qvel: np.ndarray
+    """(nv,) generalized velocities."""
+    ctrl: np.ndarray
+    """(nu,) controls of the actuators."""
+    qfrc_applied: np.ndarray
+    """(nv,) generalized forces that act besides the actuators."""
+    xfrc_applied: np.ndarray
+    """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world."""
+
+    @property
+    def time(self) -> float:
+        """Time since the last reset [s]."""
+
+
+class Engine(EngineArrays, Protocol):
+    """One environment of a scene. The packages above ``engines`` read and set it only by these names.
 
     Attributes:
-        model: The scene as compiled by MuJoCo.
-        data: State and controls under MuJoCo's names. They are read and set here, whichever engine steps.
+        model: The scene as compiled by MuJoCo; it is constant.
     """
 
     name: str
     num_envs: int
     model: mujoco.MjModel
-    data: mujoco.MjData
+    accepts_body_forces: bool
+    """Whether ``xfrc_applied`` acts."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray
@@ -40,12 +60,14 @@ class Engine(Protocol):
         """Names of the ``<contact>`` sensors among them."""
 
     @property
-    def desired(self) -> np.ndarray:
-        """Inputs besides the controls in ``data``, read and set in place; empty for most engines."""
+    def state_size(self) -> int:
+        """Length of the vector of `get_state`."""
 
-    @property
-    def time(self) -> float:
-        """Time since the last reset [s]."""
+    def get_state(self, out: np.ndarray) -> None:
+        """Write state and inputs, which determine all later states, into a vector (state_size,)."""
+
+    def set_state(self, values: np.ndarray) -> None:
+        """Set what `get_state` wrote; `forward` computes the rest."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
@@ -83,6 +105,37 @@ class Engine(Protocol):
     @property
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
+
+    @property
+    def geom_positions(self) -> np.ndarray:
+        """(ngeom, 3) positions of the geoms in the world [m]."""
+
+    @property
+    def geom_rotations(self) -> np.ndarray:
+        """(ngeom, 3, 3) rotations from geom frames to the world."""
+
+    @property
+    def joint_efforts(self) -> np.ndarray:
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+
+    def body_states(self, bodies: Sequence[int]) -> np.ndarray:
+        """Return poses and velocities of bodies at ``qpos`` and ``qvel``, without a `forward`.
+
+        Args:
+            bodies: Ids of n bodies.
+
+        Returns:
+            (n, 13) position of each body's origin [m], quaternion wxyz, linear [m/s] and angular [rad/s]
+            velocity in the world.
+        """
+
+    def effective_mass(self, body: int, point: np.ndarray) -> float:
+        """Return the mean effective mass of a body at a point over all directions [kg].
+
+        Args:
+            body: Id of the body.
+            point: (3,) in the body's frame [m].
+        """
 
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
@@ -123,3 +176,13 @@ class Engine(Protocol):
 
     def contact_layout(self, name: str) -> ContactLayout:
         """Return the configuration of a contact sensor."""
+
+
+class DataEngine(Engine, Protocol):
+    """An engine with MuJoCo's data, which all engines of this package have for users.
+
+    Attributes:
+        data: State, inputs and everything that MuJoCo computes from them.
+    """
+
+    data: mujoco.MjData

@@ -153,6 +153,26 @@ class Feelers:
                 leaves the poses of the previous state; mj_kinematics updates them.
 
         Returns:
+            (n,) as `free_lengths` [m].
+        """
+        return self.free_lengths(data.xpos, data.xmat, data.geom_xpos, data.geom_xmat)
+
+    def free_lengths(
+        self,
+        body_positions: np.ndarray,
+        body_rotations: np.ndarray,
+        geom_positions: np.ndarray,
+        geom_rotations: np.ndarray,
+    ) -> np.ndarray:
+        """Return the free length of each feeler.
+
+        Args:
+            body_positions: (nbody, 3) origins of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) or (nbody, 9) rotations from body frames to the world.
+            geom_positions: (ngeom, 3) positions of the geoms in the world [m].
+            geom_rotations: (ngeom, 3, 3) or (ngeom, 9) rotations from geom frames to the world.
+
+        Returns:
             (n,) free lengths [m], from 0 if completely covered to the full length. An obstacle that reaches
             the part of the ray inside the body covers the feeler completely.
         """
@@ -160,7 +180,7 @@ class Feelers:
         if not len(out):
             return out  # and do not compile kernels
         reading.read(
-            data.geom_xpos, data.geom_xmat, data.xpos, data.xmat,
+            geom_positions, geom_rotations.reshape(-1, 9), body_positions, body_rotations.reshape(-1, 9),
             self._table, self._covering, self._boxes, self._links, self._columns, self._order,
             self._geoms, self._meshes, self.model.hfield_data, out,
         )  # fmt: skip

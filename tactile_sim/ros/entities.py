@@ -13,7 +13,6 @@ from std_msgs.msg import Header
 from tactile_sim.errors import CommandError, SceneError, suggest
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.conversions import as_pose, as_time, as_twist, pose_row, twist_row
-from tactile_sim.simulation.body_states import BodyStates
 from tactile_sim.text import counted
 
 
@@ -43,9 +42,8 @@ class Entities:
 
     def __init__(self, runner: Runner):
         self._runner = runner
-        self._simulation = simulation = runner.simulation
-        self._names = simulation.names.bodies[1:]
-        self._states = BodyStates(simulation.engine)
+        self._simulation = runner.simulation
+        self._names = runner.simulation.names.bodies[1:]
 
     def names(self, request: Any) -> dict[str, Any]:
         """Handle ``get_entities``."""
@@ -88,7 +86,7 @@ class Entities:
         frame, world = request.state.header.frame_id, simulation.settings.world_frame
         if frame not in ("", world):
             raise CommandError(f"state.header.frame_id: must be {world!r} or empty, got {frame!r}")
-        state = self._states.read([body])[0]
+        state = self._simulation.engine.body_states([body])[0]
         # The flags exist since version 2.1; earlier requests always set both.
         if getattr(request, "set_pose", True):
             state[:7] = pose_row(request.state.pose)
@@ -133,7 +131,7 @@ class Entities:
         header = Header(stamp=as_time(self._simulation.stamp), frame_id=self._simulation.settings.world_frame)
         return [
             EntityState(header=header, pose=as_pose(row[:7]), twist=as_twist(row[7:]))
-            for row in self._states.read(map(self._id, names))
+            for row in self._simulation.engine.body_states([*map(self._id, names)])
         ]
 
     def _id(self, name: str) -> int:

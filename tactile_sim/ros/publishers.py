@@ -17,10 +17,10 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
+from tactile_sim.config import robot_description
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout, TactileState
-from tactile_sim.robot_description import robot_description
 from tactile_sim.ros import cdr
 from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders

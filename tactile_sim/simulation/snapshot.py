@@ -85,8 +85,11 @@ class Snapshot:
 
     @cached_property
     def feelers(self) -> np.ndarray:
-        """(feelers,) how much of each is free [m]."""
-        return self.simulation.feelers.read(self.simulation.engine.data)
+        """(feelers,) free lengths [m]."""
+        engine = self.simulation.engine
+        return self.simulation.feelers.free_lengths(
+            engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
+        )
 
     @property
     def hairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -137,6 +140,6 @@ class Snapshot:
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, velocities and efforts of the hinge and slide joints, as ``commander.joint_names``."""
-        data, commander = self.simulation.engine.data, self.simulation.commander
-        effort = data.qfrc_actuator[commander.dofs] + data.qfrc_applied[commander.dofs]
-        return data.qpos[commander.qpos], data.qvel[commander.dofs], effort
+        engine, commander = self.simulation.engine, self.simulation.commander
+        dofs = commander.dofs
+        return engine.qpos[commander.qpos], engine.qvel[dofs], engine.joint_efforts[dofs]

@@ -9,47 +9,40 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
 from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.layer import Layer, elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.place import PadPlan
-from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
+from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import (
-    DISTANCES,
     ELASTIC,
     LAWS,
     LINEAR,
-    NEAREST,
     RESPONSE_FUNCTIONS,
     Response,
     add_elastic,
     elastic_foundation,
-    spread,
 )
-from tactile_sim.skin.shares import Near, Shares, checked, flush, gather
-from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.search import TaxelSearch
+from tactile_sim.skin.shares import Shares, checked, flush, gather
+from tactile_sim.skin.taxels import choose
 
 THICKNESS = 2e-3
 """Default thickness of the elastic layer [m]."""
-STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
-"""Measures of distance; True: along the surface."""
-NOTHING = np.empty(0)
 
 
-class Skin(Taxels):
+class Skin(TaxelSearch):
     """Taxels with readings.
 
     `feel` computes readings from contacts. It has three steps, which are also public: `loads` returns the
     loads of contacts on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
-    `nearest` and `near` find taxels around loads, for response functions; `nearest_taxels`,
-    `k_nearest_taxels` and `taxels_within` find those around any points.
 
-    It has the attributes of `Taxels`, and ``stiffness`` [Pa] of `hertz`. It is not thread-safe, because its
-    methods share scratch memory.
+    It has the attributes of `Taxels` and the methods of `TaxelSearch`, and ``stiffness`` [Pa] of `hertz`. It
+    is not thread-safe, because its methods share scratch memory.
     """
 
     def __init__(
@@ -70,8 +63,8 @@ class Skin(Taxels):
             scales: As in `Taxels`.
             placement: As in `Taxels`.
             kind: As in `Taxels`.
-            distance: Measure of distances from a load: ``euclidean`` or along the ``surface``.
-            stiffness: Plane-strain modulus of the skin [Pa].
+            distance: As in `TaxelSearch`.
+            stiffness: As in `TaxelSearch`.
             thickness: Thickness of the elastic layer [m].
             pads: As in `Taxels`.
 
@@ -79,36 +72,12 @@ class Skin(Taxels):
             SceneError: As in `Taxels`.
             ConfigError: As in `Taxels`; the stiffness or thickness is out of range.
         """
-        if not 0 < stiffness < np.inf:
-            raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
         if not 0 < thickness < np.inf:
             raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
-        super().__init__(model, scales, placement, kind, pads)
-        self.stiffness, self.thickness = stiffness, thickness
-        self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
-        number, steps = len(self.positions), len(self.neighbours[1])
-        by_pad = self.kind == "mesh"
-        offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
-        spacings = np.repeat(each, np.diff(offsets))
-        ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
-        self._extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
-        self._has_limits = bool(ignoring.any())
-        self._far = np.full(number, np.inf)
-        self._index = tuple(
-            TaxelIndex(
-                self.surface_positions,
-                self.normals,
-                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents),
-                *self.neighbours,
-                self._far,
-                np.empty((steps + 1 if self._along else 0, 2)),
-                np.empty((number if self._along else 0, 3)),
-            )
-        )
+        super().__init__(model, scales, placement, kind, pads, distance, stiffness)
+        self.thickness = thickness
         self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
         """What `elastic` takes."""
-        self._room = 32
-        """Taxels to expect around a load."""
         self._sums: dict[int, np.ndarray] = {}
         """By number of channels, what `gather` works in."""
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
@@ -274,84 +243,6 @@ class Skin(Taxels):
         shares = checked(shares, _name(respond), len(loads), len(self.positions))
         return (loads, shares) if self._has_limits else shares
 
-    def nearest(self, loads: Loads) -> np.ndarray:
-        """Return the taxel (m,) that takes each load, by the rule of `tactile_sim.skin.responses`."""
-        return self.spread(loads, NEAREST)[1]
-
-    def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
-        """Return the taxel that takes each load and those within reach, one or (m,) [m], of it.
-
-        They face the load, and a path over such taxels connects them to the first.
-        """
-        return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
-
-    def spread(
-        self, loads: Loads, law: int, reach: np.ndarray = NOTHING
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return begin, taxels and weights around loads by a law of `responses.spread`."""
-        begin = np.empty(len(loads) + 1, np.int64)
-        while True:
-            room = self._room * len(loads)
-            taxel, weight = np.empty(room, np.int64), np.empty(room)
-            count = spread(
-                loads.table, law, reach, self.stiffness, self._extents, self._index, begin, taxel, weight
-            )
-            if count >= 0:
-                return begin, taxel[:count], weight[:count]
-            self._make_room()
-
-    # -- queries: which taxels of a patch are near points (m, 3), or one (3,), of its body's frame [m].
-    # -- Indices of taxels run within the patch; distances are straight or along the surface, as in the skin.
-    # -- Raise SceneError for a patch that does not exist.
-
-    def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the taxel nearest to each point, and (m,) how far away it is [m]."""
-        taxels, distances = self.k_nearest_taxels(patch, points, 1)
-        return taxels[:, 0], distances[:, 0]
-
-    def k_nearest_taxels(self, patch: int, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(m, k) the taxels nearest to each point, nearest first, and (m, k) how far away they are [m].
-
-        Where the patch has fewer than k taxels, all of them. Along the surface, those that no path leads to
-        come last, infinitely far.
-        """
-        points = self._points_on(patch, points)
-        start, stop = self.patch_offsets[patch : patch + 2].tolist()
-        k = min(k, stop - start)
-        taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
-        if not self._along:
-            k_nearest_taxels(points, patch, self._index, taxels, distances)
-            return taxels - start, distances
-        found = self.taxels_within(patch, points, (2 + np.sqrt(k)) * self.patch_spacings[patch])
-        if any(len(near) < k for near, _ in found):
-            found = self.taxels_within(patch, points, np.inf)
-        for m, (near, far) in enumerate(found):
-            rest = np.setdiff1d(np.arange(stop - start), near)[: max(k - len(near), 0)]
-            taxels[m] = np.concatenate([near[:k], rest])
-            distances[m] = np.concatenate([far[:k], np.full(len(rest), np.inf)])
-        return taxels, distances
-
-    def taxels_within(
-        self, patch: int, points: np.ndarray, limit: float | np.ndarray
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each point the taxels within the limit [m], nearest first, and how far away they are.
-
-        Only those that a path over such taxels joins to the nearest one.
-        """
-        points = self._points_on(patch, points)
-        loads = Loads.empty(len(points))
-        loads.patch[:], loads.point[:] = patch, points
-        limits = np.ascontiguousarray(np.broadcast_to(np.asarray(limit, float), len(points)))
-        near = self.near(loads, limits)
-        found = []
-        for m in range(len(points)):
-            these = slice(near.begin[m], near.begin[m + 1])
-            taxels, distances = near.taxel[these], near.distance[these]
-            order = np.lexsort([taxels, distances])
-            order = order[distances[order] <= limits[m]]
-            found.append((taxels[order] - self.patch_offsets[patch], distances[order]))
-        return found
-
     def body_wrenches(
         self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> np.ndarray:
@@ -368,12 +259,6 @@ class Skin(Taxels):
         )  # fmt: skip
         return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
-    def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
-        """Return points (m, 3) for a query of a patch, which must exist."""
-        if not 0 <= patch < len(self.patch_ids):
-            raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
-        return np.ascontiguousarray(points, float).reshape(-1, 3)
-
     def _sums_of(self, channels: int) -> np.ndarray:
         if channels not in self._sums:
             self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
@@ -389,11 +274,6 @@ class Skin(Taxels):
             read = np.flatnonzero(out[:, 0])
             out[read] *= self._factors[touch.factor][read]
         return out
-
-    def _make_room(self) -> None:
-        """After a walk that found more than there was room for."""
-        self._room = min(4 * self._room, len(self.positions))
-        self._far[:] = np.inf
 
     def _compile(self, nbody: int) -> None:
         """Feels nothing once, so that the kernels are compiled here and not in the middle of a run."""

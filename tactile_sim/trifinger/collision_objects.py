@@ -90,7 +90,7 @@ class BaseCollisionObject:
     def get_state(self) -> tuple[list[float], list[float]]:
         """Return position [m] and orientation (x, y, z, w) in the world."""
         physics = self._simulation.physics
-        position, orientation = objects.get_pose(physics.model, physics.data, self.name)
+        position, orientation = objects.get_pose(physics.model, physics.data.qpos, self.name)
         return position.tolist(), orientation.tolist()
 
 

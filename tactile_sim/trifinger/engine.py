@@ -60,9 +60,20 @@ class TrifingerEngine(MujocoEngine):
         self.physics.restart()
 
     @property
-    def desired(self) -> np.ndarray:
-        """(4, n) desired action, see `tactile_sim.trifinger.physics.rules.Rules`."""
-        return self.physics.rules.desired
+    def state_size(self) -> int:
+        """Length of the vector of `get_state`."""
+        return super().state_size + self.physics.rules.desired.size
+
+    def get_state(self, out: np.ndarray) -> None:
+        """Write state and inputs, with the desired action, into a vector (state_size,)."""
+        super().get_state(out[: super().state_size])
+        out[super().state_size :] = self.physics.rules.desired.ravel()
+
+    def set_state(self, values: np.ndarray) -> None:
+        """Set what `get_state` wrote; `forward` computes the rest."""
+        super().set_state(values[: super().state_size])
+        desired = self.physics.rules.desired
+        desired[:] = values[super().state_size :].reshape(desired.shape)
 
     @property
     def push_sensors(self) -> np.ndarray:

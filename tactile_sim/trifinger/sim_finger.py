@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from threading import RLock
 from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import EngineError
-from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
-from tactile_sim.skin.taxels import choose
 from tactile_sim.trifinger.action import Action
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import (
@@ -27,11 +23,12 @@ from tactile_sim.trifinger.physics.gains import gains
 from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
 from tactile_sim.trifinger.robot import files
 from tactile_sim.trifinger.robot.kinematics import Kinematics
-from tactile_sim.trifinger.robot.skin import SPACINGS, check_spacings, make_skin
+from tactile_sim.trifinger.robot.skin import SPACINGS
 from tactile_sim.trifinger.robot.spec import TIME_STEP, link_names, load_spec, tip_link_names
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.running.time_index import check_time_index
 from tactile_sim.trifinger.running.view import FingerView
+from tactile_sim.trifinger.tactile_finger import TactileFinger
 from tactile_sim.trifinger.values import limits, numbers
 from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # part of the interface
 
@@ -39,7 +36,7 @@ MAX_TIME_STEP = 1 / 60
 """Largest time step [s], as in trifinger_simulation."""
 
 
-class SimFinger:
+class SimFinger(TactileFinger):
     """Robot with one or three fingers and a tactile skin.
 
     Only `append_desired_action` advances time, by one time step. Time indices count these steps.
@@ -95,14 +92,9 @@ class SimFinger:
         spec = load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
             furnish(spec)
-        self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
-        """MuJoCo's ``spec``, ``model`` and ``data``, and the physics of a step."""
+        super().__init__(FingerPhysics(spec, finger_type, link_drag=link_drag), spacings)
         self._max_motor_torque = MAX_MOTOR_TORQUE
-        self._spacings = check_spacings(spacings)
-        self._skin: Skin | None = None
         self._t = -1
-        self.stepping = RLock()
-        """Lock held while the state changes or is read; for access from other threads."""
         self._gone: list[str] = []  # bodies to be removed before the next step, see `simulations.join`
         self._view: FingerView | None = None
         self._pybullet_client_id = simulations.register(self)
@@ -259,45 +251,6 @@ class SimFinger:
             self.physics.set(joint_positions, velocities)
         return self._observe(*self._state())
 
-    def contacts(self) -> Contacts:
-        """Return all contacts with a force in the last step."""
-        return read_contacts(self.physics.model, self.physics.data)
-
-    def tip_forces(self) -> np.ndarray:
-        """Return the net contact force (n_fingers, 3) on each tip in the last step, in the world [N]."""
-        contacts, tips = self.contacts(), self.physics.tips
-        on_tip = (contacts.bodies[:, 1] == tips[:, None]).astype(float)
-        on_tip -= contacts.bodies[:, 0] == tips[:, None]
-        return on_tip @ contacts.wrench_world[:, :3]
-
-    @property
-    def skin(self) -> Skin:
-        """Skin of tips and lower links, finger by finger; created at first use."""
-        if self._skin is None:
-            self._skin = make_skin(self.physics.model, self.number_of_fingers, self._spacings)
-        return self._skin
-
-    def feel(
-        self, touch_function: str = "force_vector", response_function: str = "spread_linear"
-    ) -> np.ndarray:
-        """Return the readings of the skin in the last step.
-
-        Args:
-            touch_function: Touch function of `tactile_sim.skin`.
-            response_function: Response function of `tactile_sim.skin`.
-
-        Returns:
-            (taxels, channels) readings; by default forces in the frames of the links [N].
-
-        Raises:
-            ConfigError: A function is unknown.
-        """
-        touch = choose("touch_function", touch_function, TOUCH_FUNCTIONS)
-        response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
-        data = self.physics.data
-        with self.stepping:  # the skin is not thread-safe
-            return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
-
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Add objects to the scene or remove them. The state of everything else is kept.
 
@@ -321,7 +274,7 @@ class SimFinger:
             with self.stepping:
                 self.physics.edit(change)
                 self._gone.clear()
-                self._skin = None
+                self.forget_skin()
         finally:
             if shown:
                 self._view = FingerView(self)

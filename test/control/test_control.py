@@ -209,7 +209,8 @@ def test_urdf_says_how_its_joints_are_driven(simulate):
       hardware_interface/VelocityJointInterface</hardwareInterface></joint></transmission>"""
     simulation = simulate(chain(more=more), control={})
     takes = {
-        field: simulation.commander._takes[field].tolist() for field in ("position", "velocity", "effort")
+        field: simulation.commander.drives.takes[field].tolist()
+        for field in ("position", "velocity", "effort")
     }
     assert takes == {
         "position": [True, False, False],

@@ -45,7 +45,7 @@ class Push:
 
     def act(self, engine):
         """Apply the force."""
-        engine.data.qfrc_applied[:] = -2.0
+        engine.qfrc_applied[:] = -2.0
 
     def restart(self):
         """Forget nothing."""
@@ -82,7 +82,7 @@ class PressPlugin(EnginePlugin):
 
     def topics(self, engine):
         """Return a topic with the ball's height [m] in single precision, to be converted."""
-        position = engine.data.qpos
+        position = engine.qpos
         return [
             EngineTopic(
                 "joint_states",

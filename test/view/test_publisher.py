@@ -13,7 +13,7 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.process.replica import Replica, state_size
+from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.process.view_process import INTERVAL
 from tactile_sim.view.scene.from_model import scene_of_simulation
@@ -35,7 +35,7 @@ class FakeProcess:
 
     def __init__(self, simulation):
         self.scene = scene_of_simulation(simulation)
-        self.shared = SharedFrame(self.scene, state_size=state_size(simulation))
+        self.shared = SharedFrame(self.scene, state_size=simulation.engine.state_size)
         self.write_times: list[float] = []
         self.notices: list[str] = []
 
@@ -64,7 +64,7 @@ class FrameReader:
 
     def __init__(self, view):
         replica = Replica(view.runner.simulation.settings)
-        self._shared = SharedFrame(view.scene, view.shared.file, state_size(replica.simulation))
+        self._shared = SharedFrame(view.scene, view.shared.file, replica.simulation.engine.state_size)
         self._builder = FrameBuilder(view.scene, None, replica)
 
     def next(self):

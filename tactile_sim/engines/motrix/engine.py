@@ -50,6 +50,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     """
 
     name = "motrix"
+    accepts_body_forces = False
 
     def __init__(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
@@ -221,6 +222,24 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
         self._update_poses()
         return super().body_quaternions
+
+    @property
+    def geom_positions(self) -> np.ndarray:
+        """(ngeom, 3) positions of the geoms in the world [m]."""
+        self._update_poses()
+        return super().geom_positions
+
+    @property
+    def geom_rotations(self) -> np.ndarray:
+        """(ngeom, 3, 3) rotations from geom frames to the world."""
+        self._update_poses()
+        return super().geom_rotations
+
+    @property
+    def joint_efforts(self) -> np.ndarray:
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+        self._update_poses()
+        return super().joint_efforts
 
     @property
     def _sensordata(self) -> np.ndarray:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import callback, floats_from_zero, ints_from_zero, kernel, longs_from_zero
-from tactile_sim.engines.contacts import ELLIPTIC, Contacts, read_arrays
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS
-from tactile_sim.engines.mujoco.layout import data_layout, field_offset
+from tactile_sim.engines.mujoco.layout import field_offset
+from tactile_sim.engines.mujoco.library import BatchConfig, BatchOwner, library
+from tactile_sim.engines.mujoco.recording import IDS, ROOM, STEPS, VALUES, compiled_callback, new_job
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 
@@ -33,34 +31,6 @@ _STATE = {
 _RECORDED = ("xpos", "xmat", "qfrc_actuator", "sensordata")
 _WARNINGS = STABILITY_WARNINGS | {int(mujoco.mjtWarning.mjWARN_BADCTRL): "control"}
 _CAPACITY = 32
-_INTEGRATORS = {
-    mujoco.mjtIntegrator.mjINT_EULER: "mj_Euler",
-    mujoco.mjtIntegrator.mjINT_IMPLICIT: "mj_implicit",
-    mujoco.mjtIntegrator.mjINT_IMPLICITFAST: "mj_implicit",
-    # No function of its own is public. mj_step2 solves again from the same warm start, so the result has the
-    # same bits.
-    mujoco.mjtIntegrator.mjINT_DISCRETE: "mj_step2",
-}
-
-
-class _Config(ctypes.Structure):
-    _fields_ = [("nthread", ctypes.c_int), ("persistent", ctypes.c_ubyte)]
-
-
-class _Owner:
-    """Deletes a batch when no array of it is left."""
-
-    def __init__(self, batch: int):
-        self._batch, self._delete = batch, _library().mjb_deleteBatch
-
-    def __del__(self) -> None:
-        self._delete(self._batch)
-
-    def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return the array at an address of the batch."""
-        memory = (kind * int(np.prod(shape))).from_address(address)
-        memory.owner = self
-        return np.frombuffer(memory, np.dtype(kind)).reshape(shape)
 
 
 class Worlds(MujocoSensors):
@@ -107,10 +77,10 @@ class Worlds(MujocoSensors):
             EngineError: MuJoCo rejects the model or lacks memory.
         """
         self.model, self.num_envs = model, num_envs
-        self._lib = _library()
+        self._lib = library()
         error = ctypes.create_string_buffer(1000)
         for persistent in (0, 1):  # models with sleep need one mjData for each environment
-            config = _Config(threads, persistent)
+            config = BatchConfig(threads, persistent)
             self._batch = self._lib.mjb_makeBatch(
                 model._address, num_envs, ctypes.byref(config), error, len(error)
             )
@@ -119,7 +89,7 @@ class Worlds(MujocoSensors):
         else:
             reason = " ".join(error.value.decode(errors="replace").split())
             raise EngineError(f"engine 'mujoco' cannot make {num_envs} environments: {reason}")
-        self._owner = _Owner(self._batch)
+        self._owner = BatchOwner(self._batch)
         self.threads = int(self._lib.mjb_nthread(self._batch))
         width = self._lib.mjb_nstate(self._batch)
         self.state = self._owner.view(self._lib.mjb_state(self._batch), (num_envs, width), ctypes.c_double)
@@ -147,7 +117,7 @@ class Worlds(MujocoSensors):
         Args:
             steps: Number of time steps to take after the present state.
         """
-        self._job[_STEPS] = steps
+        self._job[STEPS] = steps
         ids: np.ndarray | None = None
         while True:
             self._note(
@@ -211,26 +181,20 @@ class Worlds(MujocoSensors):
         self._constants = model.geom_bodyid.copy(), model.body_rootid.copy()
         self.contact_counts = np.zeros(self.num_envs, np.int32)
         """(num_envs,) number of contacts that carry a force."""
-        self._job = np.zeros(_COPIES + 3 * len(copies), np.int64)
-        self._job[_COUNTS] = self.contact_counts.ctypes.data
-        self._job[_GEOM_BODY], self._job[_BODY_ROOT] = (array.ctypes.data for array in self._constants)
-        self._job[_NGEOM], self._job[_NBODY] = model.ngeom, model.nbody
-        self._job[_CVEL], self._job[_COM] = field_offset(data, "cvel"), field_offset(data, "subtree_com")
-        self._job[_IS_ELLIPTIC] = model.opt.cone == ELLIPTIC
-        self._job[_NCOPIES] = len(copies)
-        self._job[_COPIES:] = np.array(copies, np.int64).ravel()
+        self._job = new_job(model, data, self.contact_counts, self._constants, copies)
         self._make_room(_CAPACITY)
-        self._callback = _callback(int(model.opt.integrator))
+        self._callback = compiled_callback(int(model.opt.integrator))
 
     def _make_room(self, contacts: int) -> None:
         """Make room for a number of contacts in each environment; recorded contacts are kept."""
         values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
         ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
-        if self._job[_ROOM]:
-            values[:, : self._job[_ROOM]], ids[:, : self._job[_ROOM]] = self.contact_values, self.contact_ids
+        room = self._job[ROOM]
+        if room:
+            values[:, :room], ids[:, :room] = self.contact_values, self.contact_ids
         self.contact_values, self.contact_ids = values, ids
-        self._job[_VALUES], self._job[_IDS] = values.ctypes.data, ids.ctypes.data
-        self._job[_ROOM] = contacts
+        self._job[VALUES], self._job[IDS] = values.ctypes.data, ids.ctypes.data
+        self._job[ROOM] = contacts
 
     def _note(self, failed: int) -> None:
         """Note the errors of environments in which MuJoCo raised some."""
@@ -240,135 +204,3 @@ class Worlds(MujocoSensors):
                 text = self._lib.mjb_error(self._batch, env).decode(errors="replace")
                 self._errors[env] = " ".join(text.split())
             self.contact_counts[list(self._errors)] = 0
-
-
-_WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
-(_STEPS, _ROOM, _VALUES, _IDS, _COUNTS, _GEOM_BODY, _BODY_ROOT, _NGEOM, _NBODY, _CVEL, _COM, _IS_ELLIPTIC,
- _NCOPIES, _COPIES) = range(14)  # fmt: skip
-"""Entries of the table that the callback gets; from _COPIES on: source offset, destination, size."""
-
-
-@cache
-def _callback(integrator: int) -> Any:
-    """Return the compiled function that MuJoCo's threads run on each environment."""
-    where, lib = data_layout(), _library()
-    names = ("mj_checkPos", "mj_checkVel", "mj_forward", "mj_checkAcc", "mj_step")
-    check_pos, check_vel, forward, check_acc, step = (_function(lib, name) for name in names)
-    integrate = _function(lib, _INTEGRATORS.get(mujoco.mjtIntegrator(integrator), "mj_Euler"))
-    integrate_in_stages = _function(lib, "mj_RungeKutta", 1)
-    runge_kutta = integrator == mujoco.mjtIntegrator.mjINT_RK4
-
-    def run(model, data, env, job_address):
-        check_pos(model, data)
-        check_vel(model, data)
-        forward(model, data)
-        check_acc(model, data)
-        memory = floats_from_zero(), ints_from_zero(), longs_from_zero()
-        if not _record(memory, data, env, job_address, where):
-            return
-        steps = memory[2][(job_address >> 3) + _STEPS]
-        if steps > 0:
-            if runge_kutta:
-                integrate_in_stages(model, data, 4)
-            else:
-                integrate(model, data)
-            for _ in range(steps - 1):
-                step(model, data)
-
-    return callback("void(int64, int64, int32, int64)", run)
-
-
-@kernel
-def _record(memory, data, env, job_address, where):
-    """Record contacts and other arrays of an environment; return False if its contacts do not fit.
-
-    memory: all memory from address 0 as float64, int32 and int64; data, job_address: addresses of mjData and
-    of the table; where: `DataLayout`.
-    """
-    floats, ints, longs = memory
-    job = longs[job_address >> 3 :]
-    counts = job[_COUNTS] >> 2
-    count = ints[(data + where.ncon) >> 2]
-    room = job[_ROOM]
-    if count > room:
-        ints[counts + env] = -count
-        return False
-    pos, frame, dist = np.empty((count, 3)), np.empty((count, 9)), np.empty(count)
-    friction, geom = np.empty((count, 5)), np.empty((count, 2), np.int32)
-    dim, address = np.empty(count, np.int32), np.empty(count, np.int32)
-    first, rows = longs[(data + where.contact) >> 3], 0
-    for c in range(count):
-        contact = first + c * where.stride
-        for i in range(3):
-            pos[c, i] = floats[((contact + where.pos) >> 3) + i]
-        for i in range(9):
-            frame[c, i] = floats[((contact + where.frame) >> 3) + i]
-        for i in range(5):
-            friction[c, i] = floats[((contact + where.friction) >> 3) + i]
-        for i in range(2):
-            geom[c, i] = ints[((contact + where.geom) >> 2) + i]
-        dist[c] = floats[(contact + where.dist) >> 3]
-        dim[c] = ints[(contact + where.dim) >> 2]
-        address[c] = ints[(contact + where.efc_address) >> 2]
-        rows = max(rows, address[c] + 2 * dim[c])
-    nbody = job[_NBODY]
-    force, cvel, com = (
-        longs[(data + where.efc_force) >> 3] >> 3,
-        longs[(data + job[_CVEL]) >> 3] >> 3,
-        longs[(data + job[_COM]) >> 3] >> 3,
-    )
-    values, ids = (job[_VALUES] >> 3) + env * room * _WIDTH, (job[_IDS] >> 2) + env * room * _NIDS
-    bodies, roots = job[_GEOM_BODY] >> 2, job[_BODY_ROOT] >> 2
-    ints[counts + env] = read_arrays(
-        pos, frame, dist, geom, dim, address, friction, floats[force : force + rows], job[_IS_ELLIPTIC] != 0,
-        ints[bodies : bodies + job[_NGEOM]], ints[roots : roots + nbody],
-        floats[cvel : cvel + 6 * nbody].reshape((nbody, 6)),
-        floats[com : com + 3 * nbody].reshape((nbody, 3)),
-        floats[values : values + room * _WIDTH].reshape((room, _WIDTH)),
-        ints[ids : ids + room * _NIDS].reshape((room, _NIDS)),
-    )  # fmt: skip
-    for k in range(job[_NCOPIES]):
-        offset, out, size = job[_COPIES + 3 * k], job[_COPIES + 3 * k + 1], job[_COPIES + 3 * k + 2]
-        source, target = longs[(data + offset) >> 3] >> 3, (out >> 3) + env * size
-        for i in range(size):
-            floats[target + i] = floats[source + i]
-    return True
-
-
-def _function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
-    """Return a function of MuJoCo on a model, data and integers, for the callback."""
-    kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_int] * integers]
-    return ctypes.CFUNCTYPE(None, *kinds)((name, lib))
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    """Return MuJoCo's library with the types of its functions."""
-    folder = Path(mujoco.__file__).parent
-    found = [path for pattern in ("libmujoco.*", "mujoco.dll") for path in folder.glob(pattern)]
-    if not found:
-        raise EngineError(f"engine 'mujoco': no MuJoCo library in {folder}; install mujoco again with pip")
-    lib = ctypes.CDLL(str(found[0]))
-    number, place = ctypes.c_int, ctypes.c_void_p
-    for name, result, arguments in (
-        ("mjb_makeBatch", place, (place, number, place, place, number)),
-        ("mjb_deleteBatch", None, (place,)),
-        ("mjb_nthread", number, (place,)),
-        ("mjb_nstate", number, (place,)),
-        ("mjb_state", place, (place,)),
-        ("mjb_stateComponent", place, (place, number, place)),
-        ("mjb_warning", place, (place,)),
-        ("mjb_status", place, (place,)),
-        ("mjb_error", ctypes.c_char_p, (place, number)),
-        ("mjb_step", number, (place, place, number, number, number)),
-        ("mjb_reset", number, (place, place, number, place, number)),
-        ("mjb_apply", number, (place, place, number, place, place, number)),
-    ):
-        function = getattr(lib, name, None)
-        if function is None:
-            raise EngineError(
-                f"engine 'mujoco': several environments with skin need mujoco 4.0, got {mujoco.__version__};"
-                " python -m pip install 'mujoco>=4.0'"
-            )
-        function.restype, function.argtypes = result, arguments
-    return lib

@@ -10,6 +10,7 @@ import numpy as np
 
 from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.names import Names
 from tactile_sim.scenes.servos import match_control
@@ -47,7 +48,7 @@ class FingerCommander(Commander):
         """
         self._rules = rules
         super().__init__(model, names)
-        self._takes["position"][:] = True
+        self.drives.takes["position"][:] = True
         self.without_position = {}
         for joint, (entry, keys) in match_control(gains, model, names, where).items():
             if other := sorted(keys.keys() - {"kp", "kd"}):
@@ -77,12 +78,12 @@ class FingerCommander(Commander):
             )
         return super().check(command)
 
-    def accept(self, targets: Mapping[str, np.ndarray], data: mujoco.MjData) -> None:
+    def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
         """Set the targets that `check` returned.
 
         Args:
             targets: Result of `check`.
-            data: State of the scene.
+            engine: State and inputs of the engine.
         """
         position, effort = targets["position"], targets["effort"]
         commanded = ~np.isnan(position) | ~np.isnan(effort)

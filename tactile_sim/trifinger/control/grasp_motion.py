@@ -35,7 +35,7 @@ class GraspMotion:
         """Set the torques of the present time as the desired action."""
         physics = self._physics
         if self._grip is None:
-            position, orientation = get_pose(physics.model, physics.data, "cube")
+            position, orientation = get_pose(engine.model, engine.qpos, "cube")
             self._grip = Grip(self._kinematics, physics.q, position, orientation.tolist())
         physics.rules.rest()
         physics.rules.desired[0] = self._grip.torques(engine.time, physics.q, physics.qd)

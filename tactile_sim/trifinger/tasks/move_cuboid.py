@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.trifinger.tasks.poses import (
+from tactile_sim.trifinger.tasks.goal_space import (
     ARENA_RADIUS,
     MAX_HEIGHT,
     GoalSpace,
     InvalidGoalError,
-    Pose,
-    PoseLike,
-    goal_from_json,
-    goal_to_json,
     pose_cost,
 )
+from tactile_sim.trifinger.tasks.poses import Pose, PoseLike, goal_from_json, goal_to_json
 
 __all__ = [
     "InvalidGoalError",

@@ -181,12 +181,12 @@ def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, floa
     return red / 255, green / 255, blue / 255, (alpha & 0xFF) / 255
 
 
-def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.ndarray, np.ndarray]:
+def get_pose(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the present pose of an object.
 
     Args:
         model: Compiled scene.
-        data: State of the scene.
+        qpos: (nq,) generalized positions.
         name: Name of the object.
 
     Returns:
@@ -196,7 +196,7 @@ def get_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[np.
     if joint < 0:
         body = model.body(name)
         return body.pos.copy(), np.roll(body.quat, -1)
-    pose = data.qpos[model.jnt_qposadr[joint] :][:7]
+    pose = qpos[model.jnt_qposadr[joint] :][:7]
     return pose[:3].copy(), np.roll(pose[3:], -1)
 
 

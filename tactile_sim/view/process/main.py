@@ -14,7 +14,7 @@ from tactile_sim.child import prepare
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.frame_builder import FrameBuilder
-from tactile_sim.view.process.replica import Replica, state_size
+from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.viewer import Viewer
 
@@ -64,7 +64,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
         scene, endpoint, renderer, settings, accepts_requests = pickle.load(file)
     replica = Replica(settings) if settings else None
     connection = Connection.of(int(connection_file))
-    shared = SharedFrame(scene, int(memory_file), state_size(replica.simulation) if replica else 0)
+    shared = SharedFrame(scene, int(memory_file), replica.simulation.engine.state_size if replica else 0)
     try:
         viewer = Viewer(scene, endpoint, RequestSender(connection) if accepts_requests else None)
     except TactileSimError as error:

@@ -16,7 +16,6 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.process.image_renderer import ImageRenderer
-from tactile_sim.view.process.replica import read_state, state_size
 from tactile_sim.view.process.view_process import INTERVAL, ViewProcess
 from tactile_sim.view.scene.from_model import scene_of_simulation
 from tactile_sim.view.web.address import Endpoint
@@ -44,7 +43,7 @@ class ViewPublisher:
         self._shared = process.shared
         self._runner: Runner
         self._requests: Requests
-        self._state = np.empty(state_size(simulation))
+        self._state = np.empty(simulation.engine.state_size)
         """The last valid state."""
         self._due = 0.0
         """Wall time from which the next frame may be written [s]."""
@@ -77,7 +76,7 @@ class ViewPublisher:
         """
         self._runner = runner
         self._requests = Requests(runner)
-        read_state(self._simulation, self._state)
+        self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
 
@@ -101,7 +100,7 @@ class ViewPublisher:
     def _write(self, step: int, paused: bool, fault: str | None) -> None:
         simulation = self._simulation
         if not fault:
-            read_state(simulation, self._state)
+            simulation.engine.get_state(self._state)
         self._readings = simulation.published_readings
         changed: dict[str, Any] = {}
         if simulation.has_memory and self._readings is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import mujoco
 import numpy as np
 
 from tactile_sim.config import Settings
@@ -12,30 +11,6 @@ from tactile_sim.control.hands import Press
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.view.process.shared_frame import update_record
-
-STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-"""The part of MuJoCo's state that determines all forces."""
-
-
-def state_size(simulation: Simulation) -> int:
-    """Return the length of a state."""
-    return mujoco.mj_stateSize(simulation.engine.model, STATE) + simulation.engine.desired.size
-
-
-def read_state(simulation: Simulation, state: np.ndarray) -> None:
-    """Read MuJoCo's state and the desired joint values into ``state`` (state_size,)."""
-    engine = simulation.engine
-    physics = state[: len(state) - engine.desired.size]
-    mujoco.mj_getState(engine.model, engine.data, physics, STATE)
-    state[len(physics) :] = engine.desired.ravel()
-
-
-def set_state(simulation: Simulation, state: np.ndarray) -> None:
-    """Set a simulation to a state that `read_state` read from another one of the same scene."""
-    engine = simulation.engine
-    physics = state[: len(state) - engine.desired.size]
-    mujoco.mj_setState(engine.model, engine.data, physics, STATE)
-    engine.desired[:] = state[len(physics) :].reshape(engine.desired.shape)
 
 
 def _press(record: np.ndarray) -> Press | None:
@@ -60,7 +35,7 @@ class Replica:
         """Compute the fields of a record that follow from its state."""
         simulation = self.simulation
         engine = simulation.engine
-        set_state(simulation, record["state"])
+        engine.set_state(record["state"])
         simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
         simulation.hands.press = _press(record)
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
@@ -79,7 +54,7 @@ class Replica:
             wrenches=snapshot.wrenches,
             contacts=snapshot.contacts.values,
             feelers=snapshot.feelers,
-            controls=engine.data.ctrl,
+            controls=engine.ctrl,
         )
 
     def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:

@@ -17,7 +17,6 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.image_renderer import ImageRenderer
-from tactile_sim.view.process.replica import state_size
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.web.address import Endpoint
 
@@ -61,7 +60,7 @@ class ViewProcess:
             CommandError: The endpoint cannot be served.
             Stopped: A signal came before the process had started (see `tactile_sim.signals`).
         """
-        self.shared = SharedFrame(scene, state_size=state_size(replicated) if replicated else 0)
+        self.shared = SharedFrame(scene, state_size=replicated.engine.state_size if replicated else 0)
         self._connection, theirs = Connection.pair()
         self._listener: Thread | None = None
         self._closing = False

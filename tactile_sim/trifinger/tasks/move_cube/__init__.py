@@ -12,17 +12,14 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.trifinger.tasks.goal_files import NumpyEncoder
-from tactile_sim.trifinger.tasks.poses import (
+from tactile_sim.trifinger.tasks.goal_space import (
     ARENA_RADIUS,
     MAX_HEIGHT,
     GoalSpace,
     InvalidGoalError,
-    Pose,
-    PoseLike,
-    goal_from_json,
-    goal_to_json,
     pose_cost,
 )
+from tactile_sim.trifinger.tasks.poses import Pose, PoseLike, goal_from_json, goal_to_json
 
 __all__ = [
     "CUBE_WIDTH",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tactile_sim.trifinger.tasks import command, move_cube
+from tactile_sim.trifinger.tasks.goal_space import DIFFICULTIES
 from tactile_sim.trifinger.tasks.move_cube.replay_action_log import add_arguments, replay_action_log
-from tactile_sim.trifinger.tasks.poses import DIFFICULTIES
 
 
 def _replay(arguments) -> str:

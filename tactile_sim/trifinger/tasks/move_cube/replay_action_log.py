@@ -6,7 +6,7 @@ import argparse
 import os
 
 from tactile_sim.trifinger.tasks import move_cube
-from tactile_sim.trifinger.tasks.poses import DIFFICULTIES
+from tactile_sim.trifinger.tasks.goal_space import DIFFICULTIES
 from tactile_sim.trifinger.tasks.replay import replay
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tactile_sim import Simulation
-from tactile_sim.robot_description import generated_urdf, robot_description
+from tactile_sim.config import robot_description
+from tactile_sim.scenes.generated_urdf import generated_urdf
 from tactile_sim.scenes.robots import read_robot
 from tactile_sim.scenes.urdf import UrdfOptions
 

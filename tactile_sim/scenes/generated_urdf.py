@@ -1,4 +1,4 @@
-"""The scene as URDF, for RViz's RobotModel, MoveIt and Foxglove."""
+"""Generate a URDF from a model, for RViz's RobotModel, MoveIt and Foxglove."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import numpy as np
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.config import Settings, given_urdf
-from tactile_sim.errors import TactileSimError
 from tactile_sim.frames import to_xyzw
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
@@ -29,21 +27,6 @@ _GEOM, _JOINT = mujoco.mjtGeom, mujoco.mjtJoint
 _TYPES = {_JOINT.mjJNT_HINGE: "revolute", _JOINT.mjJNT_SLIDE: "prismatic", _JOINT.mjJNT_BALL: "floating"}
 _HIDDEN_GROUP = 3
 """MuJoCo's viewer hides this group of geoms and those above at first."""
-
-
-def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
-    """Return the URDF of a scene: the file's, or else one that is generated from the model.
-
-    Args:
-        settings: The configuration. The file is used where it alone makes the scene.
-        model: The compiled scene.
-        names: Names of that model.
-    """
-    try:
-        given = given_urdf(settings)
-    except TactileSimError:  # it was replaced since the start
-        given = None
-    return given or generated_urdf(model, names, settings.world_frame)
 
 
 def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") -> str:

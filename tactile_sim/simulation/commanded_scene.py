@@ -1,0 +1,210 @@
+"""A scene in an engine whose joints obey commands and built-in motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from tactile_sim.config import Settings
+from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.makers import make_commander, make_motion
+from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.engines import Engine
+from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.names import Names
+
+
+class CommandedScene:
+    """Time, joint commands and built-in motion of a scene in an engine; a base class of `Simulation`.
+
+    Built-in motion, if the configuration has any, acts until the first command. The actuators return to rest
+    after ``command_timeout`` without a command.
+    """
+
+    def __init__(self, settings: Settings, names: Names, engine: Engine):
+        """Prepare commands and motion.
+
+        Args:
+            settings: The configuration.
+            names: Names of the scene.
+            engine: One environment of the scene.
+
+        Raises:
+            ConfigError, SceneError: ``control`` or ``motion`` do not fit the scene.
+        """
+        self.settings, self.names, self.engine = settings, names, engine
+        self.commander = make_commander(settings, names, engine)
+        self.motion = make_motion(settings, names, engine)
+        interval = self.motion.interval if self.motion else 0.0
+        self._motion_steps = max(1, round(interval / engine.timestep))
+        self.step_count = 0
+        """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
+        self._restart()
+
+    def _restart(self) -> None:
+        """Restart time and built-in motion and forget all commands, in the initial state of the engine."""
+        self.steps_since_reset = 0
+        self._moved_at = -1
+        """In steps since the reset: when built-in motion last acted."""
+        self._commanded = False
+        """True if a command was accepted since the reset."""
+        self._rest_at = 0
+        """In steps since the reset: when the actuators go to rest; 0: never."""
+        self.commander.start(self.engine)
+        self._rest_controls = self.engine.ctrl.copy()
+        if self.motion:
+            self.motion.restart()
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Reset the state of the engine, built-in motion and commands.
+
+        Args:
+            keyframe: Name of a keyframe of the scene; None: the initial state.
+
+        Raises:
+            EngineError: The keyframe does not exist; nothing is changed.
+        """
+        self.engine.reset(keyframe)
+        self._restart()
+
+    @property
+    def time(self) -> float:
+        """Simulation time since the start [s]."""
+        return self.step_count * self.engine.timestep
+
+    @property
+    def stamp(self) -> int:
+        """Simulation time since the start in whole nanoseconds."""
+        return round(self.step_count * self.engine.timestep * 1e9)
+
+    def _count(self, steps: int) -> None:
+        self.step_count += steps
+        self.steps_since_reset += steps
+
+    def free_steps(self) -> int:
+        """Return how many steps the engine may take in one call before a command or motion acts."""
+        if self.commander.every_step:
+            return 1
+        if self.moving:
+            return self._motion_steps - self.steps_since_reset % self._motion_steps
+        return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
+
+    def apply_commands(self) -> None:
+        """Apply commands and built-in motion to the coming step. Further calls change nothing."""
+        if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
+            if self._moved_at != self.steps_since_reset:
+                self.motion.act(self.engine)
+            self._moved_at = self.steps_since_reset
+        if self._rest_at and self.steps_since_reset >= self._rest_at:
+            self._rest()
+        self.commander.apply(self.engine)
+
+    @property
+    def moving(self) -> bool:
+        """True if built-in motion is active: until the first command."""
+        return self.motion is not None and not self._commanded
+
+    def command_joints(
+        self,
+        position: Mapping[str, float] | None = None,
+        velocity: Mapping[str, float] | None = None,
+        effort: Mapping[str, float] | None = None,
+    ) -> None:
+        """Command joints by name, with the meaning of the topic ``joint_commands``.
+
+        Joints that are not named keep their last command.
+
+        Args:
+            position: target positions [rad or m] by joint name.
+            velocity: target velocities [rad/s or m/s] by joint name.
+            effort: efforts [N m or N] by joint name.
+
+        Raises:
+            CommandError: a joint does not exist or does not take that command; no command is accepted then.
+        """
+        fields = [position or {}, velocity or {}, effort or {}]
+        names = list(dict.fromkeys(name for field in fields for name in field))
+        values = [np.array([field.get(name, np.nan) for name in names], float) for field in fields]
+        self.accept_targets(self.commander.check(JointCommand(names, *values)))
+
+    def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
+        """Accept the targets returned by ``commander.check``."""
+        self.commander.accept(targets, self.engine)
+        self._obeyed()
+
+    def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
+        """Let position servos follow a trajectory; it ends with the next command, or at its last point.
+
+        Args:
+            trajectory: way points by joint name; without points the joints stop where they are.
+            delay: time until it starts [s].
+
+        Raises:
+            CommandError: the trajectory is invalid, or a joint takes no position.
+        """
+        self.commander.check_trajectory(trajectory)
+        self.accept_trajectory(trajectory, delay)
+
+    def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
+        """Accept a trajectory that ``commander.check_trajectory`` found valid."""
+        self.commander.follow(trajectory, self.engine, delay)
+        self._obeyed()
+        if self._rest_at and len(trajectory.times):  # the timeout begins at its end
+            self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
+
+    def command_controls(self, controls: np.ndarray) -> None:
+        """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
+        spoken = ~np.isnan(controls)
+        self.commander.yield_to(spoken, self.engine)
+        self.engine.ctrl[spoken] = controls[spoken]
+        self._obeyed()
+
+    def set_joints(
+        self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
+    ) -> None:
+        """Set the state of hinge and slide joints by name; commands stay as they are.
+
+        Until the first command, servos made from ``control`` hold the new positions.
+
+        Args:
+            position: positions [rad or m] by joint name.
+            velocity: velocities [rad/s or m/s] by joint name.
+
+        Raises:
+            CommandError: a joint does not exist or a value is not finite; the state is then unchanged.
+        """
+        engine, commander = self.engine, self.commander
+        changes = []
+        for key, values, array, addresses in (
+            ("position", position or {}, engine.qpos, commander.qpos),
+            ("velocity", velocity or {}, engine.qvel, commander.dofs),
+        ):
+            for name, value in values.items():
+                if name not in commander.joint_names:
+                    raise CommandError(f"set_joints: no joint {name!r}{suggest(name, commander.joint_names)}")
+                if not abs(value) < LARGEST:
+                    raise CommandError(
+                        f"set_joints: {key} of joint {name!r}: must be finite and below {LARGEST:g}, "
+                        f"got {value}"
+                    )
+                changes.append((array, addresses[commander.joint_names.index(name)], value))
+        for array, address, value in changes:
+            array[address] = value
+        if not self._commanded:
+            moved = [commander.joint_names.index(name) for name in position or {}]
+            commander.hold(engine, np.array(moved, int))
+
+    def _obeyed(self) -> None:
+        self._commanded = True
+        timeout = self.settings.command_timeout
+        self._rest_at = self.steps_since_reset + math.ceil(timeout / self.engine.timestep) if timeout else 0
+
+    def _rest(self) -> None:
+        """Return to the controls of the reset, without forces, after ``command_timeout``."""
+        self._rest_at = 0
+        self.commander.release()
+        self.engine.ctrl[:] = self._rest_controls
+        self.engine.qfrc_applied[:] = 0.0

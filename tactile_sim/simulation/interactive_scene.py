@@ -1,0 +1,173 @@
+"""A scene in which a user moves, throws, pushes, pulls and presses bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.config import Settings
+from tactile_sim.control.hands import Hands, Press, Pull
+from tactile_sim.control.thrower import Thrower
+from tactile_sim.engines import Engine
+from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.errors import CommandError
+from tactile_sim.names import Names
+from tactile_sim.simulation.commanded_scene import CommandedScene
+from tactile_sim.skin import Skin
+
+PUSH_DURATION = 0.1
+"""Time over which the force of a push acts [s]."""
+
+
+class InteractiveScene(CommandedScene):
+    """A scene whose bodies a user moves, throws, pushes, pulls and presses; a base class of `Simulation`."""
+
+    def __init__(self, settings: Settings, names: Names, engine: Engine, skin: Skin):
+        """Prepare interventions.
+
+        Args:
+            settings: As in `CommandedScene`.
+            names: As in `CommandedScene`.
+            engine: As in `CommandedScene`.
+            skin: The skin at which balls are thrown and on which a user presses.
+
+        Raises:
+            ConfigError, SceneError: As in `CommandedScene`.
+        """
+        super().__init__(settings, names, engine)
+        self.skin = skin
+        self.thrower = Thrower(
+            [(names.bodies[body], int(body)) for body in engine.free_bodies],
+            skin.body_ids.tolist(),
+            engine.model.opt.gravity,
+            settings.seed,
+        )
+        self.hands = Hands()
+        """Forces of a user."""
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Reset as in `CommandedScene`, end `pull` and `press`, and start again with the first throw."""
+        super().reset(keyframe)
+        self.release()
+        self.thrower.restart()
+
+    def free_steps(self) -> int:
+        """Return how many steps the engine may take in one call before a command or force acts."""
+        return 1 if self.hands.active else super().free_steps()
+
+    def apply_commands(self) -> None:
+        """Apply commands, built-in motion and forces to the coming step. Further calls change nothing."""
+        super().apply_commands()
+        self.hands.apply(self.engine, self.steps_since_reset)
+
+    def set_body_state(
+        self, body: str, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
+    ) -> None:
+        """Set pose and twist of a body with a free joint, all in the world frame.
+
+        Args:
+            body: its name.
+            position: (3,) of its origin [m].
+            quaternion: (4,) orientation, wxyz; normalized here.
+            linear: (3,) velocity of its origin [m/s].
+            angular: (3,) angular velocity [rad/s].
+
+        Raises:
+            CommandError, SceneError: the body or a value is invalid; the state is then unchanged.
+        """
+        body_id = self.names.body_id(body)
+        if body_id not in self.engine.free_bodies:
+            raise CommandError(f"body {body!r} has no free joint; only a free body can be put somewhere")
+        values = np.concatenate([position, quaternion, linear, angular])
+        if not (np.abs(values) < LARGEST).all():
+            raise CommandError(
+                f"set_body_state of body {body!r}: pose and twist must be finite numbers below {LARGEST:g}"
+            )
+        if np.linalg.norm(quaternion) < 1e-6:
+            raise CommandError(
+                f"set_body_state of body {body!r}: the orientation is all zeros; "
+                "no rotation is x: 0, y: 0, z: 0, w: 1"
+            )
+        self.engine.set_free_body(body_id, position, quaternion, linear, angular)
+
+    def throw(self) -> str:
+        """Throw the next ball at the skin and return its name.
+
+        Raises:
+            CommandError: the scene has no ball.
+        """
+        name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
+        self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
+        return name
+
+    def push(self, body: int, force: np.ndarray) -> None:
+        """Push a body at its center of mass with the impulse of a force over `PUSH_DURATION`.
+
+        Args:
+            body: its id.
+            force: (3,) world frame [N].
+
+        Raises:
+            CommandError: the body cannot move or the force is invalid; the state is then unchanged.
+        """
+        model = self.engine.model
+        if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
+            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world or does not exist")
+        if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
+            raise CommandError(f"a push must have three finite numbers below {LARGEST:g} [N]")
+        self.engine.strike(body, PUSH_DURATION * force)
+
+    def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
+        """Pull a point of a body to a target with a spring, until `release`.
+
+        Args:
+            body: its id.
+            point: (3,) body frame [m].
+            target: (3,) world frame [m].
+            limit: largest force [N].
+
+        Raises:
+            CommandError: the body cannot move, a value is invalid, or the engine takes no forces on bodies.
+        """
+        self._check_hand("pull", body, np.concatenate([point, target, [limit]]))
+        hands, engine = self.hands, self.engine
+        last = hands.pull
+        if last and last.body == body and np.array_equal(last.point, point):
+            mass = last.mass
+        else:
+            mass = engine.effective_mass(body, point)
+        hands.pull = Pull(body, point.copy(), target.copy(), abs(limit), mass)
+
+    def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
+        """Press on the skin of a body with a force that moves with it.
+
+        Args:
+            body: its id.
+            point: (3,) body frame [m].
+            force: (3,) on the body, body frame [N].
+            duration: simulation time [s].
+
+        Raises:
+            CommandError: the body has no skin, a value is invalid, or the engine takes no forces on bodies.
+        """
+        self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
+        skin = self.skin
+        taxels = np.flatnonzero(skin.pad_bodies[skin.pad_index] == body)
+        if not len(taxels) or not force.any():
+            raise CommandError("press: the body has no skin, or the force is 0 N; press a body with skin")
+        nearest = taxels[np.linalg.norm(skin.surface_positions[taxels] - point, axis=1).argmin()]
+        geom = int(skin.pads[skin.pad_index[nearest]].geom_ids[skin.geom_index[nearest]])
+        end = self.steps_since_reset + max(1, round(duration / self.engine.timestep))
+        self.hands.press = Press(body, geom, point.copy(), force.copy(), end)
+
+    def release(self) -> None:
+        """End `pull` and `press`."""
+        self.hands.release(self.engine)
+
+    def _check_hand(self, action: str, body: int, values: np.ndarray, moves: bool = True) -> None:
+        model = self.engine.model
+        if not self.engine.accepts_body_forces:
+            raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
+        if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
+            raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
+        if not (np.abs(values) < LARGEST).all():
+            raise CommandError(f"{action}: must have finite numbers below {LARGEST:g}")

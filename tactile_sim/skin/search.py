@@ -1,0 +1,172 @@
+"""Taxels found near loads and points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.pads.place import PadPlan
+from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
+from tactile_sim.skin.placement.surface import BodySurface
+from tactile_sim.skin.responses import DISTANCES, NEAREST, spread
+from tactile_sim.skin.shares import Near
+from tactile_sim.skin.taxels import Taxels, choose
+
+STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
+"""Measures of distance; True: along the surface."""
+NOTHING = np.empty(0)
+
+
+class TaxelSearch(Taxels):
+    """Taxels with an index over their positions.
+
+    `nearest`, `near` and `spread` find taxels around loads, for response functions; `nearest_taxels`,
+    `k_nearest_taxels` and `taxels_within` find those around any points. Not thread-safe, because the methods
+    share scratch memory.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        scales: Mapping[int, float],
+        placement: str = "even",
+        kind: str | Callable[..., BodySurface] = "mesh",
+        pads: Sequence[PadPlan] = (),
+        distance: str = "euclidean",
+        stiffness: float = STIFFNESS,
+    ) -> None:
+        """Place the taxels and sort them into the index.
+
+        Args:
+            model: The model.
+            scales: As in `Taxels`.
+            placement: As in `Taxels`.
+            kind: As in `Taxels`.
+            pads: As in `Taxels`.
+            distance: Measure of distances from a load: ``euclidean`` or along the ``surface``.
+            stiffness: Plane-strain modulus of the skin [Pa], which sets the size of a contact.
+
+        Raises:
+            SceneError: As in `Taxels`.
+            ConfigError: As in `Taxels`; the stiffness is out of range.
+        """
+        if not 0 < stiffness < np.inf:
+            raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
+        super().__init__(model, scales, placement, kind, pads)
+        self.stiffness = stiffness
+        self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
+        number, steps = len(self.positions), len(self.neighbours[1])
+        by_pad = self.kind == "mesh"
+        offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
+        spacings = np.repeat(each, np.diff(offsets))
+        ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
+        self._extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
+        self._has_limits = bool(ignoring.any())
+        self._far = np.full(number, np.inf)
+        self._index = tuple(
+            TaxelIndex(
+                self.surface_positions,
+                self.normals,
+                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents),
+                *self.neighbours,
+                self._far,
+                np.empty((steps + 1 if self._along else 0, 2)),
+                np.empty((number if self._along else 0, 3)),
+            )
+        )
+        self._room = 32
+        """Taxels to expect around a load."""
+
+    def nearest(self, loads: Loads) -> np.ndarray:
+        """Return the taxel (m,) that takes each load, by the rule of `tactile_sim.skin.responses`."""
+        return self.spread(loads, NEAREST)[1]
+
+    def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
+        """Return the taxel that takes each load and those within reach, one or (m,) [m], of it.
+
+        They face the load, and a path over such taxels connects them to the first.
+        """
+        return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
+
+    def spread(
+        self, loads: Loads, law: int, reach: np.ndarray = NOTHING
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return begin, taxels and weights around loads by a law of `responses.spread`."""
+        begin = np.empty(len(loads) + 1, np.int64)
+        while True:
+            room = self._room * len(loads)
+            taxel, weight = np.empty(room, np.int64), np.empty(room)
+            count = spread(
+                loads.table, law, reach, self.stiffness, self._extents, self._index, begin, taxel, weight
+            )
+            if count >= 0:
+                return begin, taxel[:count], weight[:count]
+            self._make_room()
+
+    # -- queries: taxels of one patch near points (m, 3), or one (3,), in the frame of its body [m].
+    # -- Indices of taxels start at 0 in each patch; distances are measured as in `near`. All raise SceneError
+    # -- if the patch does not exist.
+
+    def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the taxel (m,) nearest to each point, and its distance (m,) [m]."""
+        taxels, distances = self.k_nearest_taxels(patch, points, 1)
+        return taxels[:, 0], distances[:, 0]
+
+    def k_nearest_taxels(self, patch: int, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k taxels (m, k) nearest to each point, nearest first, and their distances (m, k) [m].
+
+        A patch with fewer than k taxels returns all of them. Along the surface, taxels that no path connects
+        to the point come last, with infinite distance.
+        """
+        points = self._points_on(patch, points)
+        start, stop = self.patch_offsets[patch : patch + 2].tolist()
+        k = min(k, stop - start)
+        taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+        if not self._along:
+            k_nearest_taxels(points, patch, self._index, taxels, distances)
+            return taxels - start, distances
+        found = self.taxels_within(patch, points, (2 + np.sqrt(k)) * self.patch_spacings[patch])
+        if any(len(near) < k for near, _ in found):
+            found = self.taxels_within(patch, points, np.inf)
+        for m, (near, far) in enumerate(found):
+            rest = np.setdiff1d(np.arange(stop - start), near)[: max(k - len(near), 0)]
+            taxels[m] = np.concatenate([near[:k], rest])
+            distances[m] = np.concatenate([far[:k], np.full(len(rest), np.inf)])
+        return taxels, distances
+
+    def taxels_within(
+        self, patch: int, points: np.ndarray, limit: float | np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the taxels within the limit [m] of each point, nearest first, and their distances [m].
+
+        A path over such taxels connects each of them to the nearest one.
+        """
+        points = self._points_on(patch, points)
+        loads = Loads.empty(len(points))
+        loads.patch[:], loads.point[:] = patch, points
+        limits = np.ascontiguousarray(np.broadcast_to(np.asarray(limit, float), len(points)))
+        near = self.near(loads, limits)
+        found = []
+        for m in range(len(points)):
+            these = slice(near.begin[m], near.begin[m + 1])
+            taxels, distances = near.taxel[these], near.distance[these]
+            order = np.lexsort([taxels, distances])
+            order = order[distances[order] <= limits[m]]
+            found.append((taxels[order] - self.patch_offsets[patch], distances[order]))
+        return found
+
+    def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
+        """Return points (m, 3) for a query of a patch, which must exist."""
+        if not 0 <= patch < len(self.patch_ids):
+            raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
+        return np.ascontiguousarray(points, float).reshape(-1, 3)
+
+    def _make_room(self) -> None:
+        """Enlarge the arrays after a search that found more taxels than fit."""
+        self._room = min(4 * self._room, len(self.positions))
+        self._far[:] = np.inf

@@ -1,0 +1,78 @@
+"""Contacts and tactile skin of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import RLock
+
+import numpy as np
+
+from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.taxels import choose
+from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.trifinger.robot.skin import check_spacings, make_skin
+
+
+class TactileFinger:
+    """The part of `SimFinger` that trifinger_simulation does not have."""
+
+    def __init__(self, physics: FingerPhysics, spacings: Mapping[str, float]):
+        """Prepare the skin, which is created at first use.
+
+        Args:
+            physics: Physics of the robot.
+            spacings: Spacing of the taxels [m] by the link's name without the suffix of the finger.
+
+        Raises:
+            InvalidValueError: A link or a spacing is invalid.
+        """
+        self.physics = physics
+        """MuJoCo's ``spec``, ``model`` and ``data``, and the physics of a step."""
+        self.stepping = RLock()
+        """Lock held while the state changes or is read; for access from other threads."""
+        self._spacings = check_spacings(spacings)
+        self._skin: Skin | None = None
+
+    def contacts(self) -> Contacts:
+        """Return all contacts with a force in the last step."""
+        return read_contacts(self.physics.model, self.physics.data)
+
+    def tip_forces(self) -> np.ndarray:
+        """Return the net contact force (n_fingers, 3) on each tip in the last step, in the world [N]."""
+        contacts, tips = self.contacts(), self.physics.tips
+        on_tip = (contacts.bodies[:, 1] == tips[:, None]).astype(float)
+        on_tip -= contacts.bodies[:, 0] == tips[:, None]
+        return on_tip @ contacts.wrench_world[:, :3]
+
+    @property
+    def skin(self) -> Skin:
+        """Skin of tips and lower links, finger by finger; created at first use."""
+        if self._skin is None:
+            self._skin = make_skin(self.physics.model, len(self.physics.tips), self._spacings)
+        return self._skin
+
+    def feel(
+        self, touch_function: str = "force_vector", response_function: str = "spread_linear"
+    ) -> np.ndarray:
+        """Return the readings of the skin in the last step.
+
+        Args:
+            touch_function: Touch function of `tactile_sim.skin`.
+            response_function: Response function of `tactile_sim.skin`.
+
+        Returns:
+            (taxels, channels) readings; by default forces in the frames of the links [N].
+
+        Raises:
+            ConfigError: A function is unknown.
+        """
+        touch = choose("touch_function", touch_function, TOUCH_FUNCTIONS)
+        response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
+        data = self.physics.data
+        with self.stepping:  # the skin is not thread-safe
+            return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
+
+    def forget_skin(self) -> None:
+        """Create the skin again at its next use, after the scene was edited."""
+        self._skin = None

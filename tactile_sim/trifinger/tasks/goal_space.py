@@ -1,0 +1,236 @@
+"""Goal poses of a box in the arena, shared by ``move_cube`` and ``move_cuboid``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from tactile_sim.trifinger import errors
+from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.tasks.goal_files import read_goal, to_json
+from tactile_sim.trifinger.tasks.poses import Pose, PoseLike, as_pose
+from tactile_sim.trifinger.values import numbers, quaternion
+
+ARENA_RADIUS = 0.195
+"""Radius of the circle on the table that contains all corners of a goal [m]."""
+MAX_HEIGHT = 0.1
+"""Maximum height of a goal's centre [m]."""
+DIFFICULTIES = (1, 2, 3, 4)
+
+_HALF = np.sqrt(0.5)
+_FACES_UP = Rotation.from_quat(
+    [
+        (0, 0, 0, 1),
+        (_HALF, 0, 0, _HALF),
+        (1, 0, 0, 0),
+        (-_HALF, 0, 0, _HALF),
+        (0, -_HALF, 0, _HALF),
+        (0, _HALF, 0, _HALF),
+    ]
+)
+_BELOW_TABLE = 1e-10  # rounding error of the height of a corner [m]
+
+
+class InvalidGoalError(errors.InvalidGoalError):
+    """A goal pose outside the goal space.
+
+    Attributes:
+        position: (3,) position of the goal [m].
+        orientation: Orientation of the goal, quaternion (x, y, z, w).
+    """
+
+    def __init__(self, message: str, position: ArrayLike, orientation: ArrayLike):
+        super().__init__(message)
+        self.position = position
+        self.orientation = orientation
+
+
+class GoalSpace:
+    """Poses that a box can have as a goal: within the arena's circle, on the table or above it.
+
+    Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds give equal goals.
+    """
+
+    def __init__(self, size: Sequence[float] | np.ndarray):
+        """Create the goal space of a box.
+
+        Args:
+            size: (3,) lengths of the box's edges [m].
+        """
+        half = np.asarray(size) / 2
+        signs = np.stack(np.meshgrid([-1, 1], [-1, 1], [-1, 1], indexing="ij"), axis=-1).reshape(8, 3)
+        self._corners = signs * half
+        self.radius = float(np.linalg.norm(half))
+        self.max_distance = ARENA_RADIUS - self.radius
+        self.min_height = float(half.min())
+
+    def corners(self, pose: PoseLike) -> np.ndarray:
+        """Return the corners (8, 3) of the box at a pose, in the world [m].
+
+        Each coordinate goes from negative to positive; x changes slowest.
+
+        Args:
+            pose: Pose of the box in the world.
+        """
+        return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
+
+    def sample(self, random: np.random.RandomState, difficulty: int) -> Pose:
+        """Draw a goal.
+
+        Args:
+            random: Generator to draw from.
+            difficulty: 1 to 4, see `move_cube.sample_goal`; -1 for an initial pose on the table with a
+                random side up.
+
+        Raises:
+            InvalidValueError: The difficulty is unknown.
+        """
+        if difficulty == 1:
+            return Pose((*self._place(random), self.min_height))
+        if difficulty == 2:
+            return Pose((0.0, 0.0, self.min_height + 0.05))
+        if difficulty == 3:
+            return Pose((*self._place(random), random.uniform(self.min_height, MAX_HEIGHT)))
+        if difficulty == 4:
+            place = self._place(random)
+            height = random.uniform(self.radius, MAX_HEIGHT)  # above the table in any orientation
+            quaternion = random.normal(size=4)
+            return Pose((*place, height), quaternion / np.linalg.norm(quaternion))
+        if difficulty == -1:
+            place = self._place(random)
+            side = _FACES_UP[random.choice(len(_FACES_UP))]
+            turn = Rotation.from_euler("z", random.uniform(0, 2 * np.pi))
+            height = max(self.min_height, -side.apply(self._corners)[:, 2].min())  # a cuboid may be upright
+            return Pose((*place, height), (turn * side).as_quat())
+        raise _no_difficulty(difficulty)
+
+    def _place(self, random: np.random.RandomState) -> tuple[float, float]:
+        """Return x and y of a centre, uniformly distributed over the circle [m]."""
+        radius = self.max_distance * np.sqrt(random.random())
+        angle = random.uniform(0, 2 * np.pi)
+        return radius * np.cos(angle), radius * np.sin(angle)
+
+    def validate(self, goal: PoseLike | Mapping[str, Any]) -> None:
+        """Check that a goal is in the space.
+
+        Args:
+            goal: The goal.
+
+        Raises:
+            InvalidValueError: The goal is not a pose.
+            InvalidGoalError: The goal is outside the circle, too low or too high, or a corner is below the
+                table.
+        """
+        goal = as_pose(goal)
+        numbers("goal.position", goal.position, 3)
+        quaternion("goal.orientation", goal.orientation)
+        distance, height = np.linalg.norm(goal.position[:2]), goal.position[2]
+        problem = ""
+        if distance > self.max_distance:
+            problem = (
+                f"distance from the arena's centre must be <= {self.max_distance:.4f} m, got {distance:.4f}"
+            )
+        elif height < self.min_height:
+            problem = f"height must be >= {self.min_height:.4f} m, got {height:.4f}"
+        elif height > MAX_HEIGHT:
+            problem = f"height must be <= {MAX_HEIGHT} m, got {height:.4f}"
+        else:
+            lowest = self.corners(goal)[:, 2].min()
+            if lowest < -_BELOW_TABLE:
+                problem = f"all corners must be above the table, got one at a height of {lowest:.4f} m"
+        if problem:
+            raise InvalidGoalError(f"goal: {problem}", goal.position, goal.orientation)
+
+    def validate_file(self, filename: str | PathLike[str]) -> None:
+        """Check that a JSON file has a valid ``difficulty`` and, if it has a ``goal``, a valid one.
+
+        Args:
+            filename: JSON file.
+
+        Raises:
+            OSError, ValueError: The file cannot be read, is not JSON, or lacks a key.
+            InvalidGoalError: See `validate`.
+        """
+        with open(filename) as file:
+            config = json.load(file)
+        if not isinstance(config, dict) or "difficulty" not in config:
+            raise InvalidValueError(f"{filename}: key 'difficulty' is missing")
+        if config["difficulty"] not in DIFFICULTIES:
+            raise InvalidValueError(
+                f"{filename}: difficulty: must be 1, 2, 3 or 4, got {config['difficulty']!r}"
+            )
+        if "goal" in config:
+            self.validate(config["goal"])
+
+    def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
+        """Return the goal of a JSON file, or draw one of the file's difficulty.
+
+        Args:
+            filename: JSON file with ``difficulty`` and optionally ``goal``.
+            random: Generator to draw from.
+
+        Returns:
+            JSON text with ``difficulty`` and ``goal``.
+
+        Raises:
+            GoalFileError: The file cannot be read or its goal is invalid.
+        """
+
+        def choose(config: dict[str, Any]) -> dict[str, Any]:
+            difficulty = int(config["difficulty"])
+            goal = as_pose(config["goal"]) if "goal" in config else self.sample(random, difficulty)
+            self.validate(goal)
+            return {
+                "difficulty": difficulty,
+                "goal": {"position": goal.position, "orientation": goal.orientation},
+            }
+
+        return to_json(read_goal(filename, choose))
+
+
+def pose_cost(
+    goal: PoseLike | Mapping[str, Any],
+    actual: PoseLike | Mapping[str, Any],
+    difficulty: int,
+    turn: Callable[[Rotation, Rotation], float],
+) -> float:
+    """Return the cost of a pose.
+
+    Args:
+        goal: Desired pose.
+        actual: Actual pose.
+        difficulty: 1 to 3: the position error. 4: the mean of the position error and the angle over pi.
+        turn: Returns the angle between two orientations [rad].
+
+    Raises:
+        InvalidValueError: The difficulty is unknown, or an argument is not a pose.
+    """
+    if difficulty not in DIFFICULTIES:
+        raise _no_difficulty(difficulty)
+    goal, actual = as_pose(goal), as_pose(actual)
+    error = _position_error(goal, actual)
+    if difficulty < 4:
+        return error
+    angle = turn(
+        Rotation.from_quat(quaternion("goal_pose.orientation", goal.orientation)),
+        Rotation.from_quat(quaternion("actual_pose.orientation", actual.orientation)),
+    )
+    return float((error + angle / np.pi) / 2)
+
+
+def _position_error(goal: PoseLike, actual: PoseLike) -> float:
+    """Return the mean of the horizontal error over the diameter and the vertical error over the height."""
+    difference = numbers("goal_pose.position", goal.position, 3) - numbers(
+        "actual_pose.position", actual.position, 3
+    )
+    return float((np.hypot(*difference[:2]) / (2 * ARENA_RADIUS) + abs(difference[2]) / MAX_HEIGHT) / 2)
+
+
+def _no_difficulty(difficulty: object) -> InvalidValueError:
+    return InvalidValueError(f"difficulty: must be 1, 2, 3 or 4, got {difficulty!r}")
