@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         prepare()
+        gc.disable()  # until the subcommand is imported: searching for garbage then takes 0.1 s
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Let Ctrl-C end the process immediately, because libraries may swallow or replace a
         # KeyboardInterrupt during import. Commands that must clean up use a StopRequest.
@@ -88,9 +89,10 @@ def _run(argv: Sequence[str]) -> int:
     names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
     if os.environ.get("MUJOCO_GL"):
         require_mujoco()
-    gc.disable()  # imports leave no garbage, but searching for it takes 0.1 s
     modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
-    gc.enable()
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     parser = _parser(modules)
     if not argv:
         parser.print_help()
