@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import signal
 import sys
@@ -49,7 +48,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         prepare()
-        gc.disable()  # until the subcommand is imported: searching for garbage then takes 0.1 s
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Let Ctrl-C end the process immediately, because libraries may swallow or replace a
         # KeyboardInterrupt during import. Commands that must clean up use a StopRequest.
@@ -90,9 +88,6 @@ def _run(argv: Sequence[str]) -> int:
     if os.environ.get("MUJOCO_GL"):
         require_mujoco()
     modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
     parser = _parser(modules)
     if not argv:
         parser.print_help()
