@@ -17,8 +17,15 @@ NO_MOTRIX = pytest.mark.skipif(
     find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
 )
 
-# A background job of a shell ignores SIGINT, which child processes inherit; the tested programs must get it.
+# A background job of a shell ignores SIGINT, and nohup SIGHUP, which child processes inherit; the tested programs
+# must get both.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests with nodes and browsers first: their long files must not be the last on one of several cores."""
+    items.sort(key=lambda item: not {"ros", "view"} & set(item.path.parts))
 
 
 @pytest.fixture

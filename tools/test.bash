@@ -12,15 +12,5 @@ command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 for config in touch_cube infant hand worm gripper trifinger; do
   python -m tactile_sim check "$config" >/dev/null
 done
-# In the whole suite, tests of nodes and browsers depend on timing and run one file at a time, the rest in pairs.
-ALONE=(test/view)
-for file in test/ros/test_*.py; do
-  case "$file" in
-  */test_cdr.py | */test_colcon.py | */test_config_equals_rcl.py | */test_interfaces.py | */test_templates*.py) ;;
-  *) ALONE+=("$file") ;;
-  esac
-done
-code=0
-python -m pytest -p xdist -n 2 --dist loadfile "${ALONE[@]/#/--ignore=}" || code=$?
-python -m pytest "${ALONE[@]}" || code=$?
-exit "$code"
+# Two files run at a time, in the order of test/conftest.py.
+exec python -m pytest -p xdist -n 2 --dist loadfile --no-loadscope-reorder
