@@ -10,14 +10,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from falling import fall, make_bag
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import tactile_sim
-
-__all__ = ["fall", "make_bag"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
