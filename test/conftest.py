@@ -19,8 +19,8 @@ NO_MOTRIX = pytest.mark.skipif(
 
 pytest_plugins = ["support.falling_bag"]
 
-# A background job of a shell ignores SIGINT, and a program after nohup SIGHUP. Child processes inherit this, but
-# the tested programs must get both signals.
+# A background job of a shell ignores SIGINT, and a program after nohup SIGHUP. Child processes inherit this,
+# but the tested programs must get both signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
