@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from support.kernels import copy_kernels
 
 import tactile_sim
 
@@ -73,6 +74,7 @@ def installed(tmp_path_factory):
             link = site / top
             if not link.exists():
                 link.symlink_to(Path(dist.locate_file(top)))
+    copy_kernels(site / "tactile_sim")
     return venv
 
 
