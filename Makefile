@@ -2,11 +2,14 @@
 SHELL := /bin/bash
 export PYTHON SCENE DURATION
 
-.PHONY: help setup demo test bench lint docs pictures
+REPORT := build/coverage
+
+.PHONY: help setup demo test coverage bench lint docs pictures
 
 help:
 	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
 	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
+	@echo "make coverage  run the test suite and show which lines it does not run (also build/coverage/index.html)"
 	@echo "make bench   run the benchmarks"
 	@echo "make lint    run ruff and mypy"
 	@echo "make docs    the documentation as a site: build/docs/index.html"
@@ -21,6 +24,13 @@ demo: setup
 
 test: setup
 	@tools/test.bash $(TESTS)
+
+coverage: export COVERAGE = 1
+coverage: export COVERAGE_FILE = $(CURDIR)/$(REPORT)/data
+coverage: setup
+	@rm -rf $(REPORT) && mkdir -p $(REPORT)
+	@tools/test.bash $(TESTS)
+	@source tools/env.bash && coverage combine -q && coverage html -q -d $(REPORT) && coverage report
 
 bench: setup
 	@source tools/env.bash && tactile_sim bench

@@ -17,8 +17,17 @@ NO_MOTRIX = pytest.mark.skipif(
     find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
 )
 
-# A background job of a shell ignores SIGINT, which child processes inherit; the tested programs must get it.
+pytest_plugins = ["support.falling_bag"]
+
+# A background job of a shell ignores SIGINT, and a program after nohup SIGHUP. Child processes inherit this,
+# but the tested programs must get both signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests with nodes and browsers first, because long files at the end would leave cores idle."""
+    items.sort(key=lambda item: not {"ros", "view"} & set(item.path.parts))
 
 
 @pytest.fixture

@@ -10,14 +10,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from falling import fall, make_bag
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from support.kernels import copy_kernels
 
 import tactile_sim
-
-__all__ = ["fall", "make_bag"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
@@ -76,6 +74,7 @@ def installed(tmp_path_factory):
             link = site / top
             if not link.exists():
                 link.symlink_to(Path(dist.locate_file(top)))
+    copy_kernels(site / "tactile_sim")
     return venv
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Run the whole test suite, or the tests given as arguments: tools/test.bash test/test_packaging.py -k wheel
+# With COVERAGE=1 it measures which lines run, also in subprocesses.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 source tools/env.bash
@@ -7,20 +8,11 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST  # keep DDS discovery on this mac
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 rejects the plugins of a ROS installation
 # Remove shared memory left by killed Fast DDS processes; it would fill the memory and may stay locked.
 command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
-[ $# = 0 ] || exec python -m pytest "$@"
+RUN=(python -m ${COVERAGE:+coverage run -m} pytest)
+[ $# = 0 ] || exec "${RUN[@]}" "$@"
 # Tests compare what commands print: the progress of a first compilation of kernels belongs before them.
 for config in touch_cube infant hand worm gripper trifinger; do
   python -m tactile_sim check "$config" >/dev/null
 done
-# In the whole suite, tests of nodes and browsers depend on timing and run one file at a time, the rest in pairs.
-ALONE=(test/view)
-for file in test/ros/test_*.py; do
-  case "$file" in
-  */test_cdr.py | */test_colcon.py | */test_config_equals_rcl.py | */test_interfaces.py | */test_templates*.py) ;;
-  *) ALONE+=("$file") ;;
-  esac
-done
-code=0
-python -m pytest -p xdist -n 2 --dist loadfile "${ALONE[@]/#/--ignore=}" || code=$?
-python -m pytest "${ALONE[@]}" || code=$?
-exit "$code"
+# Two files run at a time, in the order of test/conftest.py.
+exec "${RUN[@]}" -p xdist -n 2 --dist loadfile --no-loadscope-reorder

@@ -10,7 +10,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import trimesh
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.frames import to_xyzw
@@ -162,6 +161,8 @@ def _shape(model: mujoco.MjModel, geom: int) -> Iterator[tuple[str, dict[str, st
         case _GEOM.mjGEOM_CAPSULE:
             yield "mesh", {"filename": _mesh_address(*capsule_mesh(size[0], size[1]))}
         case _GEOM.mjGEOM_ELLIPSOID:
+            import trimesh  # takes 0.15 s, which most scenes save
+
             ball = trimesh.creation.icosphere(subdivisions=3)
             yield "mesh", {"filename": _mesh_address(ball.vertices * size, ball.faces)}
         case _GEOM.mjGEOM_MESH | _GEOM.mjGEOM_HFIELD:
@@ -174,6 +175,8 @@ def _mesh_address(vertices: np.ndarray, faces: np.ndarray) -> str:
     digest.update(np.ascontiguousarray(faces, "<i4").tobytes())
 
     def content() -> bytes:
+        import trimesh
+
         return trimesh.exchange.stl.export_stl(trimesh.Trimesh(vertices, faces, process=False))
 
     return cached(f"{digest.hexdigest()[:32]}.stl", content).as_uri()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from falling import FEELER, GRID, IMPACT, LANDING, LAYOUT, STEP, WEIGHT, Cube, Making
 from support.errors import raises
+from support.falling_bag import FEELER, GRID, IMPACT, LANDING, LAYOUT, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import BagError
 from tactile_sim.analysis import style

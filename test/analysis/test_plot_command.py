@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 import pytest
-from falling import Cube, Making
 from PIL import Image
+from support.falling_bag import Cube, Making
 
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main

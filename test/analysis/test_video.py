@@ -10,7 +10,7 @@ from ctypes.util import find_library
 import av
 import numpy as np
 import pytest
-from falling import COUNT, LANDING, STEP, Cube
+from support.falling_bag import COUNT, LANDING, STEP, Cube
 
 from tactile_sim.analysis.video import HEIGHT, SCENE, WIDTH
 from tactile_sim.cli import main

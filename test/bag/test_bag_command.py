@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bagtest import file_of, write_frames
-from falling import Cube
 from mcap.writer import Writer
+from support.bags import file_of, write_frames
+from support.falling_bag import Cube
 
 from tactile_sim.cli import main
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bagtest import MS, Writing, file_of, write_frames
 from mcap.reader import make_reader
+from support.bags import MS, Writing, file_of, write_frames
 from support.errors import raises
 
 from tactile_sim import BagError, bag

@@ -6,7 +6,7 @@ import json
 import tracemalloc
 
 import numpy as np
-from bagtest import MS, Writing, write_frames
+from support.bags import MS, Writing, write_frames
 
 from tactile_sim.bag.export import export
 from tactile_sim.cli import main

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bagtest import FRAME, SEPARATOR, file_of, write_frames
 from mcap.writer import Writer
+from support.bags import FRAME, SEPARATOR, file_of, write_frames
 
 from tactile_sim import BagError, bag
 from tactile_sim.cli import main

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from falling import COUNT, LANDING, STEP, WEIGHT, Cube, Making
+from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import bag
 from tactile_sim.bag import parquet

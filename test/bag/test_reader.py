@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from bagtest import MS, Writing, write_frames
 from rosbags.highlevel import AnyReader
+from support.bags import MS, Writing, write_frames
 from support.errors import raises
 
 from tactile_sim import BagError, bag

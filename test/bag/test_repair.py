@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import yaml
-from bagtest import embedded_metadata, file_of, write_frames
 from rosbags.highlevel import AnyReader
+from support.bags import embedded_metadata, file_of, write_frames
 
 from tactile_sim import bag
 from tactile_sim.bag import metadata

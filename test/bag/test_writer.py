@@ -8,9 +8,9 @@ import struct
 import numpy as np
 import pytest
 import yaml
-from bagtest import MS, TRANSIENT, TYPES, Writing, embedded_metadata, file_of, write_frames
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
+from support.bags import MS, TRANSIENT, TYPES, Writing, embedded_metadata, file_of, write_frames
 from support.errors import raises
 
 from tactile_sim import BagError, bag

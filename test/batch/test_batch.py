@@ -7,7 +7,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from batchtest import MEMORY, SCENE, SKIN, batch_of
+from support.batches import MEMORY, SCENE, SKIN, batch_of
 from support.errors import raises
 
 from tactile_sim import CommandError, ConfigError, EngineError, Simulation, TactileSimError, config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from batchtest import MEMORY, SCENE, SKIN, assert_equal, batch_of, singles_of
+from support.batches import MEMORY, SCENE, SKIN, assert_equal, batch_of, singles_of
 
 from tactile_sim.batch import Batch
 from tactile_sim.simulation import Simulation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bagtest import HEADER, MS, SEPARATOR, TYPES, Writing
+from support.bags import HEADER, MS, SEPARATOR, TYPES, Writing
 
 from tactile_sim import config
 from tactile_sim.cli import main

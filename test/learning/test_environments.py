@@ -7,7 +7,7 @@ import warnings
 import mujoco
 import numpy as np
 import pytest
-from batchtest import SCENE, SKIN
+from support.batches import SCENE, SKIN
 from support.errors import raises
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")

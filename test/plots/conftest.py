@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import mujoco
 import pytest
-from plotting import SCENE
+from support.plots import SCENE
 
 import matplotlib.pyplot as plt  # isort: skip  # after plotting has selected the backend
 

@@ -7,8 +7,8 @@ import sys
 
 import mujoco
 import pytest
-from plotting import made
 from support.errors import raises
+from support.plots import made
 
 from tactile_sim import ConfigError, SceneError, plots
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from plotting import (
+from support.plots import (
     ARM,
     ARM_IN_POST,
     ARM_IN_WORLD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from plotting import ARM, ARM_IN_WORLD, FORCES, TIP, drawn, labels, made, points
+from support.plots import ARM, ARM_IN_WORLD, FORCES, TIP, drawn, labels, made, points
 
 from tactile_sim import plots
 

@@ -1,13 +1,13 @@
 """Build the package with ``colcon build`` and use it after ``source install/setup.bash`` alone."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.kernels import copy_kernels
 
 pytest.importorskip("colcon_core", reason="colcon is not installed: run make setup")
 pytest.importorskip("ament_package", reason="ROS 2 is not installed: run make setup")
@@ -54,14 +54,11 @@ def workspace(tmp_path_factory):
         [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base-paths", ROOT, folder / "user",
          "--cmake-args", f"-DPython3_EXECUTABLE={sys.executable}", "-DBUILD_TESTING=OFF"],
         cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"MAKEFLAGS": "-j2"},  # colcon's own flags wait while the machine is busy
     )  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
-    # Copy compiled kernels, too; compiling them again would take as long as everything else.
     (package,) = folder.glob("install/tactile_sim/**/site-packages/tactile_sim")
-    for kernel in (ROOT / "tactile_sim").rglob("*.nb[ic]"):
-        place = package / kernel.relative_to(ROOT / "tactile_sim")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(kernel, place)
+    copy_kernels(package)
     return folder
 
 

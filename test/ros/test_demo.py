@@ -119,9 +119,9 @@ def terminal(environment):
 
 @pytest.fixture
 def running(environment):
-    """Yield a demo in a pipe after its first output, and its node's process id."""
+    """Yield a demo without a view in a pipe after its first output, and its node's process id."""
     process = subprocess.Popen(
-        [*DEMO, "touch_cube"],
+        [*DEMO, "touch_cube", "--no-web"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
+from support.ros import PATIENCE, kept, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
@@ -23,7 +23,7 @@ from tactile_sim.cli import main  # noqa: E402
 from tactile_sim.live_table import State  # noqa: E402
 from tactile_sim.ros.monitor import Monitor  # noqa: E402
 
-SECONDS = 10
+SECONDS = 4
 RATES = {"tactile/frame": 100, "contacts": 100, "joint_states": 100, "markers": 30, "tactile/points": 30}
 
 
@@ -47,11 +47,11 @@ def test_recording_of_infant_has_every_message_unchanged(ros):
     assert all(len(recorded[f"tactile/{body}/layout"]) == 1 for body in bodies)
 
     for live, name in ((frames, "tactile/frame"), (hands, "tactile/left_hand/array")):
-        assert len(live) > 500
+        assert len(live) > 200
         topic = recorded[name]
         kept = {int(time): data for time, data in zip(topic.stamps, topic.data, strict=True)}
         common = [message for message in live if stamp(message) in kept]
-        assert len(common) > 500
+        assert len(common) > 200
         for message in common:
             np.testing.assert_array_equal(message.data, kept[stamp(message)].ravel())
 
@@ -63,7 +63,7 @@ def test_loss_of_recorder_is_reported_at_once(ros, end):
     ros.node.create_subscription(DiagnosticArray, "/diagnostics", statuses.append, 10)
     node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "rates.diagnostics:=0.001")
     file = ros.folder / "bag" / "bag_0.mcap"
-    wait_for(lambda: len(frames) > 50 and file.stat().st_size > 10_000, "the node and a first chunk")
+    wait_for(lambda: kept(file.parent)["/tactile/frame"], "the first chunk with frames")
     [recorder] = map(int, Path(f"/proc/{node.pid}/task/{node.pid}/children").read_text().split())
     on_disk = file.stat().st_size
     if end == "kill":

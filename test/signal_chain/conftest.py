@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import TAXELS
+from support.signal_chain import TAXELS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from chains import PALM, SKIN, TAXELS, TIMESTEP, first_reading, held, sensor
+from support.signal_chain import PALM, SKIN, TAXELS, TIMESTEP, first_reading, held, sensor
 
 from tactile_sim.signal_chain import SignalChain
 

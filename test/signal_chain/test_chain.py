@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import ALL, SKIN, TAXELS, TIMESTEP, TIP, held, sensor
 from support.errors import raises
+from support.signal_chain import ALL, SKIN, TAXELS, TIMESTEP, TIP, held, sensor
 
 from tactile_sim import CommandError, ConfigError
 from tactile_sim.signal_chain import STAGES, SignalChain

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from chains import SKIN, TAXELS, TIMESTEP, TIP
+from support.signal_chain import SKIN, TAXELS, TIMESTEP, TIP
 
 from tactile_sim import config
 from tactile_sim.signal_chain import STAGES, SignalChain

@@ -6,8 +6,8 @@ import resource
 
 import numpy as np
 import pytest
-from chains import ALL, PALM, SKIN, TIMESTEP, held, sensor
 from support.errors import raises
+from support.signal_chain import ALL, PALM, SKIN, TIMESTEP, held, sensor
 
 from tactile_sim import ConfigError, config
 from tactile_sim.signal_chain import STAGES, SignalChain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from pressing import RING, STIFFNESS, THICKNESS, G, block, mesh_asset, on_plate, overlap
+from support.pressing import RING, STIFFNESS, THICKNESS, G, block, mesh_asset, on_plate, overlap
 
 from tactile_sim import ConfigError
 from tactile_sim.skin import Loads, Skin

@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
-from pressing import STIFFNESS, THICKNESS, TOP, G, block, mesh_asset, on_plate, overlap_of, pressed
 from scipy.spatial.transform import Rotation
+from support.pressing import STIFFNESS, THICKNESS, TOP, G, block, mesh_asset, on_plate, overlap_of, pressed
 
 from tactile_sim import Simulation
 

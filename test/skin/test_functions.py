@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loading import loads_at, one_geom
 from support.errors import raises
+from support.loads import loads_at, one_geom
 
 from tactile_sim import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, Shares, TouchFunction

@@ -5,9 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from loading import loads_at, one_geom
 from scipy.spatial.transform import Rotation
 from support.errors import raises
+from support.loads import loads_at, one_geom
 
 from tactile_sim import ConfigError, SceneError
 from tactile_sim.engines import MujocoEngine

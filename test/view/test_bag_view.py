@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from falling import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 from scipy.spatial.transform import Rotation
+from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 
 from tactile_sim import BagError, bag
 from tactile_sim.drawing.arrows import NET, NORMAL

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from falling import Cube, Making
 from PIL import Image
+from support.falling_bag import Cube, Making
 
 from tactile_sim import config
 from tactile_sim.simulation import Simulation

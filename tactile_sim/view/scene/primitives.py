@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import trimesh
+
+if TYPE_CHECKING:
+    import trimesh
 
 Mesh = tuple[np.ndarray, np.ndarray]
 """Vertices (v, 3) [m] and triangles (t, 3), wound outward."""
@@ -30,6 +33,8 @@ def cylinder(size: Sequence[float] | np.ndarray) -> Mesh:
 @cache
 def _unit(kind: str) -> trimesh.Trimesh:
     """Return the shape with a bounding box of side 1."""
+    import trimesh  # takes 0.2 s, which a node without a view saves
+
     match kind:
         case "box":
             return trimesh.creation.box()

@@ -1,0 +1,144 @@
+"""Clients of a view that speak its protocol over real sockets, as a browser or an attacker."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from contextlib import closing
+
+import msgspec
+import numpy as np
+import zstandard
+from websockets.sync.client import connect
+
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene
+from tactile_sim.view.scene.primitives import box
+from tactile_sim.view.web.page import PROTOCOL
+
+PATIENCE = 60.0  # [s], far more than needed
+CAMERA = {
+    "type": "ViewerCameraMessage",
+    "wxyz": [1, 0, 0, 0],
+    "position": [1.0, 1, 1],
+    "fov": 0.8,
+    "near": 0.1,
+    "far": 100,
+    "image_height": 400,
+    "image_width": 700,
+    "look_at": [0, 0, 0],
+    "up_direction": [0, 0, 1],
+}
+CLICK = {
+    "type": "SceneNodeClickMessage",
+    "name": "/box/shape_0",
+    "instance_index": None,
+    "ray_origin": [1.0, 0.0, 0.0],
+    "ray_direction": [-1.0, 0.0, 0.0],
+    "screen_pos": [0.5, 0.5],
+    "modifier": None,
+    "owner": "",
+}
+DRAG = {
+    "type": "SceneNodeDragMessage",
+    "phase": "update",
+    "name": "/box/shape_0",
+    "instance_index": None,
+    "start_position": [0.1, 0.0, 0.0],
+    "start_screen_pos": [0.5, 0.5],
+    "end_position": [0.2, 0.0, 0.0],
+    "end_screen_pos": [0.5, 0.6],
+    "button": "left",
+    "modifier": "cmd/ctrl",
+    "owner": "",
+}
+SCENE = ViewScene(
+    "a box",
+    ("world", "box"),
+    (Shape("box", 1, *box([0.2] * 3), np.ones(4)),),
+    taxel_scale=2.0,
+    pushable_bodies=(1,),
+    actuators=("lift", "turn"),
+    control_ranges=np.array([[-1.0, 1.0], [-np.inf, np.inf]]),
+    keyframes=("high",),
+    actions=("throw",),
+)
+FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), controls=np.zeros(2))
+
+
+class Recorder:
+    """Records the requests of users."""
+
+    def __init__(self):
+        self.requests = []
+
+    def ask(self, action, *arguments):
+        self.requests.append((action, arguments))
+
+
+class Browser:
+    """A client that speaks viser's protocol as its page does."""
+
+    def __init__(self, viewer, **options):
+        url = viewer.url.replace("http", "ws")
+        self.socket = connect(url, subprotocols=[PROTOCOL], max_size=None, compression=None, **options)
+        self.labels: dict[str, str] = {}
+        """uuid of each labelled input."""
+        self.contents: list[str] = []
+        self.send(CAMERA)
+
+    def send(self, message):
+        self.socket.send(message if isinstance(message, bytes | str) else msgspec.msgpack.encode(message))
+
+    def set(self, label, value):
+        self.update(label, value=value)
+
+    def update(self, label, **updates):
+        self.receive_until(lambda: label in self.labels)
+        self.send({"type": "GuiUpdateMessage", "uuid": self.labels[label], "updates": updates})
+
+    def receive_until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            raw = self.socket.recv(timeout=end - time.monotonic())
+            size, packed = (int.from_bytes(raw[k : k + 8], "little") for k in (0, 8))
+            inner = zstandard.decompress(raw[16 : 16 + packed], max_output_size=size)
+            for message in msgspec.msgpack.decode(inner)["messages"]:
+                if label := message.get("props", {}).get("label"):
+                    self.labels[label] = message["uuid"]
+                if message["type"] == "GuiUpdateMessage":
+                    self.contents.append(str(message["updates"].get("content")))
+
+    def shows(self, text):
+        """Return whether the panel showed a text."""
+        return any(text in content for content in self.contents)
+
+    def close(self):
+        self.socket.close()
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def place(viewer):
+    """Return the host and port of a view."""
+    return viewer.url.removeprefix("http://").partition("/")[0]
+
+
+def status_of(viewer, path="/", **headers):
+    """Return the status of the response to a request, and its headers."""
+    with closing(http.client.HTTPConnection(place(viewer), timeout=PATIENCE)) as connection:
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        return response.status, response.headers
+
+
+def raw_status(viewer, request: bytes) -> int:
+    host, port = place(viewer).split(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
+        client.sendall(request)
+        return int(client.makefile("rb").readline().split()[1])
