@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.errors import ConfigError
+from tactile_sim.ros.sender import Sender
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
 
@@ -48,16 +49,11 @@ class LazyPublisher:
         self.has_newcomers = False
         """True if a subscriber has not been sent any message yet."""
 
-    def send(self, message: bytes) -> bool:
-        """Publish an encoded message.
+    def welcomes(self) -> bool:
+        """Return whether the message that is published now welcomes a new subscriber.
 
-        Args:
-            message: The message as bytes.
-
-        Returns:
-            Whether a new subscriber has received its first message just now or `SETTLED` seconds ago.
+        That is its first message, and the first one after `SETTLED` seconds.
         """
-        self.publisher.publish(message)
         if self.has_newcomers:
             self.has_newcomers = False
             self._welcome_again = time.monotonic() + SETTLED
@@ -72,7 +68,8 @@ class Outlets:
     """Publishers of all topics.
 
     Messages are encoded only for topics with subscribers, and once at the start: those of latched topics are
-    published, and the kernels of the others compiled.
+    published, and the kernels of the others compiled. A `Sender` publishes them, so `close` must be called
+    before the node is destroyed.
 
     Args:
         node: The node.
@@ -107,6 +104,7 @@ class Outlets:
                 self._outlets.setdefault(topic.stream, []).append(outlet)
                 if topic.stream not in UNPREPARED:
                     topic.make(snapshot)
+        self._sender = Sender()
 
     def _publisher(self, topic: Topic, qos: QoSProfile) -> Publisher:
         """Create a publisher whose QoS can be overridden by parameters."""
@@ -147,8 +145,7 @@ class Outlets:
             stream: Name of the stream.
             snapshot: The snapshot that is encoded.
         """
-        for outlet in self._outlets.get(stream, ()):
-            outlet.publisher.publish(outlet.topic.make(snapshot))
+        self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Snapshot) -> None:
         """Publish the topics of some streams that have subscribers.
@@ -174,24 +171,39 @@ class Outlets:
         Args:
             patience: Maximum time to wait [s of wall time].
         """
+        self._sender.finish()
         end = time.monotonic() + patience
         for outlet in self._all():
             if outlet.listeners:
                 outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
+
+    def finish(self) -> None:
+        """Return when all messages have been handed over."""
+        self._sender.finish()
+
+    def close(self) -> None:
+        """Stop publishing; must be called before the node is destroyed."""
+        self._sender.close()
 
     def _all(self) -> Iterator[LazyPublisher]:
         return chain.from_iterable(self._outlets.values())
 
     def _send(self, outlets: list[LazyPublisher], snapshot: Snapshot) -> None:
         # Encode all messages before publishing, so that a subscriber wakes up once.
-        messages = [outlet.topic.make(snapshot) for outlet in outlets]
-        for outlet, message in zip(outlets, messages, strict=True):
-            if outlet.send(message):
-                for topic, publisher, lasting in self._latched:
-                    if topic.again_after == outlet.topic.name:
-                        publisher.publish(lasting)
+        batch = []
+        for outlet in outlets:
+            batch.append((outlet.publisher, outlet.topic.make(snapshot)))
+            if outlet.welcomes():
+                batch += [
+                    (publisher, message)
+                    for topic, publisher, message in self._latched
+                    if topic.again_after == outlet.topic.name
+                ]
+        if batch:
+            self._sender.submit(batch)
 
     def _refresh(self) -> None:
+        self._sender.check()
         self._refreshed = time.monotonic()
         self._heard = {}
         for outlet in self._all():

@@ -124,6 +124,14 @@ class Publishers:
         """Wait until subscribers have acknowledged all messages, but at most for a time [s of wall time]."""
         self._outlets.flush(patience)
 
+    def finish(self) -> None:
+        """Return when all messages have been handed over."""
+        self._outlets.finish()
+
+    def close(self) -> None:
+        """Stop publishing; must be called before the node is destroyed."""
+        self._outlets.close()
+
     def warn(self, message: str) -> None:
         """Log a rejected command; the same message at most once per second."""
         now = time.monotonic()
