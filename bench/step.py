@@ -14,35 +14,29 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.ros.markers import Markers
-from tactile_sim.ros.messages import Messages
+from tactile_sim.ros.topics import simulation_topics
 from tactile_sim.simulation import Simulation, Snapshot
 
 STEPS = 2000
 WARM_UP = 200
+MESSAGES = ("tactile/frame", "contacts", "/tf", "joint_states", "tactile/points", "markers")
 
 
 def main() -> None:
     """Measure all parts and print a table."""
     simulation = Simulation(config.load("infant"))
-    messages = Messages(simulation)
-    markers = Markers(simulation, messages.world)
+    makers = {topic.name: topic.make for topic in simulation_topics(simulation)}
     parts: dict[str, Callable[[Snapshot], object]] = {
         "contacts": lambda snapshot: snapshot.all_contacts,
         "skin: taxels": lambda snapshot: snapshot.taxels32,
         "skin: wrenches": lambda snapshot: snapshot.wrenches,
-        "message: tactile/frame": messages.frame,
-        "message: contacts": messages.contacts,
-        "message: /tf": messages.transforms,
-        "message: joint_states": messages.joint_states,
-        "message: tactile/points": messages.points,
-        "message: markers": markers,
-        "messages: every array": lambda snapshot: [
-            messages.array(k, snapshot) for k in range(len(messages.tokens))
-        ],
-        "messages: every wrench": lambda snapshot: [
-            messages.wrench(k, snapshot) for k in range(len(messages.tokens))
-        ],
+        **{f"message: {name}": makers[name] for name in MESSAGES},
+        **{
+            f"messages: every {kind}": lambda snapshot, kind=kind: [
+                make(snapshot) for name, make in makers.items() if name.endswith(f"/{kind}")
+            ]
+            for kind in ("array", "wrench")
+        },
     }
     spent: dict[str, float] = defaultdict(float)
     contacts = 0

@@ -13,31 +13,62 @@ PAGE = ROOT / "docs" / "messages.md"
 HEAD = """# Messages and services
 
 Generated from the files in `msg/` and `srv/`, which are the specification, and from the table of actions in
-`tactile_sim/simulation/actions.py`.
+`tactile_sim/simulation/actions.py`. The [bridges](bridges.md) have further topics.
 """
 FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
+
+
+TOPICS = (
+    ("tactile/<pad>/array", "tactile_sim/msg/TactileArray", "tactile", "readings of one pad"),
+    ("tactile/<pad>/wrench", "geometry_msgs/msg/WrenchStamped", "tactile", "net wrench on its body"),
+    ("tactile/<pad>/state", "tactile_sim/msg/TactileState", "tactile", "pads in `skin.state`"),
+    ("tactile/<pad>/truth", "tactile_sim/msg/TactileArray", "tactile", "before the signal chain"),
+    ("tactile/<pad>/layout", "tactile_sim/msg/TactileLayout", "once", "taxels of the pad"),
+    ("tactile/frame", "tactile_sim/msg/TactileFrame", "tactile", "readings of all pads"),
+    ("tactile/points", "sensor_msgs/msg/PointCloud2", "points", "taxels and forces in the world frame"),
+    ("tactile/<body>/feelers", "tactile_sim/msg/TactileArray", "feelers", "free length of each feeler"),
+    ("tactile/<body>/feelers_layout", "tactile_sim/msg/TactileLayout", "once", "feelers of the body"),
+    ("tactile/<body>/image", "sensor_msgs/msg/Image", "images", "skin or feelers, unrolled by the UV map"),
+    ("tactile/<body>/force_image", "sensor_msgs/msg/Image", "images", "skin of a body with feelers"),
+    ("tactile/<body>/<geom>/image", "sensor_msgs/msg/Image", "images", "feelers, one map of several"),
+    ("contacts", "tactile_sim/msg/ContactWrenchArray", "contacts", "contacts with a force"),
+    ("contact_sensors/<name>", "tactile_sim/msg/ContactSensor", "sensors", "MuJoCo's contact sensors"),
+    ("sensors/<name>", "", "sensors", "other sensors; [types](contact_sensors.md)"),
+    ("joint_states", "sensor_msgs/msg/JointState", "joint_states", "hinge and slide joints"),
+    ("finger/applied_torque", "sensor_msgs/msg/JointState", "joint_states", "TriFinger only"),
+    ("finger/tip_force", "std_msgs/msg/Float64MultiArray", "joint_states", "TriFinger only"),
+    ("markers", "visualization_msgs/msg/MarkerArray", "markers", "contacts, net forces and feelers for RViz"),
+    ("scene_markers", "visualization_msgs/msg/MarkerArray", "once", "the scene for RViz"),
+    ("robot_description", "std_msgs/msg/String", "once", "URDF"),
+    ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),
+    ("/tf_static", "tf2_msgs/msg/TFMessage", "once", "fixed bodies and frames of sensors"),
+    ("/clock", "rosgraph_msgs/msg/Clock", "clock", "simulation time"),
+    ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "diagnostics", "status of the node"),
+)
+"""Name, type, key of ``rates`` (once: latched) and description of each topic."""
 
 
 def page() -> str:
     """Return the page as Markdown."""
     files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
-    contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_topics(file.stem)}" for file in files]
-    text = "\n".join([HEAD, *contents, *_services(), *(line for file in files for line in _section(file))])
+    contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_places(file.stem)}" for file in files]
+    sections = (line for file in files for line in _section(file))
+    text = "\n".join([HEAD, *contents, *_topics(), *_services(), *sections])
     return re.sub(r"\n{3,}", "\n\n", text) + "\n"
 
 
-def _topics(name: str) -> str:
+def _places(name: str) -> str:
     """Return the topics or the service name of an interface."""
-    places = {
-        "ContactSensor": "`contact_sensors/<name>`",
-        "ContactWrenchArray": "`contacts`",
-        "TactileArray": "`tactile/<pad>/array`, `truth`, and `tactile/<body>/feelers`",
-        "TactileFrame": "`tactile/frame`",
-        "TactileLayout": "`tactile/<pad>/layout`, and `tactile/<body>/feelers_layout`",
-        "TactileState": "`tactile/<pad>/state`",
-        **{action.service.split("/")[-1]: f"`~/{action.name}`" for action in ACTIONS.values()},
-    }
-    return f": {places[name]}" if name in places else ""
+    places = [topic for topic, kind, *_ in TOPICS if kind.endswith(f"/{name}")]
+    places += [f"~/{action.name}" for action in ACTIONS.values() if action.service.endswith(f"/{name}")]
+    return f": {', '.join(f'`{place}`' for place in places)}" if places else ""
+
+
+def _topics() -> Iterator[str]:
+    """Return the table of the topics."""
+    yield "\n## Topics\n\n| topic | type | `rates` | |\n|---|---|---|---|"
+    for name, kind, stream, meaning in TOPICS:
+        yield f"| `{name}` | {f'`{kind}`' if kind else ''} | {stream} | {meaning} |"
 
 
 def _services() -> Iterator[str]:

@@ -58,6 +58,9 @@ class Output(Protocol):
             stamp: Simulation time [ns].
         """
 
+    def finish(self) -> None:
+        """Return when all published messages have been handed over to their transport."""
+
     def warn(self, message: str) -> None:
         """Report a rejected command to the user."""
 
@@ -90,6 +93,9 @@ class Terminal:
         """Do nothing."""
 
     def publish_while_stopped(self, stamp: int) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
         """Do nothing."""
 
     def warn(self, message: str) -> None:

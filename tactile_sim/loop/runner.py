@@ -289,6 +289,7 @@ class Runner:
         if not self._fault and self._requested and simulation.step_count >= self._requested[0][0]:
             self._publish(active)
             if not self._fault:
+                self.output.finish()
                 self._requested.popleft()[1].set_result(simulation.stamp)
 
     def _batch_size(self, wanted: set[str], last: int | None) -> int:

@@ -100,6 +100,7 @@ def run(
         simulation = Simulation(settings)
         stop.check()
         publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
+        stack.callback(publishers.close)
         view = None
         if web:
             view = ViewPublisher.open(simulation, endpoint)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.errors import ConfigError
+from tactile_sim.ros.sender import Sender
+from tactile_sim.ros.topic import ONCE, Topic
+from tactile_sim.simulation import Snapshot
 
 DEPTH = 10
 """Default queue depth of a topic."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""QoS of latched topics such as layouts, also for subscriptions to them."""
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Latched with two messages, so that publishing again does not drop the first one before it is delivered."""
 SETTLED = 1.0
 """Time after which a new subscriber has processed its first messages [s of wall time]."""
+UNPREPARED = ("images", "diagnostics")
+"""Streams that are not encoded at the start: images take long, and diagnostics need the loop."""
 REFRESH = 0.05
 """Interval between two queries for subscribers [s of wall time]."""
 
@@ -28,108 +36,92 @@ class LazyPublisher:
     """A topic of a stream with its publisher.
 
     Attributes:
-        publisher: The publisher.
-        stream: Name of the stream.
-        make: Returns the message for a snapshot as bytes.
+        topic: The topic.
+        publisher: Its rclpy publisher.
         listeners: Number of subscribers at the last query.
     """
 
-    def __init__(self, publisher, stream: str, make: Callable, welcome: Callable[[], None]):
-        self.publisher = publisher
-        self.stream = stream
-        self.make = make
-        self._welcome = welcome
+    def __init__(self, topic: Topic, publisher: Publisher):
+        self.topic, self.publisher = topic, publisher
         self._welcome_again: float | None = None
         """Time of the second welcome [s of `time.monotonic`]; None if none is due."""
         self.listeners = 0
         self.has_newcomers = False
         """True if a subscriber has not been sent any message yet."""
 
-    def send(self, message: bytes) -> None:
-        """Publish an encoded message, and call ``welcome`` for new subscribers.
+    def welcomes(self) -> bool:
+        """Return whether the message that is published now welcomes a new subscriber.
 
-        Args:
-            message: The message as bytes.
+        That is its first message, and the first one after `SETTLED` seconds.
         """
-        self.publisher.publish(message)
         if self.has_newcomers:
             self.has_newcomers = False
             self._welcome_again = time.monotonic() + SETTLED
-            self._welcome()
-        elif self._welcome_again is not None and time.monotonic() > self._welcome_again:
+            return True
+        if self._welcome_again is not None and time.monotonic() > self._welcome_again:
             self._welcome_again = None
-            self._welcome()
+            return True
+        return False
 
 
 class Outlets:
-    """All topics that follow the simulation, by stream.
+    """Publishers of all topics.
 
-    Messages are encoded only for topics with subscribers.
+    Messages are encoded only for topics with subscribers, and once at the start: those of latched topics are
+    published, and the kernels of the others compiled. A `Sender` publishes them, so `close` must be called
+    before the node is destroyed.
+
+    Args:
+        node: The node.
+        topics: The topics, in the order of publishing within a stream.
+        snapshot: The state at the start.
+        depth: Queue depth of topics that are not latched.
+
+    Raises:
+        ConfigError: ROS rejects a topic.
     """
 
-    def __init__(self, node: Node, depth: int = DEPTH):
+    def __init__(self, node: Node, topics: Iterable[Topic], snapshot: Snapshot, depth: int = DEPTH):
         self._node = node
-        self._reliable = QoSProfile(depth=depth)
         self._outlets: dict[str, list[LazyPublisher]] = {}
         self._overridden = [
             name.split(".")[1]
             for name in node.get_parameters_by_prefix("")
             if name.startswith("qos_overrides.")
         ]
+        self._latched: list[tuple[Topic, Publisher, bytes]] = []
         self._heard: dict[str, list[LazyPublisher]] = {}
         """Topics with subscribers, by stream."""
         self._refreshed = 0.0
+        for topic in topics:
+            if topic.stream == ONCE:
+                message = topic.make(snapshot)
+                publisher = self._publisher(topic, LATCHED_TWICE if topic.again_after else LATCHED)
+                publisher.publish(message)
+                self._latched.append((topic, publisher, message))
+            else:
+                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
+                self._outlets.setdefault(topic.stream, []).append(outlet)
+                if topic.stream not in UNPREPARED:
+                    topic.make(snapshot)
+        self._sender = Sender()
 
-    def publisher(self, message_type: type, topic: str, qos: QoSProfile):
-        """Create a publisher whose QoS can be overridden by parameters.
-
-        Args:
-            message_type: A ROS message class.
-            topic: Name of the topic.
-            qos: Default QoS.
-
-        Returns:
-            The rclpy publisher.
-
-        Raises:
-            ConfigError: ROS rejects the topic because its name is longer than 247 characters.
-        """
+    def _publisher(self, topic: Topic, qos: QoSProfile) -> Publisher:
+        """Create a publisher whose QoS can be overridden by parameters."""
         try:
-            resolved = self._node.resolve_topic_name(topic)
+            resolved = self._node.resolve_topic_name(topic.name)
         except RuntimeError as error:
-            raise ConfigError(f"topic {topic!r}: rejected by ROS: {error}; shorten the name in it") from None
+            raise ConfigError(
+                f"topic {topic.name!r}: rejected by ROS: {error}; shorten the name in it"
+            ) from None
         options = None
         if resolved in self._overridden:
             options = QoSOverridingOptions.with_default_policies()
         # rclpy's default event callbacks would occupy its executor for each publisher at each message.
         events = PublisherEventCallbacks(use_default_callbacks=False)
         return self._node.create_publisher(
-            message_type, topic, qos, event_callbacks=events, qos_overriding_options=options
+            topic.type, topic.name, qos, event_callbacks=events, qos_overriding_options=options
         )
-
-    def add(
-        self,
-        stream: str,
-        message_type: type,
-        topic: str,
-        make: Callable,
-        welcome: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Add a topic.
-
-        Args:
-            stream: Name of the stream.
-            message_type: A ROS message class.
-            topic: Name of the topic.
-            make: Returns the message for a snapshot as bytes.
-            welcome: Called after a new subscriber has been sent its first message, and again `SETTLED`
-                seconds later.
-
-        Raises:
-            ConfigError: ROS rejects the topic.
-        """
-        outlet = LazyPublisher(self.publisher(message_type, topic, self._reliable), stream, make, welcome)
-        self._outlets.setdefault(stream, []).append(outlet)
 
     def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
@@ -140,59 +132,84 @@ class Outlets:
     def new_subscribers(self) -> list[LazyPublisher]:
         """Return the topics that have a new subscriber since they were last published."""
         self._refresh()
-        return [outlet for outlets in self._outlets.values() for outlet in outlets if outlet.has_newcomers]
+        return [outlet for outlet in self._all() if outlet.has_newcomers]
 
     def all_heard(self) -> bool:
-        """Return whether every topic has a subscriber."""
-        return all(
-            outlet.publisher.get_subscription_count() > 0
-            for outlets in self._outlets.values()
-            for outlet in outlets
-        )
+        """Return whether every topic that is not latched has a subscriber."""
+        return all(outlet.publisher.get_subscription_count() > 0 for outlet in self._all())
 
-    def publish(self, stream: str, snapshot) -> None:
+    def publish(self, stream: str, snapshot: Snapshot) -> None:
         """Publish all topics of a stream, with or without subscribers.
 
         Args:
             stream: Name of the stream.
             snapshot: The snapshot that is encoded.
         """
-        for outlet in self._outlets.get(stream, ()):
-            outlet.publisher.publish(outlet.make(snapshot))
+        self._send(self._outlets.get(stream, []), snapshot)
 
-    def send(self, streams: Iterable[str], snapshot) -> None:
+    def send(self, streams: Iterable[str], snapshot: Snapshot) -> None:
         """Publish the topics of some streams that have subscribers.
 
         Args:
             streams: Names of the streams, in the order of publishing.
             snapshot: The snapshot that is encoded.
         """
-        outlets = [outlet for stream in streams for outlet in self._heard.get(stream, ())]
-        # Encode all messages before publishing, so that a subscriber wakes up once.
-        messages = [outlet.make(snapshot) for outlet in outlets]
-        for outlet, message in zip(outlets, messages, strict=True):
-            outlet.send(message)
+        self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
+
+    def send_to_new(self, wanted: Callable[[str], bool], snapshot: Snapshot) -> None:
+        """Publish the topics that have a new subscriber since they were last published.
+
+        Args:
+            wanted: Returns whether to publish the topics of a stream.
+            snapshot: The snapshot that is encoded.
+        """
+        self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
 
     def flush(self, patience: float) -> None:
-        """Wait until subscribers have acknowledged all messages, or a time [s of wall time] is over.
+        """Wait until subscribers have acknowledged all messages.
 
         Args:
             patience: Maximum time to wait [s of wall time].
         """
+        self._sender.finish()
         end = time.monotonic() + patience
-        for outlets in self._outlets.values():
-            for outlet in outlets:
-                if outlet.listeners:
-                    outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
+        for outlet in self._all():
+            if outlet.listeners:
+                outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
+
+    def finish(self) -> None:
+        """Return when all messages have been handed over."""
+        self._sender.finish()
+
+    def close(self) -> None:
+        """Stop publishing; must be called before the node is destroyed."""
+        self._sender.close()
+
+    def _all(self) -> Iterator[LazyPublisher]:
+        return chain.from_iterable(self._outlets.values())
+
+    def _send(self, outlets: list[LazyPublisher], snapshot: Snapshot) -> None:
+        # Encode all messages before publishing, so that a subscriber wakes up once.
+        batch = []
+        for outlet in outlets:
+            batch.append((outlet.publisher, outlet.topic.make(snapshot)))
+            if outlet.welcomes():
+                batch += [
+                    (publisher, message)
+                    for topic, publisher, message in self._latched
+                    if topic.again_after == outlet.topic.name
+                ]
+        if batch:
+            self._sender.submit(batch)
 
     def _refresh(self) -> None:
+        self._sender.check()
         self._refreshed = time.monotonic()
         self._heard = {}
-        for stream, outlets in self._outlets.items():
-            for outlet in outlets:
-                listeners = outlet.publisher.get_subscription_count()
-                new_subscribers = outlet.has_newcomers or listeners > outlet.listeners
-                outlet.has_newcomers = new_subscribers and listeners > 0
-                outlet.listeners = listeners
-                if listeners:
-                    self._heard.setdefault(stream, []).append(outlet)
+        for outlet in self._all():
+            listeners = outlet.publisher.get_subscription_count()
+            new_subscribers = outlet.has_newcomers or listeners > outlet.listeners
+            outlet.has_newcomers = new_subscribers and listeners > 0
+            outlet.listeners = listeners
+            if listeners:
+                self._heard.setdefault(outlet.topic.stream, []).append(outlet)

@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState, PointCloud2
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import MarkerArray
 
-from tactile_sim.config import robot_description
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout, TactileState
 from tactile_sim.ros import cdr
-from tactile_sim.ros.bridges import bridge_topics
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
-from tactile_sim.ros.engine_messages import engine_topics
-from tactile_sim.ros.feeler_messages import FeelerMessages
-from tactile_sim.ros.image_messages import image_topics
-from tactile_sim.ros.markers import Markers
-from tactile_sim.ros.messages import Messages
-from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
-from tactile_sim.ros.scene_markers import scene_markers
-from tactile_sim.ros.sensor_messages import SensorMessages
+from tactile_sim.ros.outlets import DEPTH, REFRESH, Outlets
+from tactile_sim.ros.topic import Topic
+from tactile_sim.ros.topics import simulation_topics
 from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
@@ -47,87 +31,25 @@ class Publishers:
     def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
         self._node = node
         self._simulation = simulation
-        # Created before the other messages, because sensors add frames.
-        sensors = list(SensorMessages(simulation).topics())
-        self._messages = messages = Messages(simulation)
-        self._outlets = outlets = Outlets(node, depth)
         self._senders = Senders(node)
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
         self._quiet_since = 0.0
         """Time of the last published message [s of `time.monotonic`]."""
-
-        outlets.add("clock", Clock, "/clock", messages.clock)
-        if simulation.settings.tf != "off":
-            outlets.add("tf", TFMessage, "/tf", messages.transforms, self._send_scene)
-        for k, pad in enumerate(messages.tokens):
-            stream = simulation.stream_of(messages.pad_names[k])
-            outlets.add(stream, TactileArray, f"tactile/{pad}/array", partial(messages.array, k))
-            outlets.add(stream, WrenchStamped, f"tactile/{pad}/wrench", partial(messages.wrench, k))
-            if k in simulation.pad_states.pads:
-                outlets.add(stream, TactileState, f"tactile/{pad}/state", partial(messages.state, k))
-            if simulation.signal_chain.staged[k]:
-                outlets.add(stream, TactileArray, f"tactile/{pad}/truth", partial(messages.truth, k))
-        outlets.add("tactile", TactileFrame, "tactile/frame", messages.frame)
-        outlets.add("points", PointCloud2, "tactile/points", messages.points)
-        outlets.add("contacts", ContactWrenchArray, "contacts", messages.contacts)
-        outlets.add("joint_states", JointState, "joint_states", messages.joint_states)
-        self._feelers = feelers = FeelerMessages(simulation)
-        for k, body in enumerate(feelers.tokens):
-            outlets.add("feelers", TactileArray, f"tactile/{body}/feelers", partial(feelers.array, k))
-        for topic in image_topics(simulation):
-            outlets.add("images", topic.kind, topic.name, topic.make)
-        for stream, topic in engine_topics(simulation):
-            outlets.add(stream, topic.kind, topic.name, topic.make)
-        bridged = list(bridge_topics(simulation))
-        for bridge in bridged:
-            outlets.add(*bridge)
-        for topic in sensors:
-            outlets.add("sensors", topic.kind, topic.name, topic.make)
-        markers = Markers(simulation, messages.world)
-        outlets.add("markers", MarkerArray, "markers", markers)
-        outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
-        self._send_lasting()
-        # Compile the kernels of these messages before the simulation starts.
-        snapshot = simulation.observe()
-        for make in (messages.transforms, messages.points, markers):
-            make(snapshot)
-        for bridge in bridged:
-            bridge.make(snapshot)
+        self._first_clock = 0
+        """Smallest time that ``/clock`` publishes [ns]."""
+        clock = cdr.template(Clock, {"clock": cdr.STAMP})
+        topics = (
+            Topic("clock", Clock, "/clock", lambda now: clock.fill(max(now.stamp, self._first_clock))),
+            *simulation_topics(simulation),
+            Topic("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics),
+        )
+        self._outlets = Outlets(node, topics, simulation.observe(), depth)
 
     def tell_of(self, runner: Runner) -> None:
         """Set the loop whose status the diagnostics report; must be called before the loop runs."""
         self._status = runner.status
-
-    def _send_lasting(self) -> None:
-        """Publish the latched topics."""
-        messages, simulation = self._messages, self._simulation
-        self._lasting: list[Publisher] = []
-        for k, pad in enumerate(messages.tokens):
-            self._keep(TactileLayout, f"tactile/{pad}/layout", messages.layout(k, simulation.stamp))
-        for k, body in enumerate(self._feelers.tokens):
-            layout = self._feelers.layout(k, simulation.stamp)
-            self._keep(TactileLayout, f"tactile/{body}/feelers_layout", layout)
-        self._scene = scene_markers(simulation.engine.model, simulation.names.geoms, messages.frames)
-        self._scene_publisher = self._keep(MarkerArray, "scene_markers", self._scene, LATCHED_TWICE)
-        description = robot_description(simulation.settings, simulation.engine.model, simulation.names)
-        self._keep(String, "robot_description", cdr.encode(String, {"data": description}))
-        if simulation.settings.tf == "all":
-            self._keep(TFMessage, "/tf_static", messages.static_transforms(simulation.stamp))
-
-    def _keep(self, message_type: type, topic: str, data: bytes, qos: QoSProfile = LATCHED) -> Publisher:
-        publisher = self._outlets.publisher(message_type, topic, qos)
-        publisher.publish(data)
-        self._lasting.append(publisher)
-        return publisher
-
-    def _send_scene(self) -> None:
-        """Publish the scene again for new subscribers, which have the frames by now.
-
-        RViz drops markers that arrive before their frames, or between the frames of an earlier run and ours.
-        """
-        self._scene_publisher.publish(self._scene)
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
@@ -156,9 +78,7 @@ class Publishers:
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Publish a snapshot on the topics that have a new subscriber since they were last published."""
-        for outlet in self._outlets.new_subscribers():
-            if self._on(outlet.stream):
-                outlet.send(outlet.make(snapshot))
+        self._outlets.send_to_new(self._on, snapshot)
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
@@ -192,7 +112,7 @@ class Publishers:
             Whether every topic has a subscriber.
         """
         starting = start_clock and self._on("clock")
-        self._messages.first_clock = 1 if starting else 0
+        self._first_clock = 1 if starting else 0
         end = time.monotonic() + patience
         while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
             if starting:
@@ -203,6 +123,14 @@ class Publishers:
     def flush(self, patience: float) -> None:
         """Wait until subscribers have acknowledged all messages, but at most for a time [s of wall time]."""
         self._outlets.flush(patience)
+
+    def finish(self) -> None:
+        """Return when all messages have been handed over."""
+        self._outlets.finish()
+
+    def close(self) -> None:
+        """Stop publishing; must be called before the node is destroyed."""
+        self._outlets.close()
 
     def warn(self, message: str) -> None:
         """Log a rejected command; the same message at most once per second."""

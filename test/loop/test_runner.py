@@ -51,6 +51,9 @@ class FakeOutput:
     def publish_while_stopped(self, stamp):
         pass
 
+    def finish(self):
+        pass
+
     def warn(self, message):
         self.warnings.append(message)
 

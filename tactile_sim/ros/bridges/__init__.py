@@ -8,7 +8,7 @@ from types import ModuleType
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import ConfigError
-from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation
 
 BRIDGES = {
@@ -38,7 +38,7 @@ def require(settings: Settings) -> None:
         _bridge(package, settings)
 
 
-def bridge_topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+def topics(simulation: Simulation) -> Iterator[Topic]:
     """Iterate over the topics of the configured bridges.
 
     Args:

@@ -11,14 +11,14 @@ from ros_gz_interfaces.msg import Entity
 from tactile_sim.engines import Contacts
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
-from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 
 POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
 """First column of each value in the template."""
 
 
-def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``link/<body>/sensor/skin/contact`` for each skin body, as Gazebo's topics end.
 
     Args:
@@ -31,7 +31,7 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
         def make(snapshot: Snapshot, body: int = body) -> bytes:
             return template.fill(snapshot.stamp, *_from_side(snapshot.all_contacts, body))
 
-        yield BridgeTopic("contacts", GazeboContacts, f"link/{token}/sensor/skin/contact", make)
+        yield Topic("contacts", GazeboContacts, f"link/{token}/sensor/skin/contact", make)
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,13 +8,13 @@ import numpy as np
 from tactile_msgs.msg import TactileContacts, TactileState
 
 from tactile_sim.ros import cdr
-from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.simulation.touched import centres_of_touch
 
 
-def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``tactile_states`` and ``tactile_contact_states``, filled as by tactile_toolbox's own nodes.
 
     ``tactile_states`` has one channel for each body with the pressing force on each taxel.
@@ -23,8 +23,8 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
     Args:
         simulation: The simulation.
     """
-    yield BridgeTopic("tactile", TactileState, "tactile_states", _states(simulation))
-    yield BridgeTopic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))
+    yield Topic("tactile", TactileState, "tactile_states", _states(simulation))
+    yield Topic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))
 
 
 def _states(simulation: Simulation):

@@ -9,7 +9,7 @@ from xela_server_ros2.msg import SensStream
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.ros import cdr
-from tactile_sim.ros.bridges.topic import BridgeTopic
+from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
 
@@ -21,7 +21,7 @@ MOST = 255
 """Maximum number of sensors, because of the type of their number in the message."""
 
 
-def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
+def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``xServTopic``: one sensor for each pad, with the forces on its taxels in taxel frames.
 
     Args:
@@ -55,4 +55,4 @@ def topics(simulation: Simulation) -> Iterator[BridgeTopic]:
         ]
         return cdr.encode(SensStream, {"sensors": sensors})
 
-    yield BridgeTopic("tactile", SensStream, "xServTopic", make)
+    yield Topic("tactile", SensStream, "xServTopic", make)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -9,6 +12,7 @@ from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
 from tactile_sim.ros import cdr
+from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
 
 _LEVELS = 9
@@ -37,34 +41,29 @@ _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
 """Diameters of an arrow's shaft and head and length of its head, in radii of a contact point."""
 
 
-class Markers:
-    """Encodes the topic ``markers`` for RViz.
+def topics(simulation: Simulation) -> Iterator[Topic]:
+    """Yield ``markers``, the contacts, net touch and feelers for RViz.
 
     Contact points are white, normal forces green, first tangential forces red, second ones blue, and the net
     force on each body yellow. Forces are those on the second body of a contact. Feelers are grey (free) to
     yellow (covered).
+
+    Args:
+        simulation: The simulation.
     """
+    engine, world = simulation.engine, simulation.settings.world_frame
+    first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
+    template = lru_cache(1)(lambda radius: _template(world, radius))
 
-    def __init__(self, simulation: Simulation, world: str):
-        self._simulation = simulation
-        self._world = world
-        self._first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]
-        """The first pad of each body with skin."""
-        self._radius = 0.0
-
-    def __call__(self, snapshot: Snapshot) -> bytes:
-        settings = self._simulation.settings.markers
-        if settings.contact_radius != self._radius:
-            self._radius = settings.contact_radius
-            self._template = self._make_template()
+    def make(snapshot: Snapshot) -> bytes:
+        settings = simulation.settings.markers  # can change at run time
         positions = snapshot.contacts.position
-        engine = self._simulation.engine
         ends, parts = force_arrows(
             snapshot.contacts.values,
             engine.body_positions,
             engine.body_rotations,
-            self._simulation.skin_bodies,
-            snapshot.wrenches[self._first_pads],
+            simulation.skin_bodies,
+            snapshot.wrenches[first_pads],
             settings.force_scale,
             True,
         )
@@ -80,26 +79,30 @@ class Markers:
         arrows[:, 2] = len(positions) + 2 * arrows[:, 1]
         arrows[:, 3] = 2
         points = np.concatenate([positions, ends.reshape(-1, 3)])
-        if len(self._simulation.feelers.positions):
+        if len(simulation.feelers.positions):
             keys, points = _with_feelers(keys, points, *snapshot.hairs)
-        return self._template.fill(snapshot.stamp, keys, points=points)
+        return template(settings.contact_radius).fill(snapshot.stamp, keys, points=points)
 
-    def _make_template(self) -> cdr.MessageTemplate:
-        spaces, types, actions, rgba = zip(*_LOOKS, strict=True)
-        sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
-        scales = self._radius * np.array([sizes[kind] for kind in types])
-        marker = {
-            "header": {"stamp": cdr.STAMP, "frame_id": self._world},
-            "ns": cdr.Lookup(0, spaces),
-            "id": cdr.IntColumn(1),
-            "type": cdr.Lookup(0, types),
-            "action": cdr.Lookup(0, actions),
-            "pose": {"orientation": {"w": 1.0}},
-            "scale": cdr.Lookup(0, scales.tolist()),
-            "color": cdr.Lookup(0, rgba),
-            "points": cdr.RowRange(2, 3),
-        }
-        return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
+    yield Topic("markers", MarkerArray, "markers", make)
+
+
+def _template(world: str, radius: float) -> cdr.MessageTemplate:
+    """Return the template for a radius of the contact points [m]."""
+    spaces, types, actions, rgba = zip(*_LOOKS, strict=True)
+    sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
+    scales = radius * np.array([sizes[kind] for kind in types])
+    marker = {
+        "header": header(world),
+        "ns": cdr.Lookup(0, spaces),
+        "id": cdr.IntColumn(1),
+        "type": cdr.Lookup(0, types),
+        "action": cdr.Lookup(0, actions),
+        "pose": {"orientation": {"w": 1.0}},
+        "scale": cdr.Lookup(0, scales.tolist()),
+        "color": cdr.Lookup(0, rgba),
+        "points": cdr.RowRange(2, 3),
+    }
+    return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
 
 
 def _with_feelers(

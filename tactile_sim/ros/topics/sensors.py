@@ -1,9 +1,9 @@
-"""Messages of sensors: ``contact_sensors/<name>`` and ``sensors/<name>``."""
+"""Sensors of the scene: ``contact_sensors/<name>`` and ``sensors/<name>``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ from tactile_sim.frames import to_xyzw
 from tactile_sim.msg import ContactSensor, TactileArray
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
+from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot
 
 _ROWS: dict[mjtSensor, tuple[type, str, str]] = {
@@ -73,75 +74,81 @@ _UNKNOWN = [-1.0, *[0.0] * 8]
 """Covariance of quantities that an Imu does not measure."""
 
 
-class Topic(NamedTuple):
-    """A topic with its message type and the function that encodes a snapshot."""
-
-    kind: type
-    name: str
-    make: Callable[[Snapshot], bytes]
+_Fields = dict[str, Any]
+_Parts = Callable[[Snapshot], Mapping[str, Any]]
+_Message = tuple[type, _Fields, _Parts]
+"""Message class, fields and parts of a topic, as for `filled`."""
 
 
-class SensorMessages:
-    """The topics of all sensors of a simulation."""
+def topics(simulation: Simulation) -> Iterator[Topic]:
+    """Yield a topic for each sensor; none if the scene disables sensors.
+
+    Args:
+        simulation: The simulation.
+    """
+    engine = simulation.engine
+    if engine.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
+        return
+    for name in engine.contact_sensor_names:
+        fields, parts = _contact_sensor(simulation, name)
+        yield filled("sensors", ContactSensor, f"contact_sensors/{topic_token(name)}", fields, parts)
+    sensors = _Sensors(simulation)
+    for name, sensor in engine.sensor_ids.items():
+        if name not in engine.contact_sensor_names:
+            message_type, fields, parts = sensors.message(sensor)
+            yield filled("sensors", message_type, f"sensors/{topic_token(name)}", fields, parts)
+
+
+def _contact_sensor(simulation: Simulation, name: str) -> tuple[_Fields, _Parts]:
+    layout = simulation.engine.contact_layout(name)
+
+    def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
+        sensor = snapshot.simulation.engine.get_contact_sensor(name)
+        keys = np.array([[sensor.found[0], 0, sensor.filled[0]]], np.int32)
+        return {"keys": keys, "points": sensor.values[0]}
+
+    fields = {
+        "header": header(simulation.settings.world_frame),
+        "name": name,
+        "reduce": layout.reduce,
+        "data": list(layout.data),
+        "found": cdr.IntColumn(0),
+        # A ContactSlot has 22 numbers, in the order of the columns of ContactSensor.values.
+        "slots": cdr.RowRange(1, 2),
+    }
+    return fields, parts
+
+
+class _Sensors:
+    """Chooses the messages of MuJoCo's other sensors."""
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
         self._model = simulation.engine.model
-        self._world = simulation.settings.world_frame
         self._frames = simulation.sensor_frames
 
-    def topics(self) -> Iterator[Topic]:
-        """Iterate over the topics: one for each sensor, none if the scene disables sensors."""
-        if self._model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
-            return
-        engine = self._simulation.engine
-        for name in engine.contact_sensor_names:
-            yield Topic(ContactSensor, f"contact_sensors/{topic_token(name)}", self._contact(name))
-        for name, sensor in engine.sensor_ids.items():
-            if name not in engine.contact_sensor_names:
-                kind, make = self._mujoco_sensor(sensor)
-                yield Topic(kind, f"sensors/{topic_token(name)}", make)
+    def message(self, sensor: int) -> _Message:
+        """Return the message that fits a sensor.
 
-    def _contact(self, name: str) -> Callable[[Snapshot], bytes]:
-        layout = self._simulation.engine.contact_layout(name)
-        # A ContactSlot has 22 numbers, in the order of the columns of ContactSensor.values.
-        template = cdr.template(
-            ContactSensor,
-            {
-                "header": {"stamp": cdr.STAMP, "frame_id": self._world},
-                "name": name,
-                "reduce": layout.reduce,
-                "data": list(layout.data),
-                "found": cdr.IntColumn(0),
-                "slots": cdr.RowRange(1, 2),
-            },
-        )
-
-        def make(snapshot: Snapshot) -> bytes:
-            sensor = snapshot.simulation.engine.get_contact_sensor(name)
-            keys = np.array([[sensor.found[0], 0, sensor.filled[0]]], np.int32)
-            return template.fill(snapshot.stamp, keys, points=sensor.values[0])
-
-        return make
-
-    def _mujoco_sensor(self, sensor: int) -> tuple[type, Callable[[Snapshot], bytes]]:
-        """Return the message type that fits a sensor, and the function that encodes it."""
+        Args:
+            sensor: Id of the sensor.
+        """
         model = self._model
         kind = mjtSensor(model.sensor_type[sensor])
         columns = np.arange(model.sensor_dim[sensor]) + model.sensor_adr[sensor]
         if kind in _ROWS:
             message, field, place = _ROWS[kind]
             columns = to_xyzw(columns) if message is QuaternionStamped else columns
-            return message, _row(message, self._frame(sensor, place), {field: cdr.Value(0)}, columns)
+            return _row(message, self._frame(sensor, place), {field: cdr.Value(0)}, columns)
         if kind in (mjtSensor.mjSENS_ACCELEROMETER, mjtSensor.mjSENS_GYRO):
-            return Imu, self._imu(sensor)
+            return self._imu(sensor)
         if kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE):
-            return WrenchStamped, self._wrench(sensor)
+            return self._wrench(sensor)
         if kind == mjtSensor.mjSENS_RANGEFINDER and len(columns) == 1:
-            return Range, self._range(sensor)
+            return self._range(sensor)
         if kind in _JOINTS:
-            return JointState, self._joint(sensor, _JOINTS[kind])
-        return TactileArray, self._numbers(sensor)
+            return self._joint(sensor, _JOINTS[kind])
+        return self._numbers(sensor)
 
     def _frame(self, sensor: int, place: str) -> str:
         model, object_id = self._model, int(self._model.sensor_objid[sensor])
@@ -150,7 +157,7 @@ class SensorMessages:
         if place == "reference":
             return self._frames.of(int(model.sensor_reftype[sensor]), int(model.sensor_refid[sensor]))
         if place == "world":
-            return self._world
+            return self._simulation.settings.world_frame
         body = model.jnt_bodyid[object_id]
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
@@ -167,7 +174,7 @@ class SensorMessages:
                 return np.arange(model.sensor_dim[other]) + model.sensor_adr[other]
         return None
 
-    def _imu(self, sensor: int) -> Callable[[Snapshot], bytes]:
+    def _imu(self, sensor: int) -> _Message:
         quaternion = self._columns_on_same_object(sensor, mjtSensor.mjSENS_FRAMEQUAT)
         parts = {
             "orientation": None if quaternion is None else to_xyzw(quaternion),
@@ -184,7 +191,7 @@ class SensorMessages:
                 columns += part.tolist()
         return _row(Imu, self._frame(sensor, "here"), fields, np.array(columns))
 
-    def _wrench(self, sensor: int) -> Callable[[Snapshot], bytes]:
+    def _wrench(self, sensor: int) -> _Message:
         halves = [
             self._columns_on_same_object(sensor, kind)
             for kind in (mjtSensor.mjSENS_FORCE, mjtSensor.mjSENS_TORQUE)
@@ -192,97 +199,82 @@ class SensorMessages:
         columns = np.concatenate([np.full(3, -1) if half is None else half for half in halves])
         return _row(WrenchStamped, self._frame(sensor, "here"), {"wrench": cdr.Value(0)}, columns)
 
-    def _range(self, sensor: int) -> Callable[[Snapshot], bytes]:
+    def _range(self, sensor: int) -> _Message:
         model = self._model
         kind, object_id = int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
         column, cutoff = model.sensor_adr[sensor], model.sensor_cutoff[sensor]
-        template = cdr.template(
-            Range,
-            {
-                "header": {"stamp": cdr.STAMP, "frame_id": self._frames.of(kind, object_id, along_x=True)},
-                "radiation_type": Range.INFRARED,
-                "max_range": cutoff if cutoff > 0.0 else np.inf,
-                "range": cdr.Value(0),
-            },
-        )
+        fields = {
+            "header": header(self._frames.of(kind, object_id, along_x=True)),
+            "radiation_type": Range.INFRARED,
+            "max_range": cutoff if cutoff > 0.0 else np.inf,
+            "range": cdr.Value(0),
+        }
 
-        def make(snapshot: Snapshot) -> bytes:
+        def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
             distance = snapshot.sensor_data[column]
-            return template.fill(snapshot.stamp, values=np.array([[distance if distance >= 0.0 else np.inf]]))
+            return {"values": np.array([[distance if distance >= 0.0 else np.inf]])}
 
-        return make
+        return Range, fields, parts
 
-    def _joint(self, sensor: int, field: str) -> Callable[[Snapshot], bytes]:
+    def _joint(self, sensor: int, field: str) -> _Message:
         model, names = self._model, self._simulation.names
         kind, object_id = mujoco.mjtObj(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor])
         known = {mujoco.mjtObj.mjOBJ_JOINT: names.joints, mujoco.mjtObj.mjOBJ_ACTUATOR: names.actuators}
         name = known[kind][object_id] if kind in known else mujoco.mj_id2name(model, kind, object_id)
         column = int(model.sensor_adr[sensor])
-        template = cdr.template(
+        fields = {
+            "header": {"stamp": cdr.STAMP},
+            "name": [name or f"tendon{object_id}"],
+            field: cdr.RowRange(0, 1),
+        }
+        one = np.array([[0, 1]], np.int32)
+        return (
             JointState,
-            {
-                "header": {"stamp": cdr.STAMP},
-                "name": [name or f"tendon{object_id}"],
-                field: cdr.RowRange(0, 1),
+            fields,
+            lambda snapshot: {
+                "keys": one,
+                "points": snapshot.sensor_data[column : column + 1].reshape(1, 1),
             },
         )
-        one = np.array([[0, 1]], np.int32)
 
-        def make(snapshot: Snapshot) -> bytes:
-            points = snapshot.sensor_data[column : column + 1].reshape(1, 1)
-            return template.fill(snapshot.stamp, one, points=points)
-
-        return make
-
-    def _numbers(self, sensor: int) -> Callable[[Snapshot], bytes]:
-        """Return an encoder for sensors without a standard message: a TactileArray with a unit."""
+    def _numbers(self, sensor: int) -> _Message:
+        """Return the message of a sensor without a standard one: a TactileArray with a unit."""
         model, names = self._model, self._simulation.names
         kind = mjtSensor(model.sensor_type[sensor])
         touch = kind == mjtSensor.mjSENS_TOUCH
         body = self._frames.body_of(int(model.sensor_objtype[sensor]), int(model.sensor_objid[sensor]))
         at_site = model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
         start, count = int(model.sensor_adr[sensor]), int(model.sensor_dim[sensor])
-        template = cdr.template(
+        fields = {
+            "header": header(self._frame(sensor, "here" if at_site else "world")),
+            "body": names.bodies[body],
+            "quantity": "normal" if touch else kind.name.removeprefix("mjSENS_").lower(),
+            "unit": _UNITS.get(kind, ""),
+            "taxel_count": count,
+            "channels": 1,
+            "data": cdr.Payload(),
+        }
+        return (
             TactileArray,
-            {
-                "header": {
-                    "stamp": cdr.STAMP,
-                    "frame_id": self._frame(sensor, "here" if at_site else "world"),
-                },
-                "body": names.bodies[body],
-                "quantity": "normal" if touch else kind.name.removeprefix("mjSENS_").lower(),
-                "unit": _UNITS.get(kind, ""),
-                "taxel_count": count,
-                "channels": 1,
-                "data": cdr.Payload(),
-            },
+            fields,
+            lambda snapshot: {"data": snapshot.sensor_data[start : start + count].astype(np.float32)},
         )
 
-        def make(snapshot: Snapshot) -> bytes:
-            return template.fill(
-                snapshot.stamp, data=snapshot.sensor_data[start : start + count].astype(np.float32)
-            )
 
-        return make
-
-
-def _row(
-    kind: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray
-) -> Callable[[Snapshot], bytes]:
-    """Return an encoder for a message with some columns of the sensor data.
+def _row(message_type: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray) -> _Message:
+    """Return a message with some columns of the sensor data.
 
     Args:
-        kind: A ROS message class.
+        message_type: A ROS message class.
         frame: Frame of the message.
         fields: Further fields, with placeholders for the values.
         columns: Indices of the values in the sensor data; -1 for values that are not measured (NaN).
     """
-    template = cdr.template(kind, {"header": {"stamp": cdr.STAMP, "frame_id": frame}, **fields})
     missing = np.flatnonzero(columns < 0)
 
-    def make(snapshot: Snapshot) -> bytes:
+    def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
         values = snapshot.sensor_data[columns].reshape(1, -1)
         values[0, missing] = np.nan
-        return template.fill(snapshot.stamp, values=values)
+        return {"values": values}
 
-    return make
+    return message_type, {"header": header(frame), **fields}, parts

@@ -1,16 +1,20 @@
-"""RViz markers of the scene's geoms, so that RViz shows the scene without a URDF."""
+"""The scene as markers, so that RViz shows it without a URDF, and as a URDF."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import mujoco
 import numpy as np
+from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from tactile_sim.frames import to_xyzw
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
-from tactile_sim.ros import cdr
+from tactile_sim.robot_description import robot_description
+from tactile_sim.ros.topic import Topic, header, latched
+from tactile_sim.simulation import Simulation
 
 PLANE_EXTENT = 10.0
 """Half size at which infinite planes are drawn [m]."""
@@ -20,23 +24,27 @@ PLANE_THICKNESS = 0.001
 _GEOM = mujoco.mjtGeom
 
 
-def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) -> bytes:
-    """Return a MarkerArray of all visible geoms as CDR bytes, each in the frame of its body.
+def topics(simulation: Simulation) -> Iterator[Topic]:
+    """Yield ``scene_markers`` (all visible geoms in the frames of their bodies) and ``robot_description``.
 
-    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out.
+    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. RViz
+    drops markers that arrive before their frames, or between the frames of an earlier run and of this one.
 
     Args:
-        model: The model.
-        names: Names of the geoms by id.
-        frames: Names of the bodies' frames by id.
-
-    Returns:
-        The encoded message.
+        simulation: The simulation.
     """
+    model, names = simulation.engine.model, simulation.names
+    markers = {"markers": _markers(model, names.geoms, simulation.frames)}
+    yield latched(MarkerArray, "scene_markers", lambda _: markers, again_after="/tf")
+    description = {"data": robot_description(simulation.settings, model, names)}
+    yield latched(String, "robot_description", lambda _: description)
+
+
+def _markers(model: mujoco.MjModel, names: list[str], frames: list[str]) -> list[dict[str, Any]]:
     colors = geom_colors(model)
-    markers = [
+    return [
         {
-            "header": {"stamp": 0, "frame_id": frames[model.geom_bodyid[geom]]},
+            "header": header(frames[model.geom_bodyid[geom]], 0),
             "ns": names[geom],
             "id": geom,
             "frame_locked": True,
@@ -47,7 +55,6 @@ def scene_markers(model: mujoco.MjModel, names: list[str], frames: list[str]) ->
         for geom in range(model.ngeom)
         if model.geom_group[geom] < 3 and colors[geom, 3] > 0.0
     ]
-    return cdr.encode(MarkerArray, {"markers": markers})
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> dict[str, Any]:

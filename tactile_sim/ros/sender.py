@@ -1,0 +1,106 @@
+"""A thread that hands messages to the middleware while the simulation goes on.
+
+Handing over takes about 25 µs of CPU time per message, most of it to wake subscribers up. rclpy holds the
+interpreter lock meanwhile; a call of rcl through ctypes does not.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from threading import Lock, Semaphore, Thread
+
+from rclpy.publisher import Publisher
+
+MAX_WAITING = 4
+"""Batches that may wait; at more, the caller of `submit` hands them over itself."""
+
+
+class _SerializedMessage(ctypes.Structure):
+    """``rcl_serialized_message_t``; the allocator is not used for publishing."""
+
+    _fields_ = (
+        ("buffer", ctypes.c_char_p),
+        ("length", ctypes.c_size_t),
+        ("capacity", ctypes.c_size_t),
+        ("allocator", ctypes.c_void_p * 5),
+    )
+
+
+_rcl_publish = ctypes.CDLL("librcl.so").rcl_publish_serialized_message
+_rcl_publish.argtypes = [ctypes.c_void_p] * 3
+
+
+class Sender:
+    """Publishes batches of encoded messages in their order.
+
+    `close` must be called before the publishers are destroyed.
+    """
+
+    def __init__(self) -> None:
+        self._batches: deque[list[tuple[Publisher, bytes]]] = deque()
+        self._publishing = Lock()
+        self._submitted = Semaphore(0)
+        self._error: Exception | None = None
+        self._closed = False
+        self._thread = Thread(target=self._run, name="publishing", daemon=True)
+        self._thread.start()
+
+    def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
+        """Publish messages in the thread.
+
+        Args:
+            batch: Publishers and encoded messages, in the order of publishing.
+
+        Raises:
+            RuntimeError: An earlier message could not be published.
+        """
+        self._batches.append(batch)
+        if len(self._batches) > MAX_WAITING:
+            self.finish()
+        else:
+            self._submitted.release()
+            self.check()
+
+    def finish(self) -> None:
+        """Return when all submitted messages have been handed over.
+
+        Raises:
+            RuntimeError: A message could not be published.
+        """
+        self._publish_waiting()
+        self.check()
+
+    def check(self) -> None:
+        """Raise the error that ended the thread, if any.
+
+        Raises:
+            RuntimeError: A message could not be published.
+        """
+        if self._error:
+            raise RuntimeError("publishing failed") from self._error
+
+    def close(self) -> None:
+        """End the thread. Messages that wait are dropped."""
+        self._closed = True
+        self._submitted.release()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._submitted.acquire() and not (self._closed or self._error):
+            self._publish_waiting()
+
+    def _publish_waiting(self) -> None:
+        with self._publishing:
+            while self._batches and not (self._closed or self._error):
+                try:
+                    for publisher, message in self._batches.popleft():
+                        _publish(publisher, message)
+                except Exception as error:
+                    self._error = error
+
+
+def _publish(publisher: Publisher, message: bytes) -> None:
+    serialized = _SerializedMessage(message, len(message), len(message))
+    if code := _rcl_publish(publisher.handle.pointer, ctypes.byref(serialized), None):
+        raise RuntimeError(f"{publisher.topic}: rcl_publish_serialized_message returned {code}")

@@ -1,0 +1,78 @@
+"""Declaration of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tactile_sim.ros import cdr
+from tactile_sim.simulation import Snapshot
+
+ONCE = "once"
+"""Stream of the latched topics, which are published at the start."""
+
+
+class Topic(NamedTuple):
+    """A topic that the node publishes."""
+
+    stream: str
+    """Key of ``rates``, the stream of a pad with its own rate, or `ONCE`."""
+    type: type
+    """ROS message class."""
+    name: str
+    make: Callable[[Snapshot], bytes]
+    """Returns the encoded message."""
+    again_after: str = ""
+    """Name of the topic whose new subscribers are sent this latched topic again."""
+
+
+def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
+    """Return the fields of a header.
+
+    Args:
+        frame: Name of the frame, or a placeholder.
+        stamp: Time [ns]; by default the placeholder of the snapshot's stamp.
+    """
+    return {"stamp": stamp, "frame_id": frame}
+
+
+def filled(
+    stream: str,
+    message_type: type,
+    name: str,
+    fields: Mapping[str, Any],
+    parts: Callable[[Snapshot], Mapping[str, Any]],
+) -> Topic:
+    """Return a topic whose messages are filled in from one template.
+
+    Args:
+        stream: See `Topic`.
+        message_type: A ROS message class.
+        name: Name of the topic.
+        fields: Constant values and placeholders by field name, as for `cdr.template`.
+        parts: Returns the arguments of `MessageTemplate.fill` except the stamp.
+    """
+    template = cdr.template(message_type, fields)
+    return Topic(
+        stream, message_type, name, lambda snapshot: template.fill(snapshot.stamp, **parts(snapshot))
+    )
+
+
+def latched(
+    message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
+) -> Topic:
+    """Return a topic that is published once, at the start.
+
+    Args:
+        message_type: A ROS message class.
+        name: Name of the topic.
+        fields: Returns the fields of the message for a stamp [ns].
+        again_after: See `Topic`.
+    """
+    return Topic(
+        ONCE,
+        message_type,
+        name,
+        lambda snapshot: cdr.encode(message_type, fields(snapshot.stamp)),
+        again_after,
+    )

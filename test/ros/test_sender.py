@@ -1,0 +1,82 @@
+"""Publishing in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from support.ros import wait_for  # noqa: E402
+
+from tactile_sim.ros import cdr, sender  # noqa: E402
+from tactile_sim.ros.outlets import Outlets  # noqa: E402
+from tactile_sim.ros.topic import Topic  # noqa: E402
+
+BATCHES = 200
+
+
+@pytest.fixture
+def outlets(ros):
+    """Yield outlets with the topics ``/first`` and ``/second``, which publish the stamp."""
+    topics = [
+        Topic("stream", Clock, name, lambda now: cdr.encode(Clock, {"clock": now.stamp}))
+        for name in ("/first", "/second")
+    ]
+    made = Outlets(ros.node, topics, SimpleNamespace(stamp=0), depth=BATCHES)
+    yield made
+    made.close()
+
+
+def test_messages_arrive_complete_and_in_order(ros, outlets):
+    received: dict[str, list[int]] = {"/first": [], "/second": []}
+    for name, stamps in received.items():
+        ros.node.create_subscription(
+            Clock, name, lambda message, stamps=stamps: stamps.append(message.clock.nanosec), BATCHES
+        )
+    wait_for(lambda: outlets.all_heard() and outlets.new_subscribers(), "the subscribers")
+    for k in range(BATCHES):
+        outlets.send(["stream"], SimpleNamespace(stamp=k))
+    outlets.finish()
+    wait_for(lambda: all(len(stamps) == BATCHES for stamps in received.values()), "all messages")
+    assert all(stamps == list(range(BATCHES)) for stamps in received.values())
+
+
+def test_finish_returns_after_every_message_is_handed_over(outlets, monkeypatch):
+    handed, release = [], threading.Event()
+
+    def slow(publisher, message):
+        release.wait(10.0)
+        handed.append(message)
+
+    monkeypatch.setattr(sender, "_publish", slow)
+    outlets.publish("stream", SimpleNamespace(stamp=1))
+    assert not handed
+    release.set()
+    outlets.finish()
+    assert len(handed) == 2
+
+
+def test_failed_publishing_raises_in_the_loop(outlets, monkeypatch):
+    monkeypatch.setattr(sender, "_rcl_publish", lambda *_: 300)
+    outlets.publish("stream", SimpleNamespace(stamp=1))
+    with pytest.raises(RuntimeError):
+        outlets.finish()
+    with pytest.raises(RuntimeError):
+        outlets.new_subscribers()
+
+
+def test_invalid_publisher_is_an_error(outlets):
+    invalid = SimpleNamespace(handle=SimpleNamespace(pointer=None), topic="/none")
+    with pytest.raises(RuntimeError):
+        sender._publish(invalid, b"")
+
+
+def test_close_ends_the_thread(ros):
+    outlets = Outlets(ros.node, [], SimpleNamespace(stamp=0))
+    threads = [thread for thread in threading.enumerate() if thread.name == "publishing"]
+    outlets.close()
+    assert threads and not any(thread.is_alive() for thread in threads)
