@@ -32,7 +32,8 @@ class Readings:
         self._chains = [] if chain.idle else [chain.copy(seed + k) for k in range(count)]
         self._chain = chain
         self._chains_have_memory = chain.has_memory
-        self._samplings = [Sampling(settings.sampling) for _ in range(count)] if simulation.sampling else []
+        sampling = simulation.sampling
+        self._samplings = [Sampling(sampling.mode) for _ in range(count)] if sampling else []
         self._output = np.zeros_like(self._felt.taxels) if self._chains or self._samplings else None
         threads = min(worlds.threads, -(-count // _LEAST))
         self._skins = [simulation.skin.twin() for _ in range(threads)]

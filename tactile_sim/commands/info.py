@@ -103,10 +103,12 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
     rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
+    quantities = simulation.functions.quantities
     rows = [
         (
             _with_topic(pad.name),
             names.bodies[pad.body_id],
+            quantity,
             str(pad.stop - pad.start),
             f"{skin.ids[pad.start : pad.stop].min()} to {skin.ids[pad.start : pad.stop].max()}",
             f"{pad.spacing * 1e3:.3g}",
@@ -114,10 +116,10 @@ def _skin(simulation: Simulation) -> RenderableType:
             f"{rates[simulation.stream_of(pad.name)]:g}",
             ", ".join(names.geoms[geom] for geom in pad.geom_ids),
         )
-        for pad in skin.pads
+        for pad, quantity in zip(skin.pads, quantities, strict=True)
     ]
-    columns = ("pad", "body", ">taxels", ">ids", ">spacing [mm]", ">area [cm²]", ">rate [Hz]", "geoms")
-    return _table("pads", columns, rows)
+    numbers = (">taxels", ">ids", ">spacing [mm]", ">area [cm²]", ">rate [Hz]")
+    return _table("pads", ("pad", "body", "quantity", *numbers, "geoms"), rows)
 
 
 def _feelers(simulation: Simulation) -> RenderableType:

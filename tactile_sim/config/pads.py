@@ -14,6 +14,7 @@ import numpy as np
 
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
+from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
 from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
@@ -87,6 +88,17 @@ class PadSettings:
         Number(above=0, unit="Hz"),
         "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
         "`rates.tactile`",
+    )
+    touch_function: str | None = _key(
+        TOUCH_FUNCTION, "quantity that taxels measure; default `skin.touch_function`"
+    )
+    response_function: str | None = _key(
+        RESPONSE_FUNCTION,
+        "distribution of a load over taxels, the same for all pads of a body; default "
+        "`skin.response_function`",
+    )
+    sampling: str | None = _key(
+        SAMPLING, "value published for the interval between two messages; default `skin.sampling`"
     )
     outside: str | None = _key(
         Choice(("nearest", "ignore")),
@@ -172,6 +184,7 @@ def resolve_pads(
             if preset.sensor:
                 stages[name] = preset.sensor
         plans.append(_plan(_settings(given, where), model, names, name, where, base))
+    _check_responses(plans, {body: names.bodies[body] for body in scales}, names)
     check_count(
         {plan.name: colliding_areas(model)[plan.body] for plan in plans if plan.layout is None},
         {plan.name: plan.spacing for plan in plans},
@@ -185,6 +198,19 @@ def resolve_pads(
     )
     extended = {name: {**own, **sensor.get(chosen.get(name, ""), {})} for name, own in stages.items()}
     return plans, {**sensor, **extended}
+
+
+def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: Names) -> None:
+    """Check that the pads of a body, which share its loads, have the same response function."""
+    first = {body: (pad, None) for body, pad in whole.items()}
+    for plan in plans:
+        other, response = first.setdefault(plan.body, (plan.name, plan.response_function))
+        if plan.response_function != response:
+            raise ConfigError(
+                f"{plan.where}.response_function: must be the same for all pads of the body"
+                f" {names.bodies[plan.body]!r}, because they share its loads, got"
+                f" {plan.response_function or 'none'} beside {response or 'none'} of the pad {other!r}"
+            )
 
 
 def _checked(value: Any, key: str) -> Any:
@@ -252,8 +278,9 @@ def _plan(
             f" got {pad.rate:g}"
         )
     return PadPlan(
-        name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore", pad.rate or 0.0
-    )
+        name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore",
+        pad.rate or 0.0, pad.touch_function, pad.response_function, pad.sampling,
+    )  # fmt: skip
 
 
 def _body(name: str, names: Names, where: str) -> int:

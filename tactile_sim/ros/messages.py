@@ -39,6 +39,9 @@ POINT = np.dtype(
 """Fields of a taxel in ``tactile/points``."""
 
 
+_ALL_VALID = np.empty(0, np.uint8)
+
+
 class Messages:
     """Encodes the messages of one simulation from templates that are built once.
 
@@ -88,7 +91,7 @@ class Messages:
             "transform": cdr.Value(0),
         }
         self._transforms = cdr.template(TFMessage, {"transforms": cdr.Repeat(transform)})
-        self._skins: dict[str, _SkinForms] = {}
+        self._skins: dict[tuple[str, ...], _SkinForms] = {}
         self._wrenches = [
             cdr.template(
                 WrenchStamped,
@@ -209,18 +212,24 @@ class Messages:
 
     def array(self, index: int, snapshot: Snapshot) -> bytes:
         """Return ``tactile/<pad>/array``."""
-        pad = self._simulation.skin.pads[index]
-        return self._skin().arrays[index].fill(snapshot.stamp, data=snapshot.taxels32[pad.start : pad.stop])
+        return self._array(index, snapshot, snapshot.taxels32, snapshot.valid)
 
     def truth(self, index: int, snapshot: Snapshot) -> bytes:
         """Return ``tactile/<pad>/truth``: the readings before the signal chain."""
-        pad = self._simulation.skin.pads[index]
-        data = snapshot.truth[pad.start : pad.stop].astype(np.float32)
-        return self._skin().arrays[index].fill(snapshot.stamp, data=data)
+        return self._array(index, snapshot, snapshot.truth, _ALL_VALID)
 
     def frame(self, snapshot: Snapshot) -> bytes:
-        """Return ``tactile/frame``: the readings of all bodies."""
-        return self._skin().frame.fill(snapshot.stamp, data=snapshot.taxels32)
+        """Return ``tactile/frame``: the readings of all pads."""
+        return self._skin().frame.fill(snapshot.stamp, snapshot.taxels32, snapshot.valid)
+
+    def _array(self, index: int, snapshot: Snapshot, readings: np.ndarray, valid: np.ndarray) -> bytes:
+        """Return the TactileArray of one pad from readings (n, channels) of the skin and `Snapshot.valid`."""
+        forms, pad = self._skin(), self._simulation.skin.pads[index]
+        data = np.ascontiguousarray(readings[pad.start : pad.stop, : forms.channels[index]], np.float32)
+        if len(valid):
+            valid = valid[pad.start : pad.stop]
+            valid = _ALL_VALID if valid.all() else valid
+        return forms.arrays[index].fill(snapshot.stamp, data, valid)
 
     def wrench(self, index: int, snapshot: Snapshot) -> bytes:
         """Return ``tactile/<pad>/wrench``: the net wrench on its body."""
@@ -252,41 +261,52 @@ class Messages:
         return self._cloud.fill(snapshot.stamp, data=points.view(np.uint8))
 
     def _skin(self) -> _SkinForms:
-        """Return the templates for the present touch function."""
-        quantity = self._simulation.settings.skin.touch_function
-        if quantity not in self._skins:
-            function = TOUCH_FUNCTIONS[quantity]
-            in_world = function.frame == "world"
-            frames = [self.world] * len(self._pad_frames) if in_world else self._pad_frames
-            told = {
-                "layout_id": self._layout_id,
-                "quantity": quantity,
-                "unit": function.unit,
-                "channels": function.channels,
-                "data": cdr.Payload(),
-            }
+        """Return the templates for the present touch functions."""
+        quantities = tuple(self._simulation.functions.quantities)
+        if quantities not in self._skins:
+            functions = [TOUCH_FUNCTIONS[quantity] for quantity in quantities]
+            frames = [
+                self.world if function.frame == "world" else frame
+                for function, frame in zip(functions, self._pad_frames, strict=True)
+            ]
+            arrays = [
+                {
+                    "header": {"stamp": cdr.STAMP, "frame_id": frames[k]},
+                    "layout_id": self._layout_id,
+                    "pad": self.pad_names[k],
+                    "body": self._bodies[k],
+                    "quantity": quantities[k],
+                    "unit": function.unit,
+                    "taxel_count": int(self._counts[k]),
+                    "channels": function.channels,
+                }
+                for k, function in enumerate(functions)
+            ]
+            channels = [function.channels for function in functions]
             frame = {
                 "header": {"stamp": cdr.STAMP, "frame_id": self.world},
+                "layout_id": self._layout_id,
+                "unit": self._simulation.functions.unit,
+                "channels": self._simulation.functions.channels,
                 "pads": self.pad_names,
                 "bodies": self._bodies,
                 "frame_ids": frames,
                 "taxel_counts": self._counts,
-                **told,
             }
-            arrays = [
-                {
-                    "header": {"stamp": cdr.STAMP, "frame_id": frames[k]},
-                    "pad": self.pad_names[k],
-                    "body": self._bodies[k],
-                    "taxel_count": int(self._counts[k]),
-                    **told,
+            if len(set(quantities)) > 1:
+                frame |= {
+                    "quantities": quantities,
+                    "units": [function.unit for function in functions],
+                    "pad_channels": channels,
                 }
-                for k in range(len(frames))
-            ]
-            self._skins[quantity] = _SkinForms(
-                cdr.template(TactileFrame, frame), [cdr.template(TactileArray, array) for array in arrays]
+            else:
+                frame["quantity"] = next(iter(quantities), self._simulation.settings.skin.touch_function)
+            self._skins[quantities] = _SkinForms(
+                _ReadingsForm(TactileFrame, frame),
+                [_ReadingsForm(TactileArray, array) for array in arrays],
+                channels,
             )
-        return self._skins[quantity]
+        return self._skins[quantities]
 
     # -- contacts and joints ---------------------------------------------------------------------------------
 
@@ -302,10 +322,28 @@ class Messages:
 
 
 class _SkinForms(NamedTuple):
-    """Templates of the messages with readings, for one touch function."""
+    """Templates of the messages with readings, for the touch functions of all pads."""
 
-    frame: cdr.MessageTemplate
-    arrays: list[cdr.MessageTemplate]
+    frame: _ReadingsForm
+    arrays: list[_ReadingsForm]
+    channels: list[int]
+    """Of each pad."""
+
+
+class _ReadingsForm:
+    """Template of a message with readings. It exists twice, because most messages have all taxels valid."""
+
+    def __init__(self, kind: type, fields: dict[str, Any]):
+        self._all_valid = cdr.template(kind, fields | {"data": cdr.Payload()})
+        self._make = lambda: cdr.template(kind, fields | {"valid": cdr.Payload(), "data": cdr.Payload()})
+        self._some_valid: cdr.MessageTemplate | None = None
+
+    def fill(self, stamp: int, data: np.ndarray, valid: np.ndarray) -> bytes:
+        """Return the message with readings float32 and `Snapshot.valid`."""
+        if not len(valid):
+            return self._all_valid.fill(stamp, data=data)
+        self._some_valid = self._some_valid or self._make()
+        return self._some_valid.fill(stamp, data=(valid, data))
 
 
 def _quaternions(axes: np.ndarray) -> np.ndarray:

@@ -69,6 +69,10 @@ class PadPlan:
     """True if loads farther than one spacing from any taxel are left out."""
     rate: float = 0.0
     """Rate of its topics [Hz]; 0: the common one."""
+    touch_function: str | None = None
+    """None, here and below: that of the whole skin."""
+    response_function: str | None = None
+    sampling: str | None = None
 
 
 @dataclass(frozen=True)
