@@ -28,6 +28,8 @@ SCENE = ViewScene(
     (Shape("box", 1, *box([0.2, 0.2, 0.2]), np.array([0.5, 0.5, 0.5, 1.0])),),
     skin_bodies=np.array([1]),
     taxel_counts=np.array([8]),
+    pads=("box",),
+    taxel_ids=np.arange(8),
     taxel_positions=CORNERS,
     taxel_normals=CORNERS / np.linalg.norm(CORNERS, axis=1, keepdims=True),
     taxel_spacings=np.array([0.05]),
