@@ -206,7 +206,7 @@ class Messages:
                 "areas": skin.areas[taxels],
                 "triangles": pad.triangles.ravel(),
                 "geoms": [self._simulation.names.geoms[geom] for geom in pad.geom_ids],
-                "geom_index": skin.geom_index[taxels],
+                "geom_index": skin.geom_index[taxels] if len(pad.geom_ids) else [],
             },
         )
 

@@ -107,7 +107,7 @@ class PadFunctions:
             key = touch or own or common.touch_function, response or common.response_function
             parts[key] = parts[key] | rows if key in parts else rows
         felt = [
-            skin.feel(snapshot.all_contacts, engine.body_positions, engine.body_rotations, *functions, dtype)
+            skin.feel(snapshot.skin_contacts, engine.body_positions, engine.body_rotations, *functions, dtype)
             for functions in parts
         ]
         if len(felt) == 1:

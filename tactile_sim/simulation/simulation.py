@@ -30,6 +30,7 @@ from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
 from tactile_sim.simulation.split_chain import make_chain
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.flex import FlexPads
 
 PUSH_DURATION = 0.1
 """Time over which the force of a push acts [s]."""
@@ -94,7 +95,16 @@ class Simulation:
         """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
-        self.sensing[self.skin_bodies] = True
+        flexes = [pad for pad in self.skin.pads if pad.flex >= 0]
+        self.sensing[[pad.body_id for pad in self.skin.pads if pad.flex < 0]] = True
+        self.sensing[-1] = bool(flexes)
+        if flexes and checked.engine != "mujoco":
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires engine mujoco, got"
+                f" {checked.engine}"
+            )
+        self.flex_pads = FlexPads(model, self.skin) if flexes else None
+        """The pads on flexes."""
         self.feelers = Feelers(
             model,
             place_all(
@@ -499,7 +509,8 @@ class Simulation:
         """
         self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
         skin = self.skin
-        taxels = np.flatnonzero(skin.pad_bodies[skin.pad_index] == body)
+        rigid = np.array([pad.flex < 0 for pad in skin.pads], bool)[skin.pad_index]
+        taxels = np.flatnonzero((skin.pad_bodies[skin.pad_index] == body) & rigid)
         if not len(taxels) or not force.any():
             raise CommandError("press: the body has no skin, or the force is 0 N; press a body with skin")
         nearest = taxels[np.linalg.norm(skin.surface_positions[taxels] - point, axis=1).argmin()]

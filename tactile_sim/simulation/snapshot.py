@@ -34,6 +34,12 @@ class Snapshot:
         return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
+    def skin_contacts(self) -> Contacts:
+        """`all_contacts` as the skin takes them: those on flexes with pads moved to the rest shapes."""
+        flexes = self.simulation.flex_pads
+        return flexes.on_skin(self.all_contacts, self.simulation.engine.data) if flexes else self.all_contacts
+
+    @cached_property
     def contacts(self) -> Contacts:
         """The published contacts: all, or those that touch a skin, with a single skin as the second body."""
         if self.simulation.settings.contacts == "all":
@@ -111,14 +117,21 @@ class Snapshot:
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) in the world [m]."""
         engine = self.simulation.engine
-        return self.simulation.skin.world(engine.body_positions, engine.body_rotations)
+        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
+        return self._with_flexes(positions)
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
         """(taxels, 3) positions [m] and forces [N] in the world, float32 as they go on the wire."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
-        return positions, self.sense("force_vector_global", np.float32)
+        return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
+
+    def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
+        """Return positions (taxels, 3) with those of the taxels on flexes replaced by the present ones."""
+        if self.simulation.flex_pads:
+            self.simulation.flex_pads.move(positions, self.simulation.engine.data)
+        return positions
 
     @cached_property
     def feelers(self) -> np.ndarray:
@@ -135,11 +148,17 @@ class Snapshot:
 
     @cached_property
     def wrenches(self) -> np.ndarray:
-        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m]."""
-        engine = self.simulation.engine
-        return self.simulation.skin.body_wrenches(
+        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m].
+
+        For a pad on a flex, the one on the flex about the origin of the body that carries it.
+        """
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        out = self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
+        if flexes:
+            out[flexes.pads] = flexes.wrenches(self.all_contacts, engine.data)
+        return out
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
@@ -165,8 +184,8 @@ class Snapshot:
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
         for response, rows in self.simulation.functions.by_response():
-            bodies = np.isin(skin.body_ids, skin.pad_bodies[skin.pad_index[rows]])
-            number, force = skin.outside(self.all_contacts, *poses, response)
+            bodies = np.unique(skin._pad_slots[skin.pad_index[rows]])
+            number, force = skin.outside(self.skin_contacts, *poses, response)
             numbers[bodies], forces[bodies] = number[bodies], force[bodies]
         return numbers, forces
 
