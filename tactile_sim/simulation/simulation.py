@@ -91,7 +91,7 @@ class Simulation:
                 checked.skin.thickness,
                 pads,
             )
-        self.skin_bodies = self.skin.body_ids
+        self.skin_bodies = np.unique(self.skin.body_ids)
         """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tactile_sim.skin import TOUCH_FUNCTIONS, Pad
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
+    from tactile_sim.skin import Skin
 
 
 class _Part(NamedTuple):
@@ -47,8 +48,14 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
             pad.name: stages[chosen[pad.name]] for pad in pads if pad.name in chosen
         }
         part = _Part(pads, skin.positions, skin.normals, skin.neighbours)
-        chains.append(SignalChain(part, own, *rest, TOUCH_FUNCTIONS[touch].frame))
+        chains.append(SignalChain(cast("Skin", part), own, *rest, TOUCH_FUNCTIONS[touch].frame))
     return SplitChain(simulation, chains)
+
+
+def chain_of(simulation: Simulation, pad: int) -> SignalChain:
+    """Return the signal chain that reads a pad."""
+    chain = simulation.signal_chain
+    return chain.chain_of(pad) if isinstance(chain, SplitChain) else chain
 
 
 class SplitChain:
@@ -60,6 +67,12 @@ class SplitChain:
     def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
         """Combine chains; they are in the order of ``simulation.functions.by_quantity``."""
         self._simulation, self._chains = simulation, list(chains)
+
+    def chain_of(self, pad: int) -> SignalChain:
+        """Return the chain that reads a pad."""
+        first = self._simulation.skin.pads[pad].start
+        quantities = self._simulation.functions.by_quantity()
+        return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
 
     @property
     def staged(self) -> np.ndarray:

@@ -78,8 +78,10 @@ class MessageTemplate:
         if size > self._out.nbytes:
             self._allocate(size)
         others: list[np.ndarray] = []
-        if type(data) is tuple:
-            data, *others = data
+        if isinstance(data, tuple):
+            first, *others = data
+        else:
+            first = data
         if len(others) != self._more:
             raise WireError(
                 f"data: must have {self._more + 1} contents in a tuple, got {len(others) + 1}", "", self._name
@@ -87,15 +89,15 @@ class MessageTemplate:
         if others:
             self._others[:] = [content.nbytes for content in others]
         split, end = run(
-            self._program, self._pieces, self._spans, stamp, keys, values, points, data.nbytes, self._out
+            self._program, self._pieces, self._spans, stamp, keys, values, points, first.nbytes, self._out
         )
         if end < 0:
             self._raise(split, -1 - end, keys, values, points)
         octets = self._octets
         if not self._has_payload:
             return b"".join((ENCAPSULATION, octets[:end]))
-        start, rest = 8 * len(others), split + (data.nbytes & 7)
-        parts = [ENCAPSULATION, octets[start:split], data.data]
+        start, rest = 8 * len(others), split + (first.nbytes & 7)
+        parts = [ENCAPSULATION, octets[start:split], first.data]
         for content, offset in zip(others, self._others.tolist(), strict=True):
             parts += octets[rest:offset], content.data
             rest = offset + (content.nbytes & 7)

@@ -82,7 +82,9 @@ class SkinLayer:
         if len(readings) != len(self._levels):
             readings = np.zeros(len(self._levels))
         self._levels = levels(readings, end, logarithmic)
-        self._valid = valid if len(valid) == len(readings) else np.ones(len(readings), bool)
+        self._valid = np.ones(len(readings), bool)
+        if len(valid) == len(readings):
+            self._valid[:] = valid
         self._send()
 
     def _send(self) -> None:
