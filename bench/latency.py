@@ -41,6 +41,7 @@ def node(**parameters: object) -> subprocess.Popen:
 
 
 def end(process: subprocess.Popen) -> None:
+    """Interrupt a process and wait for its end."""
     process.send_signal(signal.SIGINT)
     process.wait()
 

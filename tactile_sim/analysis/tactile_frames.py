@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,6 +29,17 @@ class Frame(NamedTuple):
     """Readings (taxels, channels), body after body."""
 
 
+class PadReadings(NamedTuple):
+    """Readings of the taxels of one pad at one time."""
+
+    readings: np.ndarray
+    """(taxels, channels)"""
+    valid: np.ndarray
+    """(taxels,) bool; False: the reading must not be used."""
+    quantity: str
+    unit: str
+
+
 class Frames(Protocol):
     """Assembles messages of ``topics`` into frames."""
 
@@ -52,15 +63,16 @@ class Arrays:
         if len(arrays) == len(self.topics):
             del self._waiting[message.stamp]
             parts = [arrays[topic] for topic in sorted(arrays)]
-            first = parts[0]
+            readings = [readings_of(part) for part in parts]
+            most = max(part.shape[1] for part in readings)
             yield Frame(
                 message.stamp,
-                first.layout_id,
-                first.quantity,
-                first.unit,
+                parts[0].layout_id,
+                _common(part.quantity for part in parts),
+                _common(part.unit for part in parts),
                 tuple(pad_of(part) for part in parts),
                 np.array([part.taxel_count for part in parts]),
-                np.concatenate([readings_of(part) for part in parts]),
+                np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in readings]),
             )
         elif len(self._waiting) > PATIENCE:
             del self._waiting[min(self._waiting)]
@@ -92,6 +104,33 @@ def pad_of(value: Any) -> str:
 def pads_of(value: Any) -> tuple[str, ...]:
     """Return the names of the pads of a TactileFrame; in bags without pads, those of its bodies."""
     return tuple(getattr(value, "pads", ()) or value.bodies)
+
+
+def by_pad(value: Any) -> dict[str, PadReadings]:
+    """Return the readings of each pad of a TactileArray or a TactileFrame, by its name."""
+    readings = readings_of(value)
+    valid = np.asarray(getattr(value, "valid", ()), bool)
+    if len(valid) != len(readings):
+        valid = np.ones(len(readings), bool)
+    if not hasattr(value, "taxel_counts"):
+        return {pad_of(value): PadReadings(readings, valid, value.quantity, value.unit)}
+    pads, stops = pads_of(value), np.cumsum(value.taxel_counts, dtype=np.int64)
+    quantities = getattr(value, "quantities", ()) or [value.quantity] * len(pads)
+    units = getattr(value, "units", ()) or [value.unit] * len(pads)
+    own = getattr(value, "pad_channels", ())
+    channels = own if len(own) else [readings.shape[1]] * len(pads)
+    return {
+        pad: PadReadings(readings[stop - count : stop, :width], valid[stop - count : stop], quantity, unit)
+        for pad, stop, count, width, quantity, unit in zip(
+            pads, stops, value.taxel_counts, channels, quantities, units, strict=False
+        )
+    }
+
+
+def _common(names: Iterable[str]) -> str:
+    """Return the name that all have, or an empty one."""
+    found = set(names)
+    return found.pop() if len(found) == 1 else ""
 
 
 def readings_of(value: Any) -> np.ndarray:

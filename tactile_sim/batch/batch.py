@@ -85,6 +85,17 @@ class Batch:
                 f"{checked.source}: command_timeout: must be 0 for several environments, got"
                 f" {checked.command_timeout:g}; write new controls instead"
             )
+        if flexes := simulation.flex_pads:
+            pad = simulation.skin.pads[flexes.pads[0]].name
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{pad}.flex: is not supported in several environments"
+            )
+        if own := simulation.functions.own:
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{own[0]}: must not have its own touch_function or"
+                " response_function in several environments, whose readings are one array; set"
+                " skin.touch_function or skin.response_function"
+            )
         self.num_envs = num_envs
         check_memory(simulation, num_envs)
         try:

@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.engines.mujoco.worlds import Worlds
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
 
@@ -28,11 +29,12 @@ class Readings:
         channels = TOUCH_FUNCTIONS[settings.touch_function].channels
         count = worlds.num_envs
         self._felt = ManyReadings.zeros(count, simulation.skin, channels)
-        chain = simulation.signal_chain
+        chain = chain_of(simulation, 0)
         self._chains = [] if chain.idle else [chain.copy(seed + k) for k in range(count)]
         self._chain = chain
         self._chains_have_memory = chain.has_memory
-        self._samplings = [Sampling(settings.sampling) for _ in range(count)] if simulation.sampling else []
+        sampling = simulation.sampling
+        self._samplings = [Sampling(sampling.mode) for _ in range(count)] if sampling else []
         self._output = np.zeros_like(self._felt.taxels) if self._chains or self._samplings else None
         threads = min(worlds.threads, -(-count // _LEAST))
         self._skins = [simulation.skin.twin() for _ in range(threads)]

@@ -14,6 +14,7 @@ import numpy as np
 
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
+from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
 from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
@@ -33,7 +34,7 @@ def _key(check: Check, doc: str, key: str = "") -> Any:
 
 @dataclass(frozen=True)
 class PadSettings:
-    """One pad. Exactly one of `preset`, `layout`, `grid`, `sites` and `spacing` says where its taxels are."""
+    """One pad. Exactly one of `preset`, `layout`, `grid`, `sites` and `spacing` gives its taxels."""
 
     body: str | None = _key(Text(filled=True), "name of the body that carries the pad")
     preset: str | None = _key(
@@ -59,6 +60,10 @@ class PadSettings:
     )
     geoms: tuple[str, ...] | None = _key(
         Texts(), "with spacing: geoms to cover, names or shell patterns; default: all that collide"
+    )
+    flex: str | None = _key(
+        Text(filled=True),
+        "with spacing: name of the flex to cover; its body is the one that carries the flex",
     )
     normal: tuple[float, ...] | None = _key(
         Numbers(lengths=(3,)),
@@ -88,6 +93,17 @@ class PadSettings:
         "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
         "`rates.tactile`",
     )
+    touch_function: str | None = _key(
+        TOUCH_FUNCTION, "quantity that taxels measure; default `skin.touch_function`"
+    )
+    response_function: str | None = _key(
+        RESPONSE_FUNCTION,
+        "distribution of a load over taxels, the same for all pads of a body; default "
+        "`skin.response_function`",
+    )
+    sampling: str | None = _key(
+        SAMPLING, "value published for the interval between two messages; default `skin.sampling`"
+    )
     outside: str | None = _key(
         Choice(("nearest", "ignore")),
         "a load farther than one spacing from any taxel, or on the back of the pad, goes to the nearest "
@@ -105,11 +121,14 @@ class PadSettings:
             raise ValueError(f"{second}: the pad has a {first} already; remove one")
         if not given and self.spacing is None:
             raise ValueError("has no taxels; give one of preset, layout, grid, sites or spacing")
-        for name in ("geoms", "normal", "within", "box"):
+        for name in ("geoms", "flex", "normal", "within", "box"):
             if given and getattr(self, name) is not None:
                 raise ValueError(
                     f"{_NAMES[name]}: requires evenly spaced taxels; remove it or the {given[0]}"
                 )
+        for name in ("body", "geoms"):
+            if self.flex is not None and getattr(self, name) is not None:
+                raise ValueError(f"{name}: must not be given with a flex; remove it")
         if self.within is not None and self.normal is None:
             raise ValueError("region.within: requires region.normal")
         for name in ("position", "orientation"):
@@ -172,8 +191,13 @@ def resolve_pads(
             if preset.sensor:
                 stages[name] = preset.sensor
         plans.append(_plan(_settings(given, where), model, names, name, where, base))
+    _check_responses(plans, {body: names.bodies[body] for body in scales}, names)
     check_count(
-        {plan.name: colliding_areas(model)[plan.body] for plan in plans if plan.layout is None},
+        {
+            plan.name: colliding_areas(model)[plan.body]
+            for plan in plans
+            if plan.layout is None and plan.flex < 0
+        },
         {plan.name: plan.spacing for plan in plans},
         {plan.name: f"{plan.where}.spacing" for plan in plans},
     )
@@ -185,6 +209,22 @@ def resolve_pads(
     )
     extended = {name: {**own, **sensor.get(chosen.get(name, ""), {})} for name, own in stages.items()}
     return plans, {**sensor, **extended}
+
+
+def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: Names) -> None:
+    """Check that the pads of a body, which share its loads, have the same response function."""
+    first: dict[tuple[int, int], tuple[str, str | None]] = {
+        (body, -1): (pad, None) for body, pad in whole.items()
+    }
+    for plan in plans:
+        key = plan.body, plan.flex
+        other, response = first.setdefault(key, (plan.name, plan.response_function))
+        if plan.response_function != response:
+            raise ConfigError(
+                f"{plan.where}.response_function: must be the same for all pads of the body"
+                f" {names.bodies[plan.body]!r}, because they share its loads, got"
+                f" {plan.response_function or 'none'} beside {response or 'none'} of the pad {other!r}"
+            )
 
 
 def _checked(value: Any, key: str) -> Any:
@@ -215,10 +255,12 @@ def _plan(
 ) -> PadPlan:
     # Its kernels take a second to import, which help texts do without.
     from tactile_sim.skin.pads import PadPlan, Region, grid, read_layout
+    from tactile_sim.skin.pads.flex import carrier
 
     body = _body(pad.body, names, where) if pad.body is not None else -1
     layout, region = None, None
     geoms: tuple[int, ...] = ()
+    flex = -1
     if pad.sites is not None:
         body, layout = _of_sites(pad.sites, model, names, body, f"{where}.sites")
     elif pad.layout is not None or pad.rows is not None:
@@ -231,12 +273,15 @@ def _plan(
         quaternion = np.array(pad.orientation or (1.0, 0.0, 0.0, 0.0))
         mujoco.mju_quat2Mat(rotation, quaternion / np.linalg.norm(quaternion))
         layout = layout.moved(np.array(pad.position or (0.0, 0.0, 0.0)), rotation.reshape(3, 3))
+    elif pad.flex is not None:
+        flex = _flex(pad.flex, model, f"{where}.flex")
+        body = carrier(model, flex)
     elif pad.geoms is not None:
         geoms = _matching(pad.geoms, names.geoms, "geom", f"{where}.geoms")
         body = _one_body(model.geom_bodyid[list(geoms)], body, names, "geoms", f"{where}.geoms")
     if body < 0:
         raise ConfigError(f"{where}.body: is missing; name the body that carries the pad")
-    if colliding_areas(model)[body] == 0:
+    if flex < 0 and colliding_areas(model)[body] == 0:
         raise ConfigError(
             f"{where}: the body {names.bodies[body]!r} has no geom that collides, so it cannot feel"
         )
@@ -252,14 +297,26 @@ def _plan(
             f" got {pad.rate:g}"
         )
     return PadPlan(
-        name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore", pad.rate or 0.0
-    )
+        name, body, where, pad.spacing or 0.0, layout, geoms, region, pad.outside == "ignore",
+        pad.rate or 0.0, pad.touch_function, pad.response_function, pad.sampling, flex,
+    )  # fmt: skip
 
 
 def _body(name: str, names: Names, where: str) -> int:
     if name not in names.bodies:
         raise ConfigError(f"{where}.body: the scene has no body named {name!r}{suggest(name, names.bodies)}")
     return names.bodies.index(name)
+
+
+def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
+    """Return the id of a flex with a surface."""
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k) or "" for k in range(model.nflex)]
+    if name not in names:
+        raise ConfigError(f"{where}: the scene has no flex named {name!r}{suggest(name, names)}")
+    flex = names.index(name)
+    if model.flex_dim[flex] == 1:
+        raise ConfigError(f"{where}: must have triangles or tetrahedra (dim 2 or 3), got {name!r} with dim 1")
+    return flex
 
 
 def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: str) -> tuple[int, ...]:

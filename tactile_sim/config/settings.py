@@ -13,6 +13,7 @@ from typing import Any
 
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
+from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
 from tactile_sim.config.pads import PAD
@@ -57,27 +58,13 @@ class SkinSettings:
     )
     touch_function: str = _key(
         "force_vector",
-        Choice(
-            (
-                "force_vector",
-                "force_vector_global",
-                "force_vector_taxel",
-                "normal_force",
-                "normal",
-                "friction",
-                "slip",
-                "pressure",
-                "depth",
-            ),
-            table="TOUCH_FUNCTIONS",
-            later=("torque_vector", "torque_vector_global"),
-        ),
+        TOUCH_FUNCTION,
         "quantity that taxels measure",
         live=True,
     )
     response_function: str = _key(
         "spread_linear",
-        Choice(("nearest", "spread_linear", "hertz", "elastic_foundation"), table="RESPONSE_FUNCTIONS"),
+        RESPONSE_FUNCTION,
         "distribution of a load over the taxels near it",
         live=True,
     )
@@ -97,9 +84,7 @@ class SkinSettings:
         Number(above=0, most=1.0, unit="m"),
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
-    sampling: str = _key(
-        "last", Choice(("last", "mean", "peak")), "value published for the interval between two messages"
-    )
+    sampling: str = _key("last", SAMPLING, "value published for the interval between two messages")
     scales: dict[str, float] = _table(Number(above=0, unit="m"))
     """Spacing of the taxels [m] by body name or shell pattern."""
     pads: dict[str, dict[str, Any]] = _records(**PAD)

@@ -11,6 +11,7 @@ from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError
 from tactile_sim.fit.reference import Reference
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.split_chain import chain_of
 
 REST = 0.5
 """Time without load between presses [s]."""
@@ -112,8 +113,9 @@ def make(
 def simulate(protocol: Protocol, reference: Reference, settings: Settings) -> np.ndarray:
     """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units]."""
     simulation = Simulation(settings)
-    chain, skin = simulation.signal_chain, simulation.skin
-    body = next(pad for pad in skin.pads if pad.name == reference.pad)
+    skin = simulation.skin
+    index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
+    chain = chain_of(simulation, index)
     loads = np.where(
         (protocol.taxel >= 0)[:, None], protocol.force[:, None] * reference.spread[protocol.taxel], 0
     )

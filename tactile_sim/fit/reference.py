@@ -46,6 +46,8 @@ class Reference:
             raise CommandError(f"{settings.source}: no pad {pad!r}{suggest(pad, names)}")
         found = skin.pads[names.index(pad)]
         taxels = np.arange(found.start, found.stop)
+        responses = simulation.functions.by_response()
+        response = next(response for response, rows in responses if rows[found.start])
         spread = np.zeros((len(taxels), len(taxels)))
         loads = Loads.empty(1)
         loads.body[:] = np.searchsorted(skin.body_ids, found.body_id)
@@ -54,7 +56,7 @@ class Reference:
             loads.point[0], loads.normal[0] = skin.positions[taxel], -skin.normals[taxel]
             loads.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
             loads.force[0] = loads.force_world[0] = -skin.normals[taxel]
-            felt = skin.sense(loads, "force_vector", settings.skin.response_function)[taxels]
+            felt = skin.sense(loads, "force_vector", response)[taxels]
             spread[k] = -np.einsum("mc,mc->m", felt, skin.normals[taxels])
         table = simulation.stages  # those of presets included
         configured = match(table, names, settings.source, "pad").get(pad)

@@ -170,9 +170,9 @@ class Publishers:
         name = self._node.get_fully_qualified_name().lstrip("/")
         outside = None
         if isinstance(snapshot, Snapshot):
-            bodies = (self._simulation.names.bodies[body] for body in self._simulation.skin_bodies)
-            counts = zip(bodies, snapshot.outside[0].tolist(), strict=True)
-            outside = {body: count for body, count in counts if count}
+            bodies = self._simulation.skin.body_ids
+            counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
+            outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
         return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -9,12 +11,33 @@ class Sampling:
     """Combine the readings of an interval, which may differ between taxels.
 
     ``mean`` averages the readings of all steps since the last message; ``peak`` keeps, for each taxel, the
-    reading of the greatest magnitude.
+    reading of the greatest magnitude; ``last`` keeps the last one.
     """
 
-    def __init__(self, mode: str):
+    def __init__(self, mode: str | np.ndarray):
+        """Start the first interval.
+
+        Args:
+            mode: One for all taxels, or (taxels, 1) for each.
+        """
         self.mode = mode
+        self._is_mean, self._is_peak = np.asarray(mode) == "mean", np.asarray(mode) == "peak"
+        self._mixed = isinstance(mode, np.ndarray)
         self.clear()
+
+    @staticmethod
+    def of_pads(modes: Sequence[str], offsets: np.ndarray) -> Sampling | None:
+        """Return the sampling of pads with these modes, or None if all have ``last``.
+
+        Args:
+            modes: (pads,) of each pad.
+            offsets: (pads + 1,) first taxel of each pad, and the number of taxels.
+        """
+        if not set(modes) - {"last"}:
+            return None
+        if len(set(modes)) == 1:
+            return Sampling(modes[0])
+        return Sampling(np.repeat(np.array(modes), np.diff(offsets))[:, None])
 
     def clear(self) -> None:
         """Start a new interval."""
@@ -36,13 +59,16 @@ class Sampling:
         """Return the value (taxels, channels) of the interval that ends with a reading."""
         value = self._with(reading)
         steps = 0 if self._steps is None else self._steps
-        return value / (steps + 1) if self.mode == "mean" else value
+        if self._mixed:
+            return np.where(self._is_mean, value / (steps + 1), value)
+        return value / (steps + 1) if self._is_mean else value
 
     def _with(self, reading: np.ndarray) -> np.ndarray:
         if self._steps is None:
             return reading
         value = np.where(self._steps > 0, self._value, 0.0)
-        if self.mode == "mean":
+        if not self._mixed and self._is_mean:
             return value + reading
         stronger = (reading**2).sum(axis=1) > (value**2).sum(axis=1)
-        return np.where(stronger[:, None], reading, value)
+        kept = np.where(stronger[:, None] | ~self._is_peak, reading, value)
+        return np.where(self._is_mean, value + reading, kept) if self._mixed else kept

@@ -37,7 +37,7 @@ class InteractiveScene(CommandedScene):
         self.skin = skin
         self.thrower = Thrower(
             [(names.bodies[body], int(body)) for body in engine.free_bodies],
-            skin.body_ids.tolist(),
+            np.unique(skin.body_ids).tolist(),
             engine.model.opt.gravity,
             settings.seed,
         )
@@ -151,7 +151,8 @@ class InteractiveScene(CommandedScene):
         """
         self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
         skin = self.skin
-        taxels = np.flatnonzero(skin.pad_bodies[skin.pad_index] == body)
+        rigid = np.array([pad.flex < 0 for pad in skin.pads], bool)[skin.pad_index]
+        taxels = np.flatnonzero((skin.pad_bodies[skin.pad_index] == body) & rigid)
         if not len(taxels) or not force.any():
             raise CommandError("press: the body has no skin, or the force is 0 N; press a body with skin")
         nearest = taxels[np.linalg.norm(skin.surface_positions[taxels] - point, axis=1).argmin()]

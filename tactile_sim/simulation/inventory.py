@@ -86,6 +86,7 @@ def _pads(simulation: Simulation) -> Listing:
             pad.name,
             f"tactile/{topic_token(pad.name)}",
             names.bodies[pad.body_id],
+            quantity,
             pad.stop - pad.start,
             [skin.ids[pad.start : pad.stop].min(), skin.ids[pad.start : pad.stop].max()],
             pad.spacing,
@@ -93,12 +94,13 @@ def _pads(simulation: Simulation) -> Listing:
             rates[simulation.stream_of(pad.name)],
             [names.geoms[geom] for geom in pad.geom_ids],
         )
-        for pad in skin.pads
+        for pad, quantity in zip(skin.pads, simulation.functions.quantities, strict=True)
     ]
     columns = (
         Column("pad", "pad"),
         Column("topic", "topic"),
         Column("body", "body"),
+        Column("quantity", "quantity"),
         Column("taxels", "taxels", right=True),
         Column("ids", "ids", lambda ids: f"{ids[0]} to {ids[1]}", right=True),
         Column("spacing", "spacing [mm]", _millimetres, right=True),

@@ -15,14 +15,16 @@ from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
-from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
+from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates
 from tactile_sim.simulation.schedule import Schedule
 from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
+from tactile_sim.simulation.split_chain import make_chain
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.flex import FlexPads
 
 _MADE_IN_PYTHON = "<scene made in Python>"
 
@@ -81,11 +83,20 @@ class Simulation(InteractiveScene):
                 checked.skin.thickness,
                 pads,
             )
-        self.skin_bodies = skin.body_ids
+        self.skin_bodies = np.unique(skin.body_ids)
         """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
         """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
-        self.sensing[self.skin_bodies] = True
+        flexes = [pad for pad in skin.pads if pad.flex >= 0]
+        self.sensing[[pad.body_id for pad in skin.pads if pad.flex < 0]] = True
+        self.sensing[-1] = bool(flexes)
+        if flexes and checked.engine != "mujoco":
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires engine mujoco, got"
+                f" {checked.engine}"
+            )
+        self.flex_pads = FlexPads(model, skin) if flexes else None
+        """The pads on flexes."""
         self.feelers = Feelers(
             model,
             place_all(
@@ -110,23 +121,20 @@ class Simulation(InteractiveScene):
         with located(checked.source):
             engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
         super().__init__(checked, names, engine, skin)
+        self.functions = PadFunctions(self, pads)
+        """Touch and response functions of the pads."""
         self.pad_states = PadStates(self)
-        self.sampling = Sampling(checked.skin.sampling) if checked.skin.sampling != "last" else None
-        self.signal_chain = SignalChain(
-            skin,
-            self.stages,
-            engine.timestep,
-            checked.seed,
-            checked.source,
-            TOUCH_FUNCTIONS[checked.skin.touch_function].frame,
-        )
+        self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
+        self.signal_chain = make_chain(self)
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
         """Rates of the pads that have their own [Hz], by stream."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None
-        """(taxels, channels) float32 readings of the last tactile message; None while the signal chain and
+        """(taxels, channels) `Snapshot.viewed` of the last tactile message; None while the signal chain and
         the sampling have no memory."""
+        self.published_valid = np.empty(0, np.uint8)
+        """`Snapshot.valid` of these readings."""
         self._warm_up()
 
     # -- stepping --------------------------------------------------------------------------------------------
@@ -208,7 +216,8 @@ class Simulation(InteractiveScene):
 
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot where the state alone does not give them."""
-        self.published_readings = snapshot.taxels32 if self.has_memory else None
+        self.published_readings = snapshot.viewed if self.has_memory else None
+        self.published_valid = snapshot.valid
 
     def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
         """Update sampling and signal chain.
@@ -262,9 +271,9 @@ class Simulation(InteractiveScene):
 
     def update(self, settings: Settings) -> None:
         """Apply settings that may change at run time. A new touch function restarts the signal chain."""
-        before, self.settings = self.settings, settings
+        before, self.settings = self.functions.quantities, settings
         self.schedule = self._make_schedule()
-        if settings.skin.touch_function != before.skin.touch_function:
+        if self.functions.quantities != before:
             self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
             self.published_readings = None
             if self.sampling:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim.engines import Contacts
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 
@@ -31,6 +34,12 @@ class Snapshot:
         return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
+    def skin_contacts(self) -> Contacts:
+        """`all_contacts` as the skin takes them: those on flexes with pads moved to the rest shapes."""
+        flexes = self.simulation.flex_pads
+        return flexes.on_skin(self.all_contacts, self.simulation.engine.data) if flexes else self.all_contacts
+
+    @cached_property
     def contacts(self) -> Contacts:
         """The published contacts: all, or those that touch a skin, with a single skin as the second body."""
         if self.simulation.settings.contacts == "all":
@@ -40,12 +49,11 @@ class Snapshot:
     def sense(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
-        """(taxels, channels) readings of this very step; by default with the configured touch function."""
-        engine, skin = self.simulation.engine, self.simulation.settings.skin
-        return self.simulation.skin.feel(
-            self.all_contacts, engine.body_positions, engine.body_rotations,
-            touch_function or skin.touch_function, skin.response_function, dtype,
-        )  # fmt: skip
+        """(taxels, channels) readings of this very step; by default with the touch function of each pad.
+
+        Where pads differ, the last channels of those with fewer are 0; see `reading`.
+        """
+        return self.simulation.functions.sense(self, touch_function, dtype)
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -55,8 +63,35 @@ class Snapshot:
 
     @cached_property
     def taxels(self) -> np.ndarray:
-        """(taxels, channels) readings as they are published: what the sensors make of the truth."""
-        return self.simulation.signal_chain.peek(self.simulation.steps_since_reset, self.truth)
+        """(taxels, channels) readings as they are published, after the signal chain."""
+        return self._output[0]
+
+    @cached_property
+    def valid(self) -> np.ndarray:
+        """(taxels,) uint8 0: the reading must not be used. Empty: all are valid."""
+        return np.empty(0, np.uint8) if self.simulation.signal_chain.idle else self._output[1]
+
+    @cached_property
+    def _output(self) -> tuple[np.ndarray, np.ndarray]:
+        """Readings and `valid`."""
+        chain = self.simulation.signal_chain
+        readings = chain.peek(self.simulation.steps_since_reset, self.truth)
+        valid = chain.valid
+        return readings, valid[:0] if valid.all() else valid
+
+    def reading(self, pad: str) -> np.ndarray:
+        """Return the readings (n, channels) of one pad, as they are published.
+
+        Raises:
+            CommandError: There is no such pad.
+        """
+        simulation = self.simulation
+        names = [own.name for own in simulation.skin.pads]
+        if pad not in names:
+            raise CommandError(f"reading: no pad {pad!r}{suggest(pad, names)}")
+        index = names.index(pad)
+        channels = TOUCH_FUNCTIONS[simulation.functions.quantities[index]].channels
+        return self.taxels[simulation.skin.offsets[index] : simulation.skin.offsets[index + 1], :channels]
 
     @cached_property
     def taxels32(self) -> np.ndarray:
@@ -64,6 +99,14 @@ class Snapshot:
         if self.simulation.signal_chain.idle and not self.simulation.sampling:
             return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
+
+    @property
+    def viewed(self) -> np.ndarray:
+        """(taxels, channels) float32 in one unit: `taxels32`, or forces [N] where units of pads differ."""
+        simulation = self.simulation
+        if simulation.functions.unit or not len(simulation.skin.positions):
+            return self.taxels32
+        return TaxelForces(simulation).on_bodies(self).astype(np.float32)
 
     @cached_property
     def forces_world(self) -> np.ndarray:
@@ -74,14 +117,21 @@ class Snapshot:
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) in the world [m]."""
         engine = self.simulation.engine
-        return self.simulation.skin.world(engine.body_positions, engine.body_rotations)
+        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
+        return self._with_flexes(positions)
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
         """(taxels, 3) positions [m] and forces [N] in the world, float32 as they go on the wire."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
-        return positions, self.sense("force_vector_global", np.float32)
+        return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
+
+    def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
+        """Return positions (taxels, 3) with those of the taxels on flexes replaced by the present ones."""
+        if self.simulation.flex_pads:
+            self.simulation.flex_pads.move(positions, self.simulation.engine.data)
+        return positions
 
     @cached_property
     def feelers(self) -> np.ndarray:
@@ -101,11 +151,17 @@ class Snapshot:
 
     @cached_property
     def wrenches(self) -> np.ndarray:
-        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m]."""
-        engine = self.simulation.engine
-        return self.simulation.skin.body_wrenches(
+        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m].
+
+        For a pad on a flex, the one on the flex about the origin of the body that carries it.
+        """
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        out = self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
+        if flexes:
+            out[flexes.pads] = flexes.wrenches(self.all_contacts, engine.data)
+        return out
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
@@ -127,10 +183,14 @@ class Snapshot:
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
         """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as `Skin.outside`."""
-        engine, response = self.simulation.engine, self.simulation.settings.skin.response_function
-        return self.simulation.skin.outside(
-            self.all_contacts, engine.body_positions, engine.body_rotations, response
-        )
+        engine, skin = self.simulation.engine, self.simulation.skin
+        poses = engine.body_positions, engine.body_rotations
+        numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
+        for response, rows in self.simulation.functions.by_response():
+            bodies = np.unique(skin._pad_slots[skin.pad_index[rows]])
+            number, force = skin.outside(self.skin_contacts, *poses, response)
+            numbers[bodies], forces[bodies] = number[bodies], force[bodies]
+        return numbers, forces
 
     @property
     def sensor_data(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.skin import TOUCH_FUNCTIONS
+from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -29,10 +29,19 @@ class TaxelForces:
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
         """(taxels, 3) in the frame of each taxel's body [N]."""
-        function = TOUCH_FUNCTIONS[self._simulation.settings.skin.touch_function]
+        quantities = list(self._simulation.functions.by_quantity())
+        if len(quantities) == 1:
+            return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
+        out = np.empty(self._normals.shape)
+        for touch, rows in quantities:
+            out[rows] = self._converted(snapshot, TOUCH_FUNCTIONS[touch])[rows]
+        return out
+
+    def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
+        """Return (taxels, 3) as `on_bodies`, if all pads had this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
-        readings = snapshot.taxels32.astype(float)
+        readings = snapshot.taxels32[:, : function.channels].astype(float)
         if function.channels == 1:
             return -readings * self._normals
         if function.frame == "taxel":

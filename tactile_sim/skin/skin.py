@@ -15,7 +15,7 @@ from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.layer import Layer, elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
-from tactile_sim.skin.pads.place import PadPlan
+from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import (

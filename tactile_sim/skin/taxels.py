@@ -15,7 +15,9 @@ from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.skin import kernels
 from tactile_sim.skin.neighbours import neighbours
-from tactile_sim.skin.pads.place import PadPlan, PlacedPad, links, place_body, place_pad
+from tactile_sim.skin.pads.flex import flex_rows
+from tactile_sim.skin.pads.place import links, place_body, place_pad
+from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
 from tactile_sim.skin.placement import even, mimo
 from tactile_sim.skin.placement.merge import Placement, merge, separate
 from tactile_sim.skin.placement.surface import BodySurface
@@ -52,14 +54,20 @@ class Pad:
     """True if the pad covers its body as a whole, from ``skin.scales``."""
     ignores_outside: bool
     """True if loads farther than one spacing from any taxel are left out."""
+    flex: int = -1
+    """Id of the flex with these taxels, whose body is the one that carries it; -1: none."""
+    corners: np.ndarray | None = None
+    """(n, 3) vertices of the triangle of each taxel on a flex, in the flex."""
+    weights: np.ndarray | None = None
+    """(n, 3) weights of these vertices, which sum to 1."""
 
 
 class Taxels:
     """All taxels of a model in one block: body after body in the order of ids, and on a body pad after pad.
 
     A load falls on one patch of a body and is shared among its taxels: with ``kind="mesh"`` a body is one
-    patch with the taxels of all its pads; with ``kind="geom"`` each colliding geom of a body is one, whole
-    and unconnected with the others.
+    patch with the taxels of all its pads, and each flex is one; with ``kind="geom"``
+    each colliding geom of a body is one, whole and unconnected with the others.
 
     Attributes of the n taxels, in the frames of their bodies:
         positions: (n, 3) as declared [m].
@@ -78,7 +86,8 @@ class Taxels:
         offsets: (p + 1,) first taxel of each pad, and n.
         spacings: (p,) [m].
         pad_bodies: (p,) id of the body of each pad.
-        body_ids: (b,) ids of the bodies with skin.
+        body_ids: (b,) ids of the bodies with skin. A flex with pads is an entry of its own, with the id of
+            the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch, and n.
         patch_bodies: (q,) index into body_ids.
         patch_spacings: (q,) [m].
@@ -115,7 +124,7 @@ class Taxels:
                 f"{pads[0].where}: requires skin.kind mesh, got {kind!r}; use scales without pads"
             )
         self.kind = kind
-        self._nbody = model.nbody
+        self._nbody, self._ngeom = model.nbody, model.ngeom
         self._geoms = geom_table(model)
         for body in scales:
             if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
@@ -129,7 +138,9 @@ class Taxels:
             surface = cover(model, body, spacing, where, names)
             placed.append(place_body(names.bodies[body], int(body), spacing, surface))
         placed += [place_pad(model, plan, where, names) for plan in pads]
-        placed.sort(key=lambda pad: pad.body)
+        placed.sort(key=lambda pad: (pad.body, pad.flex))
+        if any(pad.flex >= 0 for pad in placed):
+            self._geoms = np.concatenate([self._geoms, flex_rows(model)])
         self._place(placed)
         self._make_patches(placed)
 
@@ -140,6 +151,7 @@ class Taxels:
             Pad(
                 pad.name, pad.body, int(start), int(stop), pad.spacing, pad.surface.geom_ids,
                 pad.surface.triangles, pad.rows, pad.columns, pad.is_whole, pad.ignores_outside,
+                pad.flex, pad.corners, pad.weights,
             )
             for pad, start, stop in zip(placed, self.offsets, self.offsets[1:], strict=False)
         )  # fmt: skip
@@ -154,9 +166,14 @@ class Taxels:
         self.geom_index = np.concatenate([np.empty(0, np.uint16), *(s.geom_index for s in surfaces)])
         self.pad_index = np.repeat(np.arange(len(placed)), np.diff(self.offsets))
         self.pad_bodies = np.array([pad.body for pad in placed], np.int64)
-        self.body_ids, self._pad_slots = np.unique(self.pad_bodies, return_inverse=True)
+        keys = [(pad.body, pad.flex) for pad in placed]
+        slots = sorted(set(keys))
+        self._pad_slots = np.array([slots.index(key) for key in keys], np.int64)
+        self.body_ids = np.array([body for body, _ in slots], np.int64)
         self._slot = np.full(self._nbody, -1, np.int64)
-        self._slot[self.body_ids] = np.arange(len(self.body_ids))
+        for slot, (body, flex) in enumerate(slots):
+            if flex < 0:
+                self._slot[body] = slot
 
     def _make_patches(self, placed: Sequence[PlacedPad]) -> None:
         """Divide the taxels into patches, and connect neighbours within them."""
@@ -169,8 +186,11 @@ class Taxels:
             own = np.flatnonzero(self._pad_slots == slot).tolist()
             pads = [placed[k] for k in own]
             if self.kind == "mesh":
+                own_geoms = np.flatnonzero(self._geoms["body"][: self._ngeom] == body)
+                if pads[0].flex >= 0:
+                    own_geoms = np.array([self._ngeom + pads[0].flex])
                 # Of the geoms that do not collide some may be made to in the middle of a run.
-                self._geoms["patch"][self._geoms["body"] == body] = len(sizes)
+                self._geoms["patch"][own_geoms] = len(sizes)
                 sizes.append(sum(map(len, pads)))
                 ids.append(body)
                 spacings.append(np.array([max(pad.spacing for pad in pads)], float))

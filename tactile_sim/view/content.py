@@ -74,6 +74,8 @@ class ViewScene:
     """(n, 3) [m]"""
     taxel_normals: np.ndarray = _empty(0, 3)
     """Outward unit normals (n, 3)."""
+    taxel_ids: np.ndarray = _empty(0)
+    """Ids of the taxels in the numbering of their sensors (n,)."""
     taxel_triangles: np.ndarray = _empty(0, 3)
     """Taxel indices of the triangles between taxels (t, 3), wound outward."""
     taxel_spacings: np.ndarray = _empty(0)
@@ -116,6 +118,8 @@ class ViewFrame:
     """(bodies, 4) wxyz"""
     readings: np.ndarray = _empty(0)
     """Magnitude of each taxel's reading (n,)."""
+    valid: np.ndarray = _empty(0)
+    """Whether each reading may be used (n,) bool; empty: all may."""
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0

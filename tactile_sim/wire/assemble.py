@@ -24,6 +24,7 @@ from tactile_sim.wire.program import (
     PAYLOAD,
     PIECE,
     REPEAT,
+    RESERVE,
     ROWS,
     SINGLES,
     STAMP,
@@ -42,7 +43,7 @@ class Assembler:
         spans: Start and end of each piece in ``pieces``.
         max_size: Largest size of a message without its rows, points and data [bytes].
         max_row_size: Largest size that each row adds [bytes].
-        has_payload: Whether the template has a Payload.
+        payloads: Number of Payloads.
     """
 
     def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
@@ -51,7 +52,7 @@ class Assembler:
         self.pieces = bytearray()
         self.spans: list[tuple[int, int]] = []
         self.max_size = self.max_row_size = 0
-        self.has_payload = False
+        self.payloads = 0
         self._known: dict[bytes, tuple[int, int]] = {}
         self._fixed: list[tuple[str, Encoder, Any]] = []
         """Paths, encoders and values of the constant fields since the last placeholder."""
@@ -64,6 +65,8 @@ class Assembler:
         self._read(kind, fields, "")
         self._close()
         self.operations[0] = [CHECK, self._keys, self._values, self._least_rows]
+        if self.payloads > 1:
+            self._reserve_for(self.payloads - 1)
 
     def _read(self, kind: Struct, fields: Any, path: str) -> None:
         try:
@@ -113,11 +116,11 @@ class Assembler:
                 element = _element(kind, placeholder, path)
                 uniform = element.uniform is not None
                 _require(uniform, placeholder, "a sequence of numbers or structs of one type", path)
-                if self.has_payload or self._in_repeat:
-                    raise WireError("a template can have only one Payload, outside Repeat", path)
-                self.has_payload = True
+                if self._in_repeat:
+                    raise WireError("a Payload must be outside Repeat", path)
                 size = element.uniform.dtype.itemsize
-                self._add(PAYLOAD, path, size, size * element.width, most=18)
+                self._add(PAYLOAD, path, size, size * element.width, self.payloads, most=18)
+                self.payloads += 1
             case Repeat(fields):
                 element = _element(kind, placeholder, path)
                 _require(isinstance(element, Struct), placeholder, "a sequence of structs", path)
@@ -158,6 +161,15 @@ class Assembler:
         self._in_repeat = False
         self._add(NEXT, path, start)
         self.operations[start - 1][1] = len(self.operations)
+
+    def _reserve_for(self, payloads: int) -> None:
+        """Insert the operation RESERVE after CHECK."""
+        for operation in self.operations:
+            if operation[0] in (REPEAT, NEXT):
+                operation[1] += 1
+        self.operations.insert(1, [RESERVE, payloads, 0, 0])
+        self.paths.insert(1, "")
+        self.max_size += 8 * payloads
 
     def _close(self) -> None:
         """Add the constant fields since the last placeholder as one piece."""

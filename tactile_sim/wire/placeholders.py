@@ -65,7 +65,7 @@ class RowRange(Placeholder):
 class Payload(Placeholder):
     """A sequence of numbers, or of structs of one numeric type, copied from the data.
 
-    A template can have one Payload, outside Repeat.
+    It must be outside a Repeat.
     """
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.wire.types import NANOSECONDS
 
-CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT = range(10)
+CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE = range(11)
 """Operation codes. Each is followed by up to three operands:
 
 - CHECK: number of columns of the keys and of the values, minimum number of rows. Always first.
@@ -16,8 +16,10 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT = range(
 - INT: column of the keys, size of the number [bytes].
 - DOUBLES, SINGLES: first column of the values, number of columns.
 - ROWS: columns of the keys with first row and number of rows, width of a row.
-- PAYLOAD: size of a number, size of an element [bytes].
+- PAYLOAD: size of a number, size of an element [bytes], index of the payload.
 - REPEAT: the operation after its NEXT. NEXT: the operation after its REPEAT.
+- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of these: on input
+  its size [bytes], on output the offset at which it is inserted. Follows CHECK.
 """
 
 
@@ -25,7 +27,7 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT = range(
 def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     """Write a message into ``out``.
 
-    The bytes after the payload are written ``payload % 8`` bytes after the split, so that each number has the
+    The bytes after a payload are written ``size % 8`` bytes after its offset, so that each number has the
     same alignment in ``out`` as in the message.
 
     Args:
@@ -36,14 +38,15 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
         keys: Integers (r, k).
         values: Real numbers (r, v).
         points: Real numbers (m, w).
-        payload: Size of the payload [bytes].
-        out: Buffer (float64) that is large enough; its previous content does not matter.
+        payload: Size of the first payload [bytes].
+        out: Buffer (float64) that is large enough; its previous content matters only for RESERVE.
 
     Returns:
-        The offset in ``out`` at which the payload is inserted, and the end of the message. If a row is out of
-        range: that row, and -1 - the index of the operation.
+        The offset in ``out`` at which the first payload is inserted, and the end of the message. If a row is
+        out of range: that row, and -1 - the index of the operation.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
+    others = out.view(np.int64)
     p, split, op, row, rows, spare = 0, 0, 0, 0, 0, len(points)
     while op < len(program):
         code, a, b, c = program[op, 0], program[op, 1], program[op, 2], program[op, 3]
@@ -94,13 +97,19 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
                     out[p >> 3] = points[i, k]
                     p += 8
         elif code == PAYLOAD:
+            size = others[c - 1] if c else payload
             p = _align(octets, p, 4)
-            words[p >> 2] = payload // b
+            words[p >> 2] = size // b
             p += 4
-            if payload:
+            if size:
                 p = _align(octets, p, a)
-            split = p
-            p += payload & 7
+            if c:
+                others[c - 1] = p
+            else:
+                split = p
+            p += size & 7
+        elif code == RESERVE:
+            p = 8 * a
         elif code == REPEAT:
             p = _align(octets, p, 4)
             words[p >> 2] = rows

@@ -45,7 +45,9 @@ class MessageTemplate:
         self._program = np.array(compiled.operations, np.int64)
         self._pieces = np.frombuffer(bytes(compiled.pieces), np.uint8)
         self._spans = np.array(compiled.spans, np.int64).reshape(-1, 2)
-        self._paths, self._has_payload = compiled.paths, compiled.has_payload
+        self._paths, self._has_payload = compiled.paths, compiled.payloads > 0
+        self._more = max(compiled.payloads - 1, 0)
+        """Number of Payloads after the first."""
         self._max_size, self._max_row_size = compiled.max_size, compiled.max_row_size
         self._allocate(0)
 
@@ -55,7 +57,7 @@ class MessageTemplate:
         keys: np.ndarray = _NO_KEYS,
         values: np.ndarray = _NO_VALUES,
         points: np.ndarray = _NO_POINTS,
-        data: np.ndarray = _NO_DATA,
+        data: np.ndarray | tuple[np.ndarray, ...] = _NO_DATA,
     ) -> bytes:
         """Return the encoded message.
 
@@ -66,7 +68,8 @@ class MessageTemplate:
             keys: Integers (n, k) int32, one row per element; one row for a template without Repeat.
             values: Real numbers (n, v) float64, one row per element as for ``keys``.
             points: Rows (m, w) float64 for RowRange; each row can be used once.
-            data: Content of the Payload, with the dtype of the field.
+            data: Content of the Payload, with the dtype of the field; a tuple of the contents of several
+                Payloads, in the order of the fields.
 
         Raises:
             WireError: If rows or columns are missing, or a key is out of range; names the field.
@@ -74,21 +77,37 @@ class MessageTemplate:
         size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
         if size > self._out.nbytes:
             self._allocate(size)
+        others: list[np.ndarray] = []
+        if isinstance(data, tuple):
+            first, *others = data
+        else:
+            first = data
+        if len(others) != self._more:
+            raise WireError(
+                f"data: must have {self._more + 1} contents in a tuple, got {len(others) + 1}", "", self._name
+            )
+        if others:
+            self._others[:] = [content.nbytes for content in others]
         split, end = run(
-            self._program, self._pieces, self._spans, stamp, keys, values, points, data.nbytes, self._out
+            self._program, self._pieces, self._spans, stamp, keys, values, points, first.nbytes, self._out
         )
         if end < 0:
             self._raise(split, -1 - end, keys, values, points)
         octets = self._octets
-        if self._has_payload:
-            rest = split + (data.nbytes & 7)
-            return b"".join((ENCAPSULATION, octets[:split], data.data, octets[rest:end]))
-        return b"".join((ENCAPSULATION, octets[:end]))
+        if not self._has_payload:
+            return b"".join((ENCAPSULATION, octets[:end]))
+        start, rest = 8 * len(others), split + (first.nbytes & 7)
+        parts = [ENCAPSULATION, octets[start:split], first.data]
+        for content, offset in zip(others, self._others.tolist(), strict=True):
+            parts += octets[rest:offset], content.data
+            rest = offset + (content.nbytes & 7)
+        return b"".join((*parts, octets[rest:end]))
 
     def _allocate(self, size: int) -> None:
         """Allocate a buffer for ``size`` bytes, twice as large to allow for slightly larger messages."""
         self._out = np.empty(size // 4)
         self._octets = self._out.data.cast("B")
+        self._others = self._out.view(np.int64)[: self._more]
 
     def _raise(
         self, row: int, operation: int, keys: np.ndarray, values: np.ndarray, points: np.ndarray

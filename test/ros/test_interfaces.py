@@ -24,7 +24,8 @@ FIELDS = {
     msg.TactileFrame: [
         HEADER, ("layout_id", "uint32"), ("quantity", "string"), ("unit", "string"), ("channels", "uint8"),
         ("pads", "sequence<string>"), ("bodies", "sequence<string>"), ("frame_ids", "sequence<string>"),
-        ("taxel_counts", UNSIGNED), ("valid", "sequence<uint8>"), ("data", FLOATS),
+        ("taxel_counts", UNSIGNED), ("quantities", "sequence<string>"), ("units", "sequence<string>"),
+        ("pad_channels", "sequence<uint8>"), ("valid", "sequence<uint8>"), ("data", FLOATS),
     ],
     msg.TactileLayout: [
         HEADER, ("layout_id", "uint32"), ("pad", "string"), ("body", "string"), ("spacing", "float"),

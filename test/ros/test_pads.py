@@ -9,6 +9,10 @@ from support.ros import Ros, stamp, wait_for
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout
 
 from tactile_sim import bag
+from tactile_sim.cli import main
+from tactile_sim.view.bag.frames import BagFrames
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.scene import read_scene
 
 SCENE = """<mujoco><option timestep="0.001"/><worldbody>
   <body name="finger"><geom type="box" size=".0113 .0123 .03" pos="0 0 -.03"/></body>
@@ -24,12 +28,16 @@ PADS = {
         "position": [0.0113, 0.0, -0.03],
         "orientation": [0.5, 0.5, 0.5, 0.5],
         "rate": 100.0,
+        "touch_function": "pressure",
     },
 }
 SKIN = {
     "touch_function": "force_vector_taxel",
     "pads": PADS,
-    "sensor": {"tip": {"delay": {"time": 0.005}}, "side": {"noise": {"std": 0.01}}},
+    "sensor": {
+        "tip": {"delay": {"time": 0.005}, "dead_taxels": {"taxels": [0]}},
+        "side": {"noise": {"std": 0.01}},
+    },
 }
 
 
@@ -59,12 +67,21 @@ def test_another_process_gets_pads_with_their_layouts(ros):
 
     frame, array = frames[-1], arrays["tip"][-1]
     assert (list(frame.pads), list(frame.bodies)) == (["side", "tip"], ["finger", "finger"])
-    assert (array.pad, array.body, array.quantity, len(array.valid)) == (
-        "tip",
-        "finger",
-        "force_vector_taxel",
-        0,
+    assert (array.pad, array.body, array.quantity) == ("tip", "finger", "force_vector_taxel")
+    assert list(array.valid) == [0, *[1] * 15] and list(frame.valid) == [1] * 4 + [0] + [1] * 15
+    assert (frame.quantity, frame.unit, frame.channels) == ("", "", 3)
+    assert (list(frame.quantities), list(frame.units), list(frame.pad_channels)) == (
+        ["pressure", "force_vector_taxel"],
+        ["Pa", "N"],
+        [1, 3],
     )
+    pressure = arrays["side"][-1]
+    assert (pressure.quantity, pressure.unit, pressure.channels) == ("pressure", "Pa", 1)
+    assert len(pressure.valid) == 0
+    both = np.reshape(frame.data, (20, 3))
+    np.testing.assert_array_equal(both[:4, :1].ravel(), pressure.data)
+    np.testing.assert_array_equal(both[4:].ravel(), array.data)
+    assert both[:4, 0].all() and not both[:4, 1:].any()  # noise in the one channel only
     felt = np.reshape(array.data, (16, 3)).sum(axis=0)
     np.testing.assert_allclose(felt, [0, 0, 0.981], atol=0.01)
 
@@ -88,4 +105,11 @@ def test_bag_has_every_message_of_pads_with_different_rates(ros, tmp_path, capfd
     ideal, real = (
         np.reshape(found[f"/tactile/tip/{topic}"].data, (-1, 16, 3)) for topic in ("truth", "array")
     )
-    np.testing.assert_allclose(real[5:], np.round(ideal[:-5], 3), atol=0.0011)
+    np.testing.assert_allclose(real[5:, 1:], np.round(ideal[:-5, 1:], 3), atol=0.0011)
+
+    index = BagIndex(tmp_path / "b")
+    shown = BagFrames(index, read_scene(index)).at(index.stop)
+    assert shown.valid.tolist() == [k != 4 for k in range(20)] and shown.unit == ""
+    assert main(["bag", "export", str(tmp_path / "b"), "-o", str(tmp_path / "b.npz")]) == 0
+    with np.load(tmp_path / "b.npz") as exported:
+        assert exported["/tactile/tip/array/valid"][5:].tolist() == [[0, *[1] * 15]] * (len(real) - 5)

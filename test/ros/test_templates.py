@@ -143,7 +143,7 @@ def test_point_clouds_equal_encoder_output(size):
 @EVERY_COUNT
 @pytest.mark.parametrize("text", TEXTS)
 def test_tactile_messages_equal_encoder_output(count, text):
-    data = numbers(count, 3).astype(np.float32)
+    data, valid = numbers(count, 3).astype(np.float32), np.arange(count, dtype=np.uint8) % 2
     common = {"layout_id": 2**32 - 1, "quantity": "force", "unit": text, "channels": 3}
     array = common | {"body": text, "taxel_count": count}
     frame = common | {"bodies": [text, "palm"], "frame_ids": ["", text], "taxel_counts": [1, 2]}
@@ -151,6 +151,10 @@ def test_tactile_messages_equal_encoder_output(count, text):
         template = cdr.template(message_type, fields | {"header": header(text), "data": Payload()})
         value = fields | {"header": header(text, NOW), "data": data}
         same(message_type, template.fill(NOW, data=data), value)
+        placeholders = {"header": header(text), "valid": Payload(), "data": Payload()}
+        template = cdr.template(message_type, fields | placeholders)
+        same(message_type, template.fill(NOW, data=(valid, data)), value | {"valid": valid})
+        same(message_type, template.fill(NOW, data=(valid[:0], data)), value)
 
 
 @EVERY_COUNT
@@ -254,6 +258,25 @@ def test_numbers_of_all_sizes_stay_aligned_after_byte_payload(size, key):
     }  # fmt: skip
     made = template.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
     assert made == encoder(LOOSE).encode(value)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (5, 0), (7, 2)])
+def test_several_payloads_around_repeat_equal_encoder_output(sizes):
+    fields = (
+        ("bytes", Sequence(PRIMITIVES["uint8"]), ()),
+        ("things", Sequence(THING), ()),
+        ("doubles", Sequence(PRIMITIVES["double"]), ()),
+        ("shorts", Sequence(PRIMITIVES["int16"]), ()),
+    )
+    kind = Struct("test/Several", fields)
+    payloads = dict.fromkeys(("bytes", "doubles", "shorts"), Payload())
+    template = MessageTemplate(kind, payloads | {"things": Repeat({"flag": 1, "x": Value(0)})})
+    data = np.arange(sizes[0], dtype=np.uint8), numbers(sizes[1], 1)[:, 0], np.arange(3, dtype=np.int16)
+    xs = numbers(9, 1)
+    value = dict(zip(("bytes", "doubles", "shorts"), data, strict=True))
+    things = [{"flag": 1, "x": x} for x in xs[:, 0]]
+    made = template.fill(0, values=xs, data=data)
+    assert made == encoder(kind).encode(value | {"things": things})
 
 
 def test_small_message_after_large_one_has_no_leftover_bytes():

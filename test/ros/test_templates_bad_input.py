@@ -63,6 +63,13 @@ def test_points_used_twice_or_of_wrong_width_are_rejected():
         template.fill(0, keys, points=np.ones((4, 2)))
 
 
+@pytest.mark.parametrize("data", [np.zeros(3, np.float32), (np.zeros(3, np.uint8),) * 3])
+def test_number_of_contents_must_equal_number_of_payloads(data):
+    template = cdr.template(TactileFrame, {"taxel_counts": Payload(), "data": Payload()})
+    with raises(TactileSimError, "TactileFrame", "2"):
+        template.fill(0, data=data)
+
+
 def test_placeholders_outside_repeat_require_a_row():
     for fields in ({"wrench": Value(0)}, {"header": {"frame_id": Lookup(0, "ab")}}):
         with raises(TactileSimError, "WrenchStamped", "(0, 1)"):
@@ -94,7 +101,6 @@ def test_placeholders_outside_repeat_require_a_row():
         (TactileArray, {"data": RowRange(0, 1)}, ["TactileArray.data", "float64", "RowRange"]),
         (TactileArray, {"data": Repeat({})}, ["TactileArray.data", "Repeat"]),
         (TactileArray, {"body": Payload()}, ["TactileArray.body", "Payload"]),
-        (TactileFrame, {"taxel_counts": Payload(), "data": Payload()}, ["TactileFrame.data", "Payload"]),
         (MarkerArray, {"markers": Repeat({"points": Payload()})}, ["markers.points", "Payload"]),
         (MarkerArray, {"markers": Repeat({"points": Repeat({})})}, ["markers.points", "Repeat"]),
     ],

@@ -318,6 +318,8 @@ def skin_view():
         pushable_bodies=(1,),
         skin_bodies=np.array([1]),
         taxel_counts=np.array([count]),
+        pads=("box",),
+        taxel_ids=np.arange(count),
         taxel_positions=np.concatenate(positions),
         taxel_normals=np.concatenate(normals),
         taxel_spacings=np.array([0.02]),

@@ -59,6 +59,8 @@ def panel():
         ("world", "a<b"),
         skin_bodies=np.array([1]),
         taxel_counts=np.array([1]),
+        pads=("a<b",),
+        taxel_ids=np.arange(1),
         taxel_positions=np.zeros((1, 3)),
         taxel_normals=np.array([[0.0, 0.0, 1.0]]),
         taxel_spacings=np.array([0.01]),

@@ -7,6 +7,14 @@ import pytest
 
 from tactile_sim import config
 from tactile_sim.simulation import Simulation
+from tactile_sim.view.process.replica import Replica
+from tactile_sim.view.process.shared_frame import record_dtype
+from tactile_sim.view.scene.from_model import scene_of_simulation
+
+PADS = """<mujoco><worldbody>
+  <body name="a"><geom type="box" size=".02 .02 .01" pos="0 0 -.01"/></body>
+  <body name="b" pos="1 0 0"><geom type="box" size=".02 .02 .01" pos="0 0 -.01"/></body>
+  <body pos="1 0 .0049"><freejoint/><geom size=".005" mass=".1"/></body></worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize("name", ["touch_cube", "trifinger"])
@@ -27,3 +35,21 @@ def test_replica_has_the_forces_of_the_simulation(name):
         assert replica.engine.physics.rules.desired.any()
     for field in ("qfrc_applied", "qacc", "ctrl", "xpos"):
         assert getattr(replica.engine.data, field) == pytest.approx(getattr(simulation.engine.data, field))
+
+
+def test_replica_reads_pads_of_different_units_in_newtons_and_invalid_taxels(tmp_path):
+    (tmp_path / "s.xml").write_text(PADS)
+    grid = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+    pads = {"a": {"body": "a", "grid": grid}, "b": {"body": "b", "grid": grid, "touch_function": "pressure"}}
+    skin = {"pads": pads, "sensor": {"a": {"dead_taxels": {"taxels": [1]}}}}
+    settings = config.from_mapping({"scene": "s.xml", "skin": skin}, tmp_path)
+    simulation = Simulation(settings)
+    simulation.step(200)
+    record = np.zeros((), record_dtype(scene_of_simulation(simulation, ()), simulation.engine.state_size))
+    simulation.engine.get_state(record["state"])
+    record["step"] = record["taken"] = simulation.step_count
+    record["touch_function"], record["response_function"] = b"force_vector", b"spread_linear"
+    Replica(settings).complete(record)
+    assert record["valid"].tolist() == [1, 0, 1, 1, 1, 1, 1, 1]
+    readings = record["readings"].reshape(8, int(record["channels"]))
+    assert record["unit"] == b"N" and readings[4:].sum(axis=0) == pytest.approx([0, 0, -0.981], abs=0.01)

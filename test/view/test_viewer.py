@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ SCENE = ViewScene(
     (Shape("box", 1, *box([0.2, 0.2, 0.2]), np.array([0.5, 0.5, 0.5, 1.0])),),
     skin_bodies=np.array([1]),
     taxel_counts=np.array([8]),
+    pads=("box",),
+    taxel_ids=np.arange(8),
     taxel_positions=CORNERS,
     taxel_normals=CORNERS / np.linalg.norm(CORNERS, axis=1, keepdims=True),
     taxel_spacings=np.array([0.05]),
@@ -50,6 +53,18 @@ def view():
     yield open_one
     for viewer in opened:
         viewer.close()
+
+
+def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_grey(view):
+    scene = dataclasses.replace(SCENE, pads=("tip",), taxel_ids=np.arange(8) + 40)
+    viewer = view(scene)
+    valid = np.arange(8) != 3
+    shown = frame(0.0, readings=np.ones(8), valid=valid, taxel_scale=2.0)
+    viewer.show(shown)
+    probe, [dots] = viewer.panel._probe, viewer._scene.skin._dots
+    assert probe.describe(2).startswith("tip #42: 1 N (")
+    assert "tip #43" in probe.describe(3) and "invalid" in probe.describe(3)
+    assert (np.ptp(np.asarray(dots.colors), axis=1) == 0).tolist() == (~valid).tolist()
 
 
 def test_busy_port_is_an_error_that_names_it_and_the_option(view):

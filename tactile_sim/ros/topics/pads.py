@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,6 +35,7 @@ POINT = np.dtype(
     }
 )
 """Fields of a taxel in ``tactile/points``."""
+_ALL_VALID = np.empty(0, np.uint8)
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
@@ -49,20 +50,38 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     for k in range(len(skin.pads)):
         yield from _pad_topics(simulation, k, layout_id)
     frames = [simulation.frames[pad.body_id] for pad in skin.pads]
+
+    def frame_fields(quantities: Sequence[str]) -> dict[str, Any]:
+        functions = [TOUCH_FUNCTIONS[quantity] for quantity in quantities]
+        fields = {
+            "header": header(world),
+            "layout_id": layout_id,
+            "unit": simulation.functions.unit,
+            "channels": simulation.functions.channels,
+            "pads": [pad.name for pad in skin.pads],
+            "bodies": [simulation.names.bodies[pad.body_id] for pad in skin.pads],
+            "frame_ids": [
+                world if function.frame == "world" else frame
+                for function, frame in zip(functions, frames, strict=True)
+            ],
+            "taxel_counts": counts,
+        }
+        if len(set(quantities)) > 1:
+            return fields | {
+                "quantities": quantities,
+                "units": [function.unit for function in functions],
+                "pad_channels": [function.channels for function in functions],
+            }
+        return fields | {"quantity": next(iter(quantities), simulation.settings.skin.touch_function)}
+
     yield _readings(
         simulation,
         "tactile",
         TactileFrame,
         "tactile/frame",
-        lambda in_world: {
-            "header": header(world),
-            "layout_id": layout_id,
-            "pads": [pad.name for pad in skin.pads],
-            "bodies": [simulation.names.bodies[pad.body_id] for pad in skin.pads],
-            "frame_ids": [world] * len(frames) if in_world else frames,
-            "taxel_counts": counts,
-        },
-        lambda snapshot: snapshot.taxels32,
+        slice(None),
+        frame_fields,
+        lambda snapshot: (snapshot.taxels32, snapshot.valid),
     )
     yield _points(simulation)
 
@@ -74,23 +93,29 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
     taxels, stream = slice(pad.start, pad.stop), simulation.stream_of(pad.name)
     place = f"tactile/{topic_token(pad.name)}"
 
-    def array_fields(in_world: bool) -> dict[str, Any]:
+    def array_fields(quantities: Sequence[str]) -> dict[str, Any]:
+        [quantity] = quantities
+        function = TOUCH_FUNCTIONS[quantity]
         return {
-            "header": header(simulation.settings.world_frame if in_world else frame),
+            "header": header(simulation.settings.world_frame if function.frame == "world" else frame),
             "layout_id": layout_id,
             "pad": pad.name,
             "body": body,
+            "quantity": quantity,
+            "unit": function.unit,
             "taxel_count": pad.stop - pad.start,
+            "channels": function.channels,
         }
 
-    yield _readings(
-        simulation,
-        stream,
-        TactileArray,
-        f"{place}/array",
-        array_fields,
-        lambda snapshot: snapshot.taxels32[taxels],
-    )
+    def of_pad(readings: np.ndarray) -> np.ndarray:
+        channels = TOUCH_FUNCTIONS[simulation.functions.quantities[k]].channels
+        return np.ascontiguousarray(readings[taxels, :channels], np.float32)
+
+    def array(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        valid = snapshot.valid[taxels]
+        return of_pad(snapshot.taxels32), _ALL_VALID if valid.all() else valid
+
+    yield _readings(simulation, stream, TactileArray, f"{place}/array", slice(k, k + 1), array_fields, array)
     yield filled(
         stream,
         WrenchStamped,
@@ -115,8 +140,9 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
             stream,
             TactileArray,
             f"{place}/truth",
+            slice(k, k + 1),
             array_fields,
-            lambda snapshot: snapshot.truth[taxels].astype(np.float32),
+            lambda snapshot: (of_pad(snapshot.truth), _ALL_VALID),
         )
     yield latched(
         TactileLayout,
@@ -137,7 +163,7 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
             "areas": skin.areas[taxels],
             "triangles": pad.triangles.ravel(),
             "geoms": [simulation.names.geoms[geom] for geom in pad.geom_ids],
-            "geom_index": skin.geom_index[taxels],
+            "geom_index": skin.geom_index[taxels] if len(pad.geom_ids) else [],
         },
     )
 
@@ -147,29 +173,32 @@ def _readings(
     stream: str,
     message_type: type,
     name: str,
-    fields: Callable[[bool], Mapping[str, Any]],
-    data: Callable[[Snapshot], np.ndarray],
+    pads: slice,
+    fields: Callable[[Sequence[str]], Mapping[str, Any]],
+    read: Callable[[Snapshot], tuple[np.ndarray, np.ndarray]],
 ) -> Topic:
-    """Return a topic with readings of the touch function, which can change at run time.
+    """Return a topic with readings of touch functions, which can change at run time.
 
     Args:
         simulation: The simulation.
         stream: See `Topic`.
-        message_type: A message class with the fields ``quantity``, ``unit``, ``channels`` and ``data``.
+        message_type: A message class with the fields ``valid`` and ``data``.
         name: Name of the topic.
-        fields: Returns the other fields; its argument is whether vectors are in the world frame.
-        data: Returns the readings, float32.
+        pads: The pads in the message.
+        fields: Returns the other fields for the names of the touch functions of these pads.
+        read: Returns the readings, float32, and their `Snapshot.valid`.
     """
 
     @cache
-    def template(quantity: str) -> cdr.MessageTemplate:
-        function = TOUCH_FUNCTIONS[quantity]
-        described = {"quantity": quantity, "unit": function.unit, "channels": function.channels}
-        in_world = function.frame == "world"
-        return cdr.template(message_type, {**fields(in_world), **described, "data": cdr.Payload()})
+    def template(quantities: tuple[str, ...], all_valid: bool) -> cdr.MessageTemplate:
+        payloads = ("data",) if all_valid else ("valid", "data")
+        return cdr.template(message_type, {**fields(quantities), **dict.fromkeys(payloads, cdr.Payload())})
 
     def make(snapshot: Snapshot) -> bytes:
-        return template(simulation.settings.skin.touch_function).fill(snapshot.stamp, data=data(snapshot))
+        data, valid = read(snapshot)
+        all_valid = not len(valid)
+        form = template(tuple(simulation.functions.quantities[pads]), all_valid)
+        return form.fill(snapshot.stamp, data=data if all_valid else (valid, data))
 
     return Topic(stream, message_type, name, make)
 

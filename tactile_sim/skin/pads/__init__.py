@@ -1,7 +1,8 @@
 """Pads: groups of taxels on a body, with the layout, axes and ids of a real sensor."""
 
 from tactile_sim.skin.pads.layout import Layout, grid, read_layout
-from tactile_sim.skin.pads.place import PadPlan, PlacedPad, Region, place_body, place_pad
+from tactile_sim.skin.pads.place import place_body, place_pad
+from tactile_sim.skin.pads.plan import PadPlan, PlacedPad, Region
 
 __all__ = [
     "Layout",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -11,7 +11,9 @@ from scipy.spatial import cKDTree
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.names import Names
+from tactile_sim.skin.pads.flex import place_flex
 from tactile_sim.skin.pads.layout import Layout, default_tangents
+from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
 from tactile_sim.skin.pads.projection import project
 from tactile_sim.skin.placement.merge import Placement, colliding_geoms, merge
 from tactile_sim.skin.placement.shapes import Shape
@@ -23,81 +25,6 @@ LINK = 1.75
 """Taxels of a layout, and those of different pads, are neighbours if closer than this, in spacings."""
 ALIKE = 0.3
 """Least cosine between the normals of such neighbours."""
-
-
-@dataclass(frozen=True)
-class Region:
-    """Part of a body's surface."""
-
-    normal: np.ndarray | None = None
-    """(3,) direction in the body's frame, any length."""
-    within: float = 90.0
-    """Greatest angle between the normal of a taxel and this direction [degrees]."""
-    box: np.ndarray | None = None
-    """(2, 3) opposite corners in the body's frame [m]."""
-
-    def contains(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """Return whether taxels (n, 3) with normals (n, 3) are in the region, (n,)."""
-        inside = np.ones(len(positions), bool)
-        if self.normal is not None:
-            cosine = normals @ self.normal / np.linalg.norm(self.normal)
-            inside &= cosine >= np.cos(np.radians(self.within)) - 1e-12
-        if self.box is not None:
-            low, high = self.box.min(axis=0), self.box.max(axis=0)
-            inside &= ((positions >= low) & (positions <= high)).all(axis=1)
-        return inside
-
-
-@dataclass(frozen=True)
-class PadPlan:
-    """A pad to place: either taxels at given poses or evenly spaced ones on part of a body's surface."""
-
-    name: str
-    body: int
-    """Id of the body."""
-    where: str
-    """The beginning of errors: file and key."""
-    spacing: float = 0.0
-    """Distance between taxels [m]; 0: that of the layout."""
-    layout: Layout | None = None
-    """Taxels in the frame of the body; None: evenly spaced ones."""
-    geoms: tuple[int, ...] = ()
-    """Ids of the geoms to cover; empty: all that collide."""
-    region: Region | None = None
-    """Part of the surface to cover; None: all of it."""
-    ignores_outside: bool = False
-    """True if loads farther than one spacing from any taxel are left out."""
-    rate: float = 0.0
-    """Rate of its topics [Hz]; 0: the common one."""
-
-
-@dataclass(frozen=True)
-class PlacedPad:
-    """The taxels of a pad in the frame of its body."""
-
-    name: str
-    body: int
-    spacing: float
-    surface: BodySurface
-    """The taxels on the collision surface, where loads are looked up."""
-    positions: np.ndarray
-    """(n, 3) of the taxels as declared; on the surface unless a layout gives others [m]."""
-    axes: np.ndarray
-    """(n, 3, 3) rows: first tangent, second tangent, outward normal."""
-    ids: np.ndarray
-    """(n,) uint32."""
-    rows: np.ndarray
-    """(n,) uint32, or empty."""
-    columns: np.ndarray
-    """(n,) uint32, or empty."""
-    ignores_outside: bool = False
-    is_whole: bool = False
-    """True if the pad covers its body as a whole."""
-    is_meshed: bool = True
-    """True if the edges of the surface connect the taxels."""
-
-    def __len__(self) -> int:
-        return len(self.positions)
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
@@ -117,6 +44,8 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
         SceneError: The body cannot have a skin.
         ConfigError: The pad has no taxel, or a layout is too far from its body.
     """
+    if plan.flex >= 0:
+        return place_flex(model, plan)
     if plan.layout is not None:
         return _place_layout(model, plan, plan.layout, names)
     surface = merge(model, plan.body, plan.spacing, placement, names)

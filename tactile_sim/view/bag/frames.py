@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.analysis.tactile_frames import pad_of, pads_of, readings_of
+from tactile_sim.analysis.tactile_frames import PadReadings, by_pad
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
@@ -76,7 +76,7 @@ class BagFrames:
         count = len(scene.bodies) - (len(self._content.pads) if points else 0)
         positions, rotations = self._poses.of(scene.bodies[:count])
         quaternions = Rotation.from_matrix(rotations).as_quat(scalar_first=True)
-        unit = "N"
+        unit, valid = "N", np.empty(0, bool)
         if points:
             readings, centers, turns = self._read_points()
             positions, quaternions = (
@@ -85,7 +85,7 @@ class BagFrames:
             )
             forces = np.zeros((len(centers), 3))
         else:
-            readings, forces, unit = self._read_skin(rotations)
+            readings, valid, forces, unit = self._read_skin(rotations)
         contacts = self._contacts()
         net = self._net_forces(contacts) if contacts is not None else forces
         values = _contact_values(contacts)
@@ -102,6 +102,7 @@ class BagFrames:
             body_positions=positions,
             body_quaternions=quaternions,
             readings=readings,
+            valid=valid,
             unit=unit,
             forces=net,
             contact_points=values[:, Contacts.POSITION : Contacts.POSITION + 3],
@@ -112,44 +113,40 @@ class BagFrames:
             images=tuple(self._images()),
         )
 
-    def _read_skin(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    def _read_skin(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
         """Read the taxels.
 
         Args:
             rotations: Rotation of each body to the world frame (bodies, 3, 3).
 
         Returns:
-            Magnitudes (taxels,); net forces (s, 3), world frame [N], zero unless readings are forces; unit.
+            Magnitudes (taxels,); whether they are valid (taxels,); net forces (s, 3), world frame [N], zero
+            unless readings are forces; unit, empty if pads differ.
         """
-        scene, unit = self._content.scene, "N"
+        scene = self._content.scene
         magnitudes = np.zeros(len(scene.taxel_positions))
+        valid = np.ones(len(magnitudes), bool)
         forces = np.zeros((len(scene.skin_bodies), 3))
         stops = np.cumsum(scene.taxel_counts).astype(int)
-        parts, header = self._readings()
+        parts = self._readings()
         for k, (pad, stop) in enumerate(zip(self._content.pads, stops, strict=True)):
-            readings = parts.get(pad)
-            if readings is None or len(readings) != scene.taxel_counts[k]:
+            if pad not in parts or len(parts[pad].readings) != scene.taxel_counts[k]:
                 continue
-            magnitudes[stop - len(readings) : stop] = np.linalg.norm(readings, axis=1)
-            if header.quantity in ("force_vector", "force_vector_global"):
-                is_global = header.quantity.endswith("global")
+            readings, part = parts[pad].readings, slice(stop - len(parts[pad].readings), stop)
+            magnitudes[part], valid[part] = np.linalg.norm(readings, axis=1), parts[pad].valid
+            if parts[pad].quantity in ("force_vector", "force_vector_global"):
+                is_global = parts[pad].quantity.endswith("global")
                 rotation = np.eye(3) if is_global else rotations[scene.skin_bodies[k]]
                 forces[k] = rotation @ readings.sum(axis=0, dtype=float)
-        return magnitudes, forces, header.unit if header is not None else unit
+        units = {part.unit for part in parts.values()} or {"N"}
+        return magnitudes, valid, forces, units.pop() if len(units) == 1 else ""
 
-    def _readings(self) -> tuple[dict[str, np.ndarray], Any]:
-        """Return readings (taxels, channels) by body, and a message with quantity and unit or None."""
+    def _readings(self) -> dict[str, PadReadings]:
+        """Return the readings of each pad, by its name."""
         robot = self._content.robot
-        if robot.frame:
-            frame = self._value(robot.frame)
-            if frame is None:
-                return {}, None
-            starts = np.cumsum(frame.taxel_counts)[:-1]
-            parts = np.split(readings_of(frame), starts)
-            return dict(zip(pads_of(frame), parts, strict=True)), frame
-        found = [value for topic in robot.arrays if (value := self._value(topic)) is not None]
-        by_pad = {pad_of(value): readings_of(value) for value in found}
-        return by_pad, found[0] if found else None
+        topics = [robot.frame] if robot.frame else robot.arrays
+        found = [value for topic in topics if (value := self._value(topic)) is not None]
+        return {pad: part for value in found for pad, part in by_pad(value).items()}
 
     def _read_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         points = self._content.points

@@ -150,6 +150,7 @@ def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int])
         taxel_counts=np.array(counts),
         taxel_positions=_rows(layout.positions for layout in layouts.values()),
         taxel_normals=_rows(layout.normals for layout in layouts.values()),
+        taxel_ids=np.concatenate([_ids(layout) for layout in layouts.values()]),
         taxel_triangles=np.concatenate(triangles).reshape(-1, 3),
         taxel_spacings=np.array([layout.spacing for layout in layouts.values()], float),
     )
@@ -177,6 +178,7 @@ def _add_points(result: BagScene, index: BagIndex) -> None:
         taxel_counts=points.counts,
         taxel_positions=points.positions,
         taxel_normals=np.zeros_like(points.positions),
+        taxel_ids=np.concatenate([np.arange(count) for count in points.counts]),
         taxel_spacings=points.spacings,
     )
 
@@ -219,6 +221,12 @@ def _scale(index: BagIndex, robot: Robot) -> float:
     peaks = np.array([peak for topic in topics for peak in index.peaks.get(topic, ())])
     positive = peaks[peaks > 0.0]
     return full_scale(float(np.percentile(positive, SCALE_PERCENTILE))) if len(positive) else 1.0
+
+
+def _ids(layout: Any) -> np.ndarray:
+    """Return the ids of the taxels of a layout; those of older bags count from 0."""
+    ids = getattr(layout, "ids", ())
+    return np.asarray(ids) if len(ids) else np.arange(len(layout.positions) // 3)
 
 
 def _rows(parts: Iterable[np.ndarray]) -> np.ndarray:

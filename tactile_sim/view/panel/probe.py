@@ -32,7 +32,7 @@ class Probe:
         counts = np.asarray(scene.taxel_counts, int)
         self._server, self._scene = server, scene
         self._bodies = np.repeat(np.asarray(scene.skin_bodies, int), counts)
-        self._ids = np.concatenate([np.zeros(0, int), *(np.arange(count) for count in counts)])
+        self._pads = np.repeat(np.arange(len(counts)), counts)
         self._reach = REACH * np.repeat(np.asarray(scene.taxel_spacings, float), counts)
         self._frame: ViewFrame | None = None
         self._lock = RLock()
@@ -115,16 +115,17 @@ class Probe:
         return f"{done} {self._name(taxel)}"
 
     def describe(self, taxel: int) -> str:
-        """Return body, id, reading and position of a taxel as text."""
+        """Return pad, id, reading and position of a taxel as text."""
         frame = self._frame
         if frame is None or len(frame.readings) != len(self._bodies):
             return self._name(taxel)
         [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
         where = ", ".join(f"{part:.3f}" for part in place.tolist())
-        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit} ({where}) m"
+        invalid = ", invalid" if len(frame.valid) and not frame.valid[taxel] else ""
+        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit}{invalid} ({where}) m"
 
     def _name(self, taxel: int) -> str:
-        return f"{self._scene.bodies[self._bodies[taxel]]} #{self._ids[taxel]}"
+        return f"{self._scene.pads[self._pads[taxel]]} #{int(self._scene.taxel_ids[taxel])}"
 
     def _on_ray(self, event: GuiEvent) -> None:
         client = event.client

@@ -74,6 +74,7 @@ class FrameBuilder:
             body_positions=record["positions"],
             body_quaternions=quaternions,
             readings=readings,
+            valid=record["valid"].astype(bool),
             unit=bytes(record["unit"]).rstrip(b"\0").decode(),
             taxel_scale=self._scale.end,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),

@@ -104,7 +104,7 @@ class ViewPublisher:
         self._readings = simulation.published_readings
         changed: dict[str, Any] = {}
         if simulation.has_memory and self._readings is not None:
-            changed["readings"] = self._readings
+            changed |= {"readings": self._readings, "valid": simulation.published_valid}
         elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
         if press := simulation.hands.press:

@@ -9,7 +9,6 @@ import numpy as np
 from tactile_sim.config import Settings
 from tactile_sim.control.hands import Press
 from tactile_sim.simulation import Simulation, Snapshot
-from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.view.process.shared_frame import update_record
 
 
@@ -45,12 +44,12 @@ class Replica:
             simulation.update(dataclasses.replace(self._settings, skin=skin))
         snapshot = simulation.snapshot()
         if not record["has_readings"]:
-            update_record(record, readings=self._readings(record, snapshot))
+            update_record(record, readings=self._readings(record, snapshot), valid=snapshot.valid)
         update_record(
             record,
             positions=engine.body_positions,
             quaternions=engine.body_quaternions,
-            unit=TOUCH_FUNCTIONS[touch].unit.encode(),
+            unit=(simulation.functions.unit or "N").encode(),
             wrenches=snapshot.wrenches,
             contacts=snapshot.contacts.values,
             feelers=snapshot.feelers,
@@ -59,7 +58,7 @@ class Replica:
 
     def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
         """Return the readings (taxels, channels) of a snapshot with the tare of the real simulation."""
-        function = TOUCH_FUNCTIONS[self.simulation.settings.skin.touch_function]
-        zero = record["zero"][: len(self.simulation.skin.positions) * function.channels]
-        self.simulation.signal_chain.zero = zero.reshape(-1, function.channels) if record["tared"] else None
-        return snapshot.taxels32
+        simulation, channels = self.simulation, self.simulation.functions.channels
+        zero = record["zero"][: len(simulation.skin.positions) * channels].reshape(-1, channels)
+        simulation.signal_chain.zero = zero if record["tared"] else None
+        return snapshot.viewed

@@ -57,6 +57,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("unit", "S8"),
             ("channels", "u4"),
             ("readings", "f4", (_MAX_CHANNELS * len(scene.taxel_positions),)),
+            ("valid", "u1", (len(scene.taxel_positions),)),
             ("wrenches", "f8", (skins, 6)),
             ("contact_count", "u4"),
             ("contacts", "f8", (MAX_CONTACTS, Contacts.WIDTH)),
@@ -70,6 +71,7 @@ def update_record(
     record: np.ndarray,
     *,
     readings: np.ndarray | None = None,
+    valid: np.ndarray | None = None,
     contacts: np.ndarray | None = None,
     zero: np.ndarray | None = None,
     **others: Any,
@@ -79,6 +81,7 @@ def update_record(
     Args:
         record: A structure with `record_dtype`.
         readings: (n, 1 or 3)
+        valid: (n,) uint8; empty: all readings are valid.
         contacts: ``Contacts.values`` (c, WIDTH).
         zero: Tared readings (n, 1 or 3).
         others: Values by field name.
@@ -90,6 +93,8 @@ def update_record(
     if readings is not None:
         record["channels"] = readings.shape[1]
         record["readings"][: readings.size] = readings.reshape(-1)
+    if valid is not None:
+        record["valid"] = valid if len(valid) else 1
     if contacts is not None:
         kept = contacts[:MAX_CONTACTS]
         record["contact_count"] = len(kept)

@@ -101,7 +101,7 @@ class BrowserScene:
     def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
         """Draw the poses and readings of a frame, readings on a logarithmic or a linear scale."""
         self._draw_poses(frame)
-        self.skin.draw(frame.readings, frame.taxel_scale, logarithmic)
+        self.skin.draw(frame.readings, frame.valid, frame.taxel_scale, logarithmic)
         self.feelers.draw(frame.free_lengths)
 
     def _draw_poses(self, frame: ViewFrame) -> None:

@@ -78,6 +78,7 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         taxel_counts=np.diff(skin.offsets),
         taxel_positions=skin.positions,
         taxel_normals=skin.normals,
+        taxel_ids=skin.ids,
         taxel_triangles=np.concatenate(
             [np.zeros((0, 3), int), *(pad.triangles.astype(int) + pad.start for pad in skin.pads)]
         ),

@@ -16,6 +16,8 @@ LIFT = 0.06
 DOT_RADIUS = 0.3
 """Radius of a dot [spacings]. Dots face the camera, so they are raised by their radius."""
 DOT_WITHOUT_CONTACT = np.array([100, 109, 122], np.uint8)
+INVALID = np.array([150, 150, 150], np.uint8)
+"""Colour of taxels whose readings must not be used. The colour scale has no grey."""
 
 
 class SkinLayer:
@@ -30,6 +32,7 @@ class SkinLayer:
         self._starts = self._stops - np.asarray(scene.taxel_counts, int)
         self._colors = np.tile(np.array(NO_CONTACT, np.uint8), (len(scene.taxel_positions), 1))
         self._levels = np.zeros(len(scene.taxel_positions))
+        self._valid = np.ones(len(scene.taxel_positions), bool)
         self._enabled, self._as_dots = True, False
         self._surfaces: list[MeshHandle | None] = []
         self._dots: list[PointCloudHandle] = []
@@ -67,26 +70,31 @@ class SkinLayer:
             )
         )
 
-    def draw(self, readings: np.ndarray, end: float, logarithmic: bool) -> None:
+    def draw(self, readings: np.ndarray, valid: np.ndarray, end: float, logarithmic: bool) -> None:
         """Draw readings.
 
         Args:
             readings: Magnitudes (n,); an array of another length counts as no contact.
+            valid: (n,) bool, False: drawn in grey; an array of another length counts as all valid.
             end: Reading at the end of the colour scale.
             logarithmic: Whether the scale is logarithmic.
         """
         if len(readings) != len(self._levels):
             readings = np.zeros(len(self._levels))
         self._levels = levels(readings, end, logarithmic)
+        self._valid = np.ones(len(readings), bool)
+        if len(valid) == len(readings):
+            self._valid[:] = valid
         self._send()
 
     def _send(self) -> None:
         colors = level_colors(self._levels)
+        colors[~self._valid] = INVALID
         for k, (surface, dots) in enumerate(zip(self._surfaces, self._dots, strict=True)):
             part = slice(self._starts[k], self._stops[k])
             own = colors[part]
             if self._as_dots or surface is None:
-                own[self._levels[part] == 0.0] = DOT_WITHOUT_CONTACT
+                own[(self._levels[part] == 0.0) & self._valid[part]] = DOT_WITHOUT_CONTACT
             if not np.array_equal(own, self._colors[part]):
                 dots.colors = own
         self._colors = colors

@@ -1,0 +1,118 @@
+"""Touch and response functions of the pads of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tactile_sim.skin import TOUCH_FUNCTIONS
+from tactile_sim.skin.loads import TouchFunction
+from tactile_sim.skin.pads import PadPlan
+
+if TYPE_CHECKING:
+    from tactile_sim.simulation import Simulation, Snapshot
+
+Functions = tuple[str | None, str | None]
+"""Touch and response function of a pad; None: that of the whole skin."""
+
+
+class PadFunctions:
+    """The functions of each pad: its own, or those of the settings, which may change at run time.
+
+    Readings of pads with different functions are in one array (taxels, channels) with as many channels as the
+    pad with most of them has; the others of a pad with fewer are 0.
+    """
+
+    def __init__(self, simulation: Simulation, plans: Sequence[PadPlan]):
+        """Group the pads of a skin by their functions.
+
+        Args:
+            simulation: The simulation, with its skin.
+            plans: The declared pads.
+        """
+        self._simulation, skin = simulation, simulation.skin
+        own = {plan.name: (plan.touch_function, plan.response_function) for plan in plans}
+        self._pads: list[Functions] = [own.get(pad.name, (None, None)) for pad in skin.pads]
+        self._rows = {
+            functions: np.repeat(
+                np.array([pad == functions for pad in self._pads], bool), np.diff(skin.offsets)
+            )
+            for functions in dict.fromkeys(self._pads or [(None, None)])
+        }
+        """Taxels (n,) bool of the pads with the same functions."""
+        modes = {plan.name: plan.sampling for plan in plans}
+        common = simulation.settings.skin.sampling
+        self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
+        """Sampling of each pad."""
+
+    @property
+    def own(self) -> list[str]:
+        """Names of the pads with a touch or response function of their own."""
+        pads = zip(self._simulation.skin.pads, self._pads, strict=True)
+        return [pad.name for pad, functions in pads if functions != (None, None)]
+
+    @property
+    def quantities(self) -> list[str]:
+        """Name of the touch function of each pad."""
+        common = self._simulation.settings.skin.touch_function
+        return [touch or common for touch, _ in self._pads]
+
+    @property
+    def unit(self) -> str:
+        """Unit of all readings; empty if pads differ."""
+        units = {TOUCH_FUNCTIONS[touch].unit for touch, _ in self.by_quantity()}
+        return units.pop() if len(units) == 1 else ""
+
+    @property
+    def channels(self) -> int:
+        """Largest number of channels of a pad."""
+        return max(TOUCH_FUNCTIONS[touch].channels for touch, _ in self.by_quantity())
+
+    @property
+    def touches(self) -> list[str | None]:
+        """Touch functions of pads, each once; None: that of the whole skin."""
+        return list(dict.fromkeys(touch for touch, _ in self._rows))
+
+    def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the touch functions that pads follow: their present names and the taxels (n,) bool.
+
+        The order and the taxels never change; a name can occur twice.
+        """
+        common = self._simulation.settings.skin.touch_function
+        for own in self.touches:
+            rows = [rows for (touch, _), rows in self._rows.items() if touch == own]
+            yield own or common, np.logical_or.reduce(rows)
+
+    def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the response functions, as `by_quantity`."""
+        common = self._simulation.settings.skin.response_function
+        for (_, response), rows in self._rows.items():
+            yield response or common, rows
+
+    def sense(
+        self, snapshot: Snapshot, touch: str | TouchFunction | None, dtype: type = np.float64
+    ) -> np.ndarray:
+        """Return the readings (taxels, channels) of a snapshot, before sampling and signal chain.
+
+        Args:
+            snapshot: The snapshot.
+            touch: Touch function of all pads; None: the one of each.
+            dtype: Type of the numbers.
+        """
+        engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin
+        parts: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
+        for (own, response), rows in self._rows.items():
+            key = touch or own or common.touch_function, response or common.response_function
+            parts[key] = parts[key] | rows if key in parts else rows
+        felt = [
+            skin.feel(snapshot.skin_contacts, engine.body_positions, engine.body_rotations, *functions, dtype)
+            for functions in parts
+        ]
+        if len(felt) == 1:
+            return felt[0]
+        out: np.ndarray = np.zeros((len(skin.positions), max(part.shape[1] for part in felt)), dtype)
+        for part, rows in zip(felt, parts.values(), strict=True):
+            out[rows, : part.shape[1]] = part[rows]
+        return out

@@ -1,0 +1,159 @@
+"""Signal chains of pads with different touch functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from tactile_sim.patterns import match
+from tactile_sim.signal_chain import SignalChain
+from tactile_sim.signal_chain.stages import make_stages
+from tactile_sim.skin import TOUCH_FUNCTIONS, Pad
+
+if TYPE_CHECKING:
+    from tactile_sim.simulation import Simulation
+    from tactile_sim.skin import Skin
+
+
+class _Part(NamedTuple):
+    """The pads of a skin that one chain reads; the arrays are those of the whole skin."""
+
+    pads: Sequence[Pad]
+    positions: np.ndarray
+    normals: np.ndarray
+    neighbours: tuple[np.ndarray, np.ndarray]
+
+
+def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
+    """Return the signal chain of a simulation: one, or one for each touch function of its pads.
+
+    Raises:
+        ConfigError: As `SignalChain`.
+    """
+    settings, stages = simulation.settings, simulation.stages
+    rest = simulation.engine.timestep, settings.seed, settings.source
+    groups = list(simulation.functions.by_quantity())
+    if len(groups) == 1:
+        return SignalChain(simulation.skin, stages, *rest, TOUCH_FUNCTIONS[groups[0][0]].frame)
+    skin, where = simulation.skin, f"{settings.source}: skin.sensor"
+    names = [pad.name for pad in skin.pads]
+    make_stages(stages, names, where)
+    chosen = match(stages, names, where, "pad") if stages else {}
+    chains = []
+    for touch, rows in groups:
+        pads = [pad for pad in skin.pads if rows[pad.start : pad.stop].all()]
+        own: dict[str, Mapping[str, Any]] = {
+            pad.name: stages[chosen[pad.name]] for pad in pads if pad.name in chosen
+        }
+        part = _Part(pads, skin.positions, skin.normals, skin.neighbours)
+        chains.append(SignalChain(cast("Skin", part), own, *rest, TOUCH_FUNCTIONS[touch].frame))
+    return SplitChain(simulation, chains)
+
+
+def chain_of(simulation: Simulation, pad: int) -> SignalChain:
+    """Return the signal chain that reads a pad."""
+    chain = simulation.signal_chain
+    return chain.chain_of(pad) if isinstance(chain, SplitChain) else chain
+
+
+class SplitChain:
+    """The signal chains of a simulation whose pads differ in touch function, used as a single one.
+
+    Readings are (taxels, channels) as in `PadFunctions`.
+    """
+
+    def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
+        """Combine chains; they are in the order of ``simulation.functions.by_quantity``."""
+        self._simulation, self._chains = simulation, list(chains)
+
+    def chain_of(self, pad: int) -> SignalChain:
+        """Return the chain that reads a pad."""
+        first = self._simulation.skin.pads[pad].start
+        quantities = self._simulation.functions.by_quantity()
+        return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
+
+    @property
+    def staged(self) -> np.ndarray:
+        """(pads,) whether each pad of the skin has stages."""
+        staged = np.zeros(len(self._simulation.skin.pads), bool)
+        index = self._simulation.skin.pad_index
+        for chain, (_, rows) in zip(self._chains, self._simulation.functions.by_quantity(), strict=True):
+            staged[np.unique(index[rows])] = chain.staged
+        return staged
+
+    @property
+    def has_memory(self) -> bool:
+        """As in `SignalChain`."""
+        return any(chain.has_memory for chain in self._chains)
+
+    @property
+    def idle(self) -> bool:
+        """As in `SignalChain`."""
+        return all(chain.idle for chain in self._chains)
+
+    @property
+    def valid(self) -> np.ndarray:
+        """As in `SignalChain`."""
+        marked = [chain.valid for chain in self._chains if len(chain.valid)]
+        return np.minimum.reduce(marked) if marked else np.empty(0, np.uint8)
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """As in `SignalChain`."""
+        return {name: values for chain in self._chains for name, values in chain.history.items()}
+
+    @property
+    def zero(self) -> np.ndarray | None:
+        """As in `SignalChain`."""
+        zeros = [chain.zero for chain in self._chains]
+        if all(zero is None for zero in zeros):
+            return None
+        taxels = len(self._simulation.skin.positions)
+        return self._joined([np.zeros((taxels, 1)) if zero is None else zero for zero in zeros])
+
+    @zero.setter
+    def zero(self, values: np.ndarray | None) -> None:
+        parts = [None] * len(self._chains) if values is None else self._parts(values)
+        for chain, part in zip(self._chains, parts, strict=True):
+            chain.zero = part
+
+    def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
+        """As in `SignalChain`."""
+        parts = zip(self._chains, self._parts(reading), strict=True)
+        return self._joined([chain.peek(step, part) for chain, part in parts])
+
+    def keep(self) -> None:
+        """As in `SignalChain`."""
+        for chain in self._chains:
+            chain.keep()
+
+    def tare(self, step: int, reading: np.ndarray) -> None:
+        """As in `SignalChain`."""
+        for chain, part in zip(self._chains, self._parts(reading), strict=True):
+            chain.tare(step, part)
+
+    def restart(self, seed: int | None = None) -> None:
+        """As in `SignalChain`."""
+        for chain in self._chains:
+            chain.restart(seed)
+
+    def forget(self, frame: str = "body") -> None:
+        """As in `SignalChain`, for the pads without a touch function of their own."""
+        for chain, own in zip(self._chains, self._simulation.functions.touches, strict=True):
+            if own is None:
+                chain.forget(frame)
+
+    def _parts(self, values: np.ndarray) -> list[np.ndarray]:
+        """Return for each chain the channels that its pads have, (taxels, channels)."""
+        quantities = self._simulation.functions.by_quantity()
+        return [values[:, : TOUCH_FUNCTIONS[touch].channels] for touch, _ in quantities]
+
+    def _joined(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """Return (taxels, channels) with the taxels of each chain from its part."""
+        functions = self._simulation.functions
+        out = np.zeros((len(parts[0]), functions.channels))
+        for part, (_, rows) in zip(parts, functions.by_quantity(), strict=True):
+            out[rows, : part.shape[1]] = part[rows]
+        return out

@@ -1,0 +1,181 @@
+"""Contacts of flexes with pads, as contacts of rigid surfaces in their rest shapes."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, Contacts
+from tactile_sim.skin.pads.flex import FlexSurface
+from tactile_sim.skin.taxels import Taxels
+
+
+class FlexPads:
+    """The pads of a skin that are on flexes.
+
+    Loads are looked up in the rest shape: a contact acts on the surface triangle that is nearest to it in the
+    present shape, at the same place of that triangle at rest. Forces keep their present direction.
+    """
+
+    def __init__(self, model: mujoco.MjModel, skin: Taxels):
+        """Prepare the surfaces of the flexes with pads."""
+        self._model, self._skin = model, skin
+        self.pads = [k for k, pad in enumerate(skin.pads) if pad.flex >= 0]
+        """Indices of the pads on flexes."""
+        self._surfaces = {
+            flex: FlexSurface.of(model, flex) for flex in sorted({skin.pads[k].flex for k in self.pads})
+        }
+        self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
+
+    def on_skin(self, contacts: Contacts, data: mujoco.MjData) -> Contacts:
+        """Return contacts for `Skin.feel`: those given, and one more for each flex with a pad.
+
+        The added ones are those of a virtual geom, whose id is that of the flex after all geoms, with
+        nothing: the flexes' ends of the given ones stay without a geom.
+        """
+        parts = [(contacts.values, contacts.ids)]
+        for flex, surface in self._surfaces.items():
+            first, number = self._model.flex_vertadr[flex], self._model.flex_vertnum[flex]
+            body = surface.body
+            for side in range(2):
+                rows = self._rows(contacts, data, flex, side)
+                values, ids = contacts.values[rows].copy(), contacts.ids[rows].copy()
+                ids[:, BODIES : BODIES + 2] = ids[:, GEOMS : GEOMS + 2] = -1
+                ids[:, BODIES + side], ids[:, GEOMS + side] = body, self._model.ngeom + flex
+                index = contacts.index[rows]
+                move_to_rest(
+                    values, 1.0 if side else -1.0,
+                    self._vertices_of(data, flex, side, index),
+                    data.flexvert_xpos[first : first + number], surface.vertices, surface.triangles,
+                    *self._near[flex], data.xpos[body], data.xmat[body].reshape(3, 3),
+                )  # fmt: skip
+                parts.append((values, ids))
+        return Contacts(*(np.concatenate(blocks) for blocks in zip(*parts, strict=True)))
+
+    def wrenches(self, contacts: Contacts, data: mujoco.MjData) -> np.ndarray:
+        """Return the net wrench on the flex of each pad about its body's origin, in its frame, (k, 6)."""
+        out = np.zeros((len(self.pads), 6))
+        for row, k in enumerate(self.pads):
+            flex, body = self._skin.pads[k].flex, self._skin.pads[k].body_id
+            for side in range(2):
+                rows = self._rows(contacts, data, flex, side)
+                wrench = (1.0 if side else -1.0) * contacts.wrench_world[rows]
+                arm = contacts.position[rows] - data.xpos[body]
+                out[row, :3] += wrench[:, :3].sum(axis=0)
+                out[row, 3:] += (wrench[:, 3:] + np.cross(arm, wrench[:, :3])).sum(axis=0)
+            rotation = data.xmat[body].reshape(3, 3)
+            out[row] = (out[row].reshape(2, 3) @ rotation).ravel()
+        return out
+
+    def move(self, positions: np.ndarray, data: mujoco.MjData) -> None:
+        """Write the present positions of the taxels on flexes into positions (n, 3), world frame [m]."""
+        for k in self.pads:
+            pad = self._skin.pads[k]
+            assert pad.corners is not None and pad.weights is not None
+            vertices = data.flexvert_xpos[self._model.flex_vertadr[pad.flex] + pad.corners]
+            positions[pad.start : pad.stop] = np.einsum("nk,nki->ni", pad.weights, vertices)
+
+    @staticmethod
+    def _rows(contacts: Contacts, data: mujoco.MjData, flex: int, side: int) -> np.ndarray:
+        """Return the indices of the contacts of one side with a flex. A user's press has none."""
+        index = contacts.index
+        known = (index >= 0) & (index < data.ncon)
+        on_flex = np.zeros(len(contacts), bool)
+        on_flex[known] = data.contact.flex[index[known], side] == flex
+        return np.flatnonzero(on_flex & (contacts.geoms[:, side] < 0))
+
+    def _vertices_of(self, data: mujoco.MjData, flex: int, side: int, index: np.ndarray) -> np.ndarray:
+        """Return the vertices (n, 4) of the element or vertex that touches, -1 where there are fewer."""
+        model, contact = self._model, data.contact
+        per_element = model.flex_dim[flex] + 1
+        start = model.flex_elemdataadr[flex]
+        elements = model.flex_elem[start : start + per_element * model.flex_elemnum[flex]]
+        out = np.full((len(index), 4), -1, np.int64)
+        vertex, element = contact.vert[index, side], contact.elem[index, side]
+        out[:, 0] = vertex
+        by_element = element >= 0
+        out[by_element, :per_element] = elements.reshape(-1, per_element)[element[by_element]]
+        return out
+
+
+def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the triangles of each vertex begin (v + 1,), and these triangles."""
+    corners = surface.triangles.ravel()
+    order = np.argsort(corners, kind="stable")
+    counts = np.bincount(corners, minlength=len(surface.vertices))
+    return np.concatenate([[0], np.cumsum(counts)]), order // 3
+
+
+@kernel
+def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, position, rotation):
+    """Move contacts to where their surface point is in the rest shape.
+
+    Args:
+        values: (n, WIDTH) of `Contacts`, changed.
+        sign: 1 if the flex is object 2, otherwise -1.
+        touching: (n, 4) vertices of the flex that touch, or -1.
+        present: (v, 3) vertices in the world [m].
+        rest: (v, 3) vertices at rest in the frame of the body [m].
+        triangles: (t, 3) vertices of the surface triangles.
+        begin: (v + 1,) where the triangles of each vertex begin.
+        near: Triangles, vertex after vertex.
+        position: (3,) of the body in the world [m].
+        rotation: (3, 3) from the body to the world.
+    """
+    weights, best = np.empty(3), np.empty(3)
+    for c in range(len(values)):
+        half = 0.5 * values[c, DISTANCE] * sign
+        point = values[c, POSITION : POSITION + 3] + half * values[c, FRAME : FRAME + 3]
+        least, found = np.inf, -1
+        for k in range(4):
+            vertex = touching[c, k]
+            if vertex >= 0:
+                for e in range(begin[vertex], begin[vertex + 1]):
+                    square = closest(point, present, triangles[near[e]], weights)
+                    if square < least:
+                        least, found = square, near[e]
+                        best[:] = weights
+        if found < 0:  # An element inside the flex.
+            for t in range(len(triangles)):
+                square = closest(point, present, triangles[t], weights)
+                if square < least:
+                    least, found = square, t
+                    best[:] = weights
+        if found < 0:
+            continue
+        for i in range(3):
+            values[c, POSITION + i] = position[i] - half * values[c, FRAME + i]
+            for k in range(3):
+                for j in range(3):
+                    values[c, POSITION + i] += rotation[i, j] * best[k] * rest[triangles[found, k], j]
+
+
+@kernel
+def closest(point, vertices, corners, weights):
+    """Return the squared distance to a triangle; write the barycentric coordinates of its closest point."""
+    a, b, c = vertices[corners[0]], vertices[corners[1]], vertices[corners[2]]
+    u, v, w = b - a, c - a, point - a
+    uu, uv, vv = (u * u).sum(), (u * v).sum(), (v * v).sum()
+    uw, vw = (u * w).sum(), (v * w).sum()
+    area = uu * vv - uv * uv
+    s, t = 0.0, 0.0
+    if area > 0.0:
+        s, t = (vv * uw - uv * vw) / area, (uu * vw - uv * uw) / area
+    if area <= 0.0 or s < 0.0 or t < 0.0 or s + t > 1.0:
+        # The closest point is on an edge.
+        least = np.inf
+        for edge in range(3):
+            start = a if edge < 2 else b
+            along = u if edge == 0 else v if edge == 1 else c - b
+            length = (along * along).sum()
+            part = 0.0
+            if length > 0.0:
+                part = min(max(((point - start) * along).sum() / length, 0.0), 1.0)
+            square = ((start + part * along - point) ** 2).sum()
+            if square < least:
+                least = square
+                s = part if edge == 0 else 0.0 if edge == 1 else 1.0 - part
+                t = 0.0 if edge == 0 else part
+    weights[0], weights[1], weights[2] = 1.0 - s - t, s, t
+    return ((a + s * u + t * v - point) ** 2).sum()
