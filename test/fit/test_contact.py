@@ -77,8 +77,8 @@ def test_patch_of_a_sphere_is_that_of_an_elastic_foundation(patch):
 def test_fit_finds_stiffness_over_thickness(folder, capsys):
     stages = "sensor: {tip: {gain: {scatter: 0.1}, noise: {std: 0.005}}}"
     (folder / "real.yaml").write_text(configuration(FOUNDATION, stages))
-    press = f"--pad tip --indenter {RADIUS} --load 8 --hold 0.3 --rate 50 --taxels 7 12 18 --simulate --out real.csv"
-    assert main(["protocol", "real.yaml", *press.split()]) == 0
+    press = f"--pad tip --indenter {RADIUS} --load 8 --hold 0.3 --rate 50 --taxels 7 12 18"
+    assert main(["protocol", "real.yaml", *press.split(), "--simulate", "--out", "real.csv"]) == 0
     options = f"--pad tip --indenter {RADIUS} --stages delay --out fitted.yaml"
     assert main(["fit", "pad.yaml", "real.csv", *options.split()]) == 0
     report = {line.split("  ")[0].strip(): line for line in capsys.readouterr().out.splitlines()}
