@@ -83,7 +83,7 @@ class PadInput:
         """
         try:
             array = np.asarray(values, float).ravel()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise StreamError("values must be numbers") from None
         if array.size not in (self._count, 3 * self._count):
             raise StreamError(
