@@ -12,7 +12,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -27,6 +26,7 @@ from tactile_sim.config.hardware import resolve_hardware
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.hardware import PadInput, StreamError
+from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
 from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
 from tactile_sim.ros import cdr, parameters
 from tactile_sim.ros.hardware_topics import HardwareTopics
@@ -40,8 +40,6 @@ LOOK_EVERY = 0.05
 """Interval between checks for lost pads [s]."""
 LOG_EVERY = 10.0
 """Minimum interval between logs of malformed messages [s]."""
-PAPILLARRAY = "sensor_interfaces"
-"""Package of the messages of Contactile's ROS 2 node."""
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
@@ -143,10 +141,10 @@ class Hardware:
         kind, values = Float32MultiArray, lambda message: message.data
         if driver == "papillarray":
             try:
-                kind = import_module(f"{PAPILLARRAY}.msg").SensorState
+                kind = import_module(f"{PACKAGE}.msg").SensorState
             except ImportError as error:
                 raise ConfigError(
-                    f"hardware.driver: the package {PAPILLARRAY!r} is not installed here ({error}); build "
+                    f"hardware.driver: the package {PACKAGE!r} is not installed here ({error}); build "
                     "Contactile's ros2_contactile_sensors and source its setup.bash"
                 ) from None
             values = pillar_forces
@@ -276,12 +274,6 @@ class Hardware:
     def _timer(self, rate: float, call: Callable[[], None]) -> None:
         if rate:
             self._node.create_timer(1 / rate, call, clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-
-def pillar_forces(message: Any) -> np.ndarray:
-    """Return the forces (n, 3) [N] in a ``SensorState`` of Contactile, ordered by the ids of the pillars."""
-    pillars = sorted(message.pillars, key=lambda pillar: pillar.id)
-    return np.array([[pillar.fx, pillar.fy, pillar.fz] for pillar in pillars]).reshape(-1, 3)
 
 
 def _values(**values: Any) -> list[KeyValue]:
