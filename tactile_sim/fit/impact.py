@@ -47,8 +47,11 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
     """Return an impact from a CSV file with the columns ``time`` [s] and ``force`` [N].
 
     Raises:
-        CommandError: The file cannot be read, or has no impact.
+        CommandError: The file cannot be read or has no impact, or a number is out of range.
     """
+    for option, value, most, unit in (("mass", mass, 1e3, "kg"), ("speed", speed, 1e2, "m/s")):
+        if not 1e-6 <= value <= most:
+            raise CommandError(f"--{option}: must be from 1e-6 to {most:g} {unit}, got {value:g}")
     columns = read_table(path)
     for name in ("time", "force"):
         if name not in columns:
@@ -117,7 +120,7 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
 
     # The product of both follows from the stiffness of the contact, the time constant from its damping.
     low = np.array([np.log(2 * drop.timestep), np.log(2 * drop.timestep), -1.5])
-    high = np.array([np.log(20 * width), np.log(20 * width), 0.5])
+    high = np.maximum(np.array([np.log(20 * width), np.log(20 * width), 0.5]), low + 1)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         product, constant, start = np.clip(x, low, high)
@@ -130,7 +133,7 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
 
     # The error is not smooth, because the engine's time steps meet the touch at changing instants.
     starts = [
-        np.array([np.log(share * width), np.log(share / ratio * width), -0.3])
+        np.clip([np.log(share * width), np.log(share / ratio * width), -0.3], low, high)
         for share in (0.2, 0.35, 0.6, 1.0)
         for ratio in (0.15, 0.4, 0.8, 1.5)
     ]

@@ -53,8 +53,10 @@ class Patch:
             radius: Radius of the indenter [m].
 
         Raises:
-            CommandError: The response function is another one.
+            CommandError: The response function is another one, or the radius is out of range.
         """
+        if not 1e-4 <= radius <= 1:
+            raise CommandError(f"--indenter: must be from 0.0001 to 1 m, got {radius:g}")
         if settings.skin.response_function != "elastic_foundation":
             raise CommandError(
                 f"--indenter: {settings.source}: skin.response_function must be elastic_foundation,"

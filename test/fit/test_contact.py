@@ -112,14 +112,24 @@ def test_fit_finds_solref_of_an_impact_if_the_rate_suffices(folder):
             assert ratio.value == pytest.approx(0.8, abs=max(ratio.half, 0.05 * 0.8))
 
 
+def test_impact_shorter_than_a_time_step_does_not_identify_solref(folder):
+    drop = Drop(config.load("pad.yaml"), "tip", mass=0.1, speed=0.3)
+    times = np.arange(0.0, 0.01, 2e-5)
+    bump = np.exp(-(((times - 0.002) / 1e-4) ** 2))
+    estimates = fit_impact(Impact("drop", times, bump, 0.1, 0.3), drop)
+    assert {estimate.status for estimate in estimates} == {"unidentifiable"}
+
+
 @pytest.mark.parametrize(
     "options",
     [
         "--indenter 0",
+        "--indenter 9",
         "--indenter 0.01",
         "--impact drop.csv",
         "--mass 1",
         "--impact no.csv --mass 1 --speed 1",
+        "--impact no.csv --mass 1 --speed 1e9",
     ],
 )
 def test_invalid_contact_options_end_with_exit_code_2(folder, options, capsys):
