@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.config.hardware import HardwarePad
+from tactile_sim.config import Settings
+from tactile_sim.config.hardware import HardwarePad, resolve_hardware
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.skin import Skin
 
@@ -40,6 +41,7 @@ class PadInput:
     """Converts the values of one pad's sensor.
 
     Attributes:
+        taxels: Number of taxels.
         received: Number of valid messages.
         malformed: Number of malformed messages.
         last_error: Error of the last malformed message, or empty.
@@ -57,17 +59,17 @@ class PadInput:
                 f" sensor; use one of {', '.join(QUANTITIES)}"
             )
         pad = skin.pads[index]
-        taxels = slice(pad.start, pad.stop)
+        part = slice(pad.start, pad.stop)
         self.settings = settings
-        self._count = pad.stop - pad.start
-        self._axes, self._areas = skin.axes[taxels], skin.areas[taxels]
+        self.taxels = pad.stop - pad.start
+        self._axes, self._areas = skin.axes[part], skin.areas[part]
         self._quantity = QUANTITIES[touch_function]
         axes = settings.axes.split()
         self._columns = ["xyz".index(axis[-1]) for axis in axes]
         self._signs = np.array([-1.0 if axis.startswith("-") else 1.0 for axis in axes])
-        self._order = np.array(settings.order or range(self._count))
+        self._order = np.array(settings.order or range(self.taxels))
         self._recent: deque[np.ndarray] = deque(maxlen=TARE_SAMPLES)
-        self._tare = np.zeros((self._count, 3))
+        self._tare = np.zeros((self.taxels, 3))
         self.received = self.malformed = 0
         self.last_error = ""
 
@@ -85,16 +87,16 @@ class PadInput:
             array = np.asarray(values, float).ravel()
         except (TypeError, ValueError, OverflowError):
             raise StreamError("values must be numbers") from None
-        if array.size not in (self._count, 3 * self._count):
+        if array.size not in (self.taxels, 3 * self.taxels):
             raise StreamError(
-                f"must have {self._count} or {3 * self._count} values for {self._count} taxels,"
+                f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
                 f" got {array.size}"
             )
         if not np.isfinite(array).all():
             raise StreamError("values must be finite")
         array = (array - self.settings.baseline) * self.settings.scale
-        if array.size == self._count:
-            forces = np.zeros((self._count, 3))
+        if array.size == self.taxels:
+            forces = np.zeros((self.taxels, 3))
             forces[:, 2] = array[self._order]
         else:
             forces = array.reshape(-1, 3)[self._order][:, self._columns] * self._signs
@@ -112,3 +114,17 @@ class PadInput:
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)
         return bool(self._recent)
+
+
+def pad_inputs(settings: Settings, skin: Skin) -> dict[str, PadInput]:
+    """Return the inputs of the pads that ``hardware.pads`` names.
+
+    Raises:
+        ConfigError: ``hardware`` does not fit the skin, or the touch function is no force.
+    """
+    names = [pad.name for pad in skin.pads]
+    given = resolve_hardware(
+        settings.hardware, {pad.name: pad.stop - pad.start for pad in skin.pads}, settings.source
+    )
+    function = settings.skin.touch_function
+    return {name: PadInput(pad, skin, names.index(name), function) for name, pad in given.items()}

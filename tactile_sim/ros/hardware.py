@@ -22,10 +22,9 @@ from std_srvs.srv import Trigger
 
 from tactile_sim import config
 from tactile_sim.config import Settings
-from tactile_sim.config.hardware import resolve_hardware
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.hardware import PadInput, StreamError
+from tactile_sim.hardware import PadInput, StreamError, pad_inputs
 from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
 from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
 from tactile_sim.ros import cdr, parameters
@@ -86,11 +85,7 @@ class Hardware:
         """
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
-        skin, function = simulation.skin, settings.skin.touch_function
-        names = [pad.name for pad in skin.pads]
-        sizes = {pad.name: pad.stop - pad.start for pad in skin.pads}
-        given = resolve_hardware(settings.hardware, sizes, settings.source)
-        self._inputs = {name: PadInput(pad, skin, names.index(name), function) for name, pad in given.items()}
+        self._inputs = pad_inputs(settings, simulation.skin)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
         """Time of the last message of each pad [s of `time.monotonic`]."""
@@ -105,7 +100,7 @@ class Hardware:
         self._timer(settings.rates.diagnostics, self._report)
         self._timer(1 / LOOK_EVERY, self._look)
         self._subscribe()
-        taxels = sum(sizes[name] for name in self._inputs)
+        taxels = sum(pad.taxels for pad in self._inputs.values())
         node.get_logger().info(
             f"{settings.title}: {counted(len(self._inputs), 'pad')} with {counted(taxels, 'taxel')} from "
             f"{self._settings.driver}"

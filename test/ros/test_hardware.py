@@ -20,6 +20,7 @@ from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E
 from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
+from tactile_sim.cli import main  # noqa: E402
 from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
@@ -191,3 +192,16 @@ def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
     )
     with pytest.raises(ConfigError, match=key):
         resolve_hardware(settings.hardware, {"left_pad": 16, "right_pad": 16}, "file.yaml")
+
+
+def test_check_reports_invalid_hardware(tmp_path, capsys):
+    file = tmp_path / "robot.yaml"
+    for old, new in (
+        ("        right_pad: {sensor", "        wrong_pad: {sensor"),
+        ("force_vector_taxel", "slip"),
+    ):
+        text = (Path(__file__).parents[2] / "config" / "gripper.yaml").read_text()
+        assert old in text
+        file.write_text(text.replace(old, new))
+        assert main(["check", str(file)]) == 2
+        assert ("right_pad" if "right" in old else "force_vector_taxel") in capsys.readouterr().err
