@@ -20,13 +20,14 @@ from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
 COMMANDS = (
-    "run", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol", "bench",
+    "run", "hardware", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol",
+    "bench",
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable with which the shell asks for completions."""
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, imprint, trifinger)
-or the path of a YAML file.
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, fingertips, forearm,
+imprint, trifinger) or the path of a YAML file.
 
   tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
   tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)

@@ -12,7 +12,7 @@ from tactile_sim.simulation import Simulation
 GRAVITY = 9.81
 CUBE_MASS = 1.0
 BALL_MASS = 0.06
-SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint")
+SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint", "fingertips", "forearm")
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
@@ -240,3 +240,47 @@ def test_gripper_pads_read_grip_and_weight_of_the_block():
         assert snapshot.truth[pad.start : pad.stop, 2] == pytest.approx(normal / 16, rel=0.05)
         assert 3.0 < normal < 8.0
     assert not snapshot.outside[0].any()
+
+
+def test_fingertips_read_the_grip_and_the_weight_of_the_bottle():
+    simulation = Simulation(config.load("fingertips"))
+    advance(simulation, 3.0)
+    snapshot, skin = simulation.observe(), simulation.skin
+    bottle = simulation.names.body_id("bottle")
+    assert simulation.engine.body_positions[bottle, 2] > 0.16
+    assert snapshot.forces_world.sum(axis=0) == pytest.approx([0, 0, -0.2 * GRAVITY], abs=0.05)
+    contacts = snapshot.contacts
+    normal = {}
+    for pad in skin.pads:
+        readings = snapshot.truth[pad.start : pad.stop, 0]
+        touching = (contacts.bodies == pad.body_id).any(axis=1)
+        normal[pad.name] = contacts.wrench[touching, 0].sum()
+        # On the curved tip the normals of the taxels differ from that of the contact.
+        assert readings.sum() == pytest.approx(normal[pad.name], rel=0.02)
+        # The readings come in the order of the sensor: their center is at the contact.
+        center = readings @ skin.positions[pad.start : pad.stop] / readings.sum()
+        body = simulation.engine.body_rotations[pad.body_id]
+        contact = (contacts.position[touching][0] - simulation.engine.body_positions[pad.body_id]) @ body
+        assert np.linalg.norm(center - contact) < 0.002
+    fingers = [normal[name] for name in ("index", "middle", "ring", "little")]
+    assert normal["thumb"] == pytest.approx(sum(fingers), rel=0.02)
+    assert fingers == pytest.approx([0.35 / 0.085] * 4, rel=0.1)  # torque limit over lever
+    assert not snapshot.outside[0].any()
+
+
+def test_forearm_triangles_read_the_roller_one_after_another():
+    simulation = Simulation(config.load("forearm"))
+    skin, load = simulation.skin, 0.3 * GRAVITY + 3.0
+    leading, interval = [], simulation.settings.motion.period / len(simulation.settings.motion.keyframes)
+    advance(simulation, interval)
+    for _ in range(15):
+        advance(simulation, interval / 15)
+        snapshot = simulation.observe()
+        sums = np.add.reduceat(snapshot.truth[:, 0], skin.offsets[:-1])
+        if simulation.engine.data.qpos[1] > -0.045:  # the roller has come down and moves
+            assert snapshot.truth.sum() == pytest.approx(load, rel=0.01)
+            assert not snapshot.outside[0].any()
+        if sums.any():
+            leading.append(skin.pads[int(sums.argmax())].name)
+    assert list(dict.fromkeys(leading)) == [f"triangle_{k:02d}" for k in range(1, 9)]
+    assert len(skin.positions) == 320

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
+from tactile_sim.config.hardware import HardwarePad
 from tactile_sim.config.pads import PAD_KEYS
 from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
@@ -45,7 +46,12 @@ TABLES = {
     + ", ".join(f"`{word}`" for word in REDUCTIONS)
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
-GROUPS = {"robots.NAME": RobotSettings, "objects.NAME": ObjectSettings, "feelers.BODY": FeelerSettings}
+GROUPS = {
+    "robots.NAME": RobotSettings,
+    "objects.NAME": ObjectSettings,
+    "feelers.BODY": FeelerSettings,
+    "hardware.pads.NAME": HardwarePad,
+}
 STAGES_HEAD = """
 Stages of the signal chain of a pad are keys of `skin.sensor.PAD`, by name or shell pattern. Only listed
 stages are active. They are applied in this order, see [Signal chain](signal_chain.md). Units are those of the

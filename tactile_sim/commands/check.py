@@ -28,6 +28,10 @@ def main(args: argparse.Namespace) -> int:
 
     simulation = Simulation(settings)
     skin, model = simulation.skin, simulation.engine.model
+    if settings.hardware.pads:
+        from tactile_sim.hardware import pad_inputs
+
+        pad_inputs(settings, skin)
     count = len(simulation.feelers.positions)
     feelers = f"{counted(count, 'feeler')}, " if count else ""
     print(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from pathlib import Path
 
 from tactile_sim import config
-from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands import add_config, new_parser, positive
 
 DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
@@ -15,6 +16,12 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 
   tactile_sim fit gripper.yaml presses.csv --pad tip --out fitted.yaml --plot fit.png
   tactile_sim fit gripper.yaml real_bag --pad tip --reference /ft_sensor/wrench --out fitted.yaml
+
+--indenter, the radius of the spherical indenter: stiffness / thickness follows from the size of its patch.
+--impact, a CSV file with time [s] and force [N] of a mass that hits the pad: solref follows.
+
+  tactile_sim fit gripper.yaml presses.csv --pad tip --indenter 0.004 --out fitted.yaml
+  tactile_sim fit gripper.yaml presses.csv --pad tip --impact drop.csv --mass 0.05 --speed 0.4
 """
 
 
@@ -41,6 +48,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="STAGE",
         help="only these, besides gain, offset, threshold, noise and drift; all by default",
     )
+    parser.add_argument(
+        "--indenter",
+        type=positive,
+        metavar="R",
+        help="radius [m]; fit stiffness / thickness of the skin, too",
+    )
+    parser.add_argument(
+        "--impact", type=Path, metavar="FILE", help="CSV file of an impact; fit solref of the contact, too"
+    )
+    parser.add_argument(
+        "--mass", type=positive, metavar="KG", help="with --impact: mass that hits the pad [kg]"
+    )
+    parser.add_argument(
+        "--speed", type=positive, metavar="V", help="with --impact: its speed when it touches the pad [m/s]"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the global search; 0 by default")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
@@ -50,10 +72,14 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.errors import CommandError, suggest
     from tactile_sim.fit import Reference, fit, output
-    from tactile_sim.fit.model import STAGES
+    from tactile_sim.fit.impact import Drop, fit_impact, read_impact
+    from tactile_sim.fit.model import STAGES, Estimate
+    from tactile_sim.fit.patch import Patch, fit_patch
     from tactile_sim.fit.recording import read_bag, read_csv
 
-    stages = tuple(args.stages or STAGES)
+    stages = tuple(
+        args.stages or [stage for stage in STAGES if not (args.indenter and stage == "cross_talk")]
+    )
     for stage in stages:
         if stage not in STAGES:
             raise CommandError(f"--stages: cannot fit {stage!r}{suggest(stage, STAGES)}")
@@ -64,15 +90,28 @@ def main(args: argparse.Namespace) -> int:
             refuse_existing(file, args.force)
     if args.plot and args.plot.suffix not in (".png", ".svg"):
         raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
-    reference = Reference.of(config.load(args.config), args.pad)
+    if (args.impact is None) != (args.mass is None) or (args.impact is None) != (args.speed is None):
+        raise CommandError("--impact: requires --mass and --speed, and they require it")
+    settings = config.load(args.config)
+    reference = Reference.of(settings, args.pad)
     if args.recording.suffix == ".csv":
         recording = read_csv(args.recording)
     else:
         recording = read_bag(args.recording, args.pad, args.reference, reference.normals)
+    contact: list[Estimate] = []
+    changes: dict[str, float] = {}
+    if args.indenter:
+        patch = fit_patch(recording, Patch.of(settings, args.pad, args.indenter))
+        recording, contact = patch.recording, [*patch.estimates]
+        changes["skin.stiffness"] = patch.foundation * settings.skin.thickness
+    if args.impact:
+        impact = read_impact(args.impact, args.mass, args.speed)
+        contact += fit_impact(impact, Drop(settings, args.pad, args.mass, args.speed))
     result = fit(recording, reference, stages, args.seed, lambda text: print(f"{text} ...", file=sys.stderr))
+    result = dataclasses.replace(result, estimates=(*contact, *result.estimates))
     print(output.report(result))
     if args.out:
-        text = output.parameters(args.config, args.pad, output.merged(result, reference))
+        text = output.parameters(args.config, args.pad, output.merged(result, reference), changes)
         with fresh(args.out) as path:
             path.write_text(text, encoding="utf-8")
         print(args.out)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 import numpy as np
 
 from tactile_sim import config
-from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands import add_config, new_parser, positive
 from tactile_sim.text import counted
 
 DETAILS = """\
@@ -28,16 +27,6 @@ _NUMBERS = (
 )
 
 
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
-    return value
-
-
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "protocol", "write the presses to record for a fit", DETAILS)
@@ -47,13 +36,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     for name, default, unit, what in _NUMBERS:
         parser.add_argument(
             f"--{name}",
-            type=_positive,
+            type=positive,
             default=default,
             metavar=unit.partition("/")[0],
             help=f"{what} [{unit}]; {default:g} by default",
         )
     parser.add_argument(
         "--taxels", nargs="+", type=int, default=[], metavar="N", help="only these; all by default"
+    )
+    parser.add_argument(
+        "--indenter",
+        type=positive,
+        metavar="R",
+        help="with --simulate: radius of a spherical indenter [m]; its patch follows stiffness and thickness",
     )
     parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
@@ -63,6 +58,7 @@ def main(args: argparse.Namespace) -> int:
     """Write the file and say how long the motion takes."""
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.fit import Reference, protocol
+    from tactile_sim.fit.patch import Patch
 
     refuse_existing(args.out, args.force)
     settings = config.load(args.config)
@@ -70,7 +66,8 @@ def main(args: argparse.Namespace) -> int:
     motion = protocol.make(reference, args.load, args.hold, args.speed, args.rate, args.taxels)
     columns = motion.columns()
     if args.simulate:
-        readings = protocol.simulate(motion, reference, settings)
+        patch = Patch.of(settings, args.pad, args.indenter) if args.indenter else None
+        readings = protocol.simulate(motion, reference, settings, patch)
         columns |= {f"reading_{k}": readings[:, k] for k in range(readings.shape[1])}
     table = np.stack(list(columns.values()), axis=1)
     with fresh(args.out) as path:

@@ -14,6 +14,7 @@ from typing import Any
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
+from tactile_sim.config.hardware import HardwareSettings
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
 from tactile_sim.config.pads import PAD
@@ -199,6 +200,7 @@ class Settings:
         "packages in whose messages tactile data are also published, see [Bridges](bridges.md)",
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
+    hardware: HardwareSettings = field(default_factory=HardwareSettings)
     control: dict[str, dict[str, Any]] = _records(
         mode=Choice(("position", "velocity", "effort", "free")),
         kp=Number(least=0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
 
@@ -10,6 +12,14 @@ from tactile_sim.compilation import kernel
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
 """Contacts whose force components are all below this are not listed [N]."""
+
+
+class FlexContacts(NamedTuple):
+    """Flex, element and vertex (contacts, 2) on both sides of each contact, -1 where there is none."""
+
+    flex: np.ndarray
+    element: np.ndarray
+    vertex: np.ndarray
 
 
 class Contacts:

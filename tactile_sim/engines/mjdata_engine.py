@@ -8,7 +8,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
@@ -104,6 +104,16 @@ class MjDataEngine(MujocoSensors):
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
         return self.data.xquat
+
+    @property
+    def flex_vertices(self) -> np.ndarray:
+        """(v, 3) vertices of all flexes in the world [m]."""
+        return self.data.flexvert_xpos
+
+    def flex_contacts(self) -> FlexContacts:
+        """Return what touches in the contacts of the last ``forward``, as far as it is a flex."""
+        contact = self.data.contact
+        return FlexContacts(contact.flex, contact.elem, contact.vert)
 
     @property
     def geom_positions(self) -> np.ndarray:

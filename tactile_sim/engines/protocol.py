@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contact_sensors import ContactSensor
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
 
@@ -105,6 +105,13 @@ class Engine(EngineArrays, Protocol):
     @property
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
+
+    @property
+    def flex_vertices(self) -> np.ndarray:
+        """(v, 3) vertices of all flexes in the world [m]."""
+
+    def flex_contacts(self) -> FlexContacts:
+        """Return what touches in the contacts of the last ``forward``, as far as it is a flex."""
 
     @property
     def geom_positions(self) -> np.ndarray:

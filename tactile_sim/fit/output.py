@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,16 @@ def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
     return {key: stages[key] for key in STAGES if key in stages}
 
 
-def parameters(name: str | Path, pad: str, stages: dict[str, dict[str, Any]]) -> str:
+def parameters(
+    name: str | Path, pad: str, stages: dict[str, dict[str, Any]], changes: Mapping[str, float]
+) -> str:
     """Return a configuration with other stages of a pad as a parameter file.
 
     Args:
         name: path or shipped name of the configuration.
         pad: the pad.
         stages: its stages.
+        changes: other values of keys by full name.
 
     Raises:
         ConfigError: the configuration cannot be read.
@@ -81,6 +85,7 @@ def parameters(name: str | Path, pad: str, stages: dict[str, dict[str, Any]]) ->
     for stage, block in stages.items():
         for parameter, value in block.items():
             flat[f"{head}{stage}.{parameter}"] = _plain(value)
+    flat |= {key: _plain(value) for key, value in changes.items()}
     return yaml.safe_dump({"/**": {"ros__parameters": flat}}, sort_keys=False, width=110)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError
+from tactile_sim.fit.patch import Patch
 from tactile_sim.fit.reference import Reference
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.split_chain import chain_of
@@ -110,15 +111,29 @@ def make(
     return Protocol(times, applied, shear, loaded, places)
 
 
-def simulate(protocol: Protocol, reference: Reference, settings: Settings) -> np.ndarray:
-    """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units]."""
+def simulate(
+    protocol: Protocol, reference: Reference, settings: Settings, patch: Patch | None = None
+) -> np.ndarray:
+    """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units].
+
+    Args:
+        protocol: The motion.
+        reference: Ideal skin of the pad.
+        settings: The configuration.
+        patch: What the indenter puts on the taxels; None: the loads of single points.
+
+    Raises:
+        CommandError: The protocol has more samples than the simulation has time steps.
+    """
     simulation = Simulation(settings)
     skin = simulation.skin
     index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
     chain = chain_of(simulation, index)
-    loads = np.where(
-        (protocol.taxel >= 0)[:, None], protocol.force[:, None] * reference.spread[protocol.taxel], 0
-    )
+    if patch:
+        loads = patch.loads(protocol.force, protocol.taxel, patch.foundation)
+    else:
+        under = (protocol.taxel >= 0)[:, None]
+        loads = np.where(under, protocol.force[:, None] * reference.spread[protocol.taxel], 0)
     steps = np.round(protocol.times / simulation.engine.timestep).astype(int)
     if (np.diff(steps) <= 0).any():
         raise CommandError(

@@ -50,14 +50,11 @@ class Recording:
             )
 
 
-def read_csv(path: Path) -> Recording:
-    """Return a recording from a CSV file.
-
-    Columns are ``time`` [s], ``reading_0``, ``reading_1``, ... [units], and the reference: ``force`` [N] with
-    an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
+def read_table(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file by the names in its header.
 
     Raises:
-        CommandError: the file cannot be read, or a column is missing or invalid.
+        CommandError: The file cannot be read, or its rows do not fit the header.
     """
     try:
         text = read_file(path, _LARGEST).decode("utf-8-sig")
@@ -76,7 +73,20 @@ def read_csv(path: Path) -> Recording:
         raise CommandError(
             f"{path}: must have {len(header)} numbers in each row, as in its header, got {table.shape[1]}"
         )
-    columns = dict(zip(header, table.T, strict=True))
+    return dict(zip(header, table.T, strict=True))
+
+
+def read_csv(path: Path) -> Recording:
+    """Return a recording from a CSV file.
+
+    Columns are ``time`` [s], ``reading_0``, ``reading_1``, ... [units], and the reference: ``force`` [N] with
+    an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
+
+    Raises:
+        CommandError: the file cannot be read, or a column is missing or invalid.
+    """
+    columns = read_table(path)
+    header = list(columns)
     if "time" not in columns:
         raise CommandError(f"{path}: the column 'time' is missing{suggest('time', header)}")
     readings = _numbered(path, columns, "reading")

@@ -86,7 +86,7 @@ def run(
         read_sections(file, parameters.source_of(file))
     recording = start_clock or recorder is not None
     with ExitStack() as stack:
-        node = _ros_node(arguments, stack)
+        node = start_node(arguments, stack)
         stop.check()
         settings = parameters.read_settings(node, arguments)
         bridges.require(settings)
@@ -127,7 +127,7 @@ def run(
     return 0
 
 
-def _ros_node(arguments: list[str], stack: ExitStack) -> Node:
+def start_node(arguments: list[str], stack: ExitStack) -> Node:
     """Start ROS and create the node; the exit stack ends both."""
     try:
         with large_fastdds_buffers():

@@ -66,6 +66,11 @@ class PadFunctions:
         return units.pop() if len(units) == 1 else ""
 
     @property
+    def pad_channels(self) -> list[int]:
+        """Number of channels of each pad."""
+        return [TOUCH_FUNCTIONS[quantity].channels for quantity in self.quantities]
+
+    @property
     def channels(self) -> int:
         """Largest number of channels of a pad."""
         return max(TOUCH_FUNCTIONS[touch].channels for touch, _ in self.by_quantity())

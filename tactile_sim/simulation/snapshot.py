@@ -37,7 +37,7 @@ class Snapshot:
     def skin_contacts(self) -> Contacts:
         """`all_contacts` as the skin takes them: those on flexes with pads moved to the rest shapes."""
         flexes = self.simulation.flex_pads
-        return flexes.on_skin(self.all_contacts, self.simulation.engine.data) if flexes else self.all_contacts
+        return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
 
     @cached_property
     def contacts(self) -> Contacts:
@@ -130,7 +130,7 @@ class Snapshot:
     def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
         """Return positions (taxels, 3) with those of the taxels on flexes replaced by the present ones."""
         if self.simulation.flex_pads:
-            self.simulation.flex_pads.move(positions, self.simulation.engine.data)
+            self.simulation.flex_pads.move(positions, self.simulation.engine)
         return positions
 
     @cached_property
@@ -160,7 +160,7 @@ class Snapshot:
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
         if flexes:
-            out[flexes.pads] = flexes.wrenches(self.all_contacts, engine.data)
+            out[flexes.pads] = flexes.wrenches(self.all_contacts, engine)
         return out
 
     @cached_property

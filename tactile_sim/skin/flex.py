@@ -7,6 +7,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, Contacts
+from tactile_sim.engines.protocol import Engine
 from tactile_sim.skin.pads.flex import FlexSurface
 from tactile_sim.skin.taxels import Taxels
 
@@ -28,7 +29,7 @@ class FlexPads:
         }
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
-    def on_skin(self, contacts: Contacts, data: mujoco.MjData) -> Contacts:
+    def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
         """Return contacts for `Skin.feel`: those given, and one more for each flex with a pad.
 
         The added ones are those of a virtual geom, whose id is that of the flex after all geoms, with
@@ -39,60 +40,61 @@ class FlexPads:
             first, number = self._model.flex_vertadr[flex], self._model.flex_vertnum[flex]
             body = surface.body
             for side in range(2):
-                rows = self._rows(contacts, data, flex, side)
+                rows = self._rows(contacts, engine, flex, side)
                 values, ids = contacts.values[rows].copy(), contacts.ids[rows].copy()
                 ids[:, BODIES : BODIES + 2] = ids[:, GEOMS : GEOMS + 2] = -1
                 ids[:, BODIES + side], ids[:, GEOMS + side] = body, self._model.ngeom + flex
                 index = contacts.index[rows]
                 move_to_rest(
                     values, 1.0 if side else -1.0,
-                    self._vertices_of(data, flex, side, index),
-                    data.flexvert_xpos[first : first + number], surface.vertices, surface.triangles,
-                    *self._near[flex], data.xpos[body], data.xmat[body].reshape(3, 3),
+                    self._vertices_of(engine, flex, side, index),
+                    engine.flex_vertices[first : first + number], surface.vertices, surface.triangles,
+                    *self._near[flex], engine.body_positions[body], engine.body_rotations[body],
                 )  # fmt: skip
                 parts.append((values, ids))
         return Contacts(*(np.concatenate(blocks) for blocks in zip(*parts, strict=True)))
 
-    def wrenches(self, contacts: Contacts, data: mujoco.MjData) -> np.ndarray:
+    def wrenches(self, contacts: Contacts, engine: Engine) -> np.ndarray:
         """Return the net wrench on the flex of each pad about its body's origin, in its frame, (k, 6)."""
         out = np.zeros((len(self.pads), 6))
         for row, k in enumerate(self.pads):
             flex, body = self._skin.pads[k].flex, self._skin.pads[k].body_id
             for side in range(2):
-                rows = self._rows(contacts, data, flex, side)
+                rows = self._rows(contacts, engine, flex, side)
                 wrench = (1.0 if side else -1.0) * contacts.wrench_world[rows]
-                arm = contacts.position[rows] - data.xpos[body]
+                arm = contacts.position[rows] - engine.body_positions[body]
                 out[row, :3] += wrench[:, :3].sum(axis=0)
                 out[row, 3:] += (wrench[:, 3:] + np.cross(arm, wrench[:, :3])).sum(axis=0)
-            rotation = data.xmat[body].reshape(3, 3)
+            rotation = engine.body_rotations[body]
             out[row] = (out[row].reshape(2, 3) @ rotation).ravel()
         return out
 
-    def move(self, positions: np.ndarray, data: mujoco.MjData) -> None:
+    def move(self, positions: np.ndarray, engine: Engine) -> None:
         """Write the present positions of the taxels on flexes into positions (n, 3), world frame [m]."""
         for k in self.pads:
             pad = self._skin.pads[k]
             assert pad.corners is not None and pad.weights is not None
-            vertices = data.flexvert_xpos[self._model.flex_vertadr[pad.flex] + pad.corners]
+            vertices = engine.flex_vertices[self._model.flex_vertadr[pad.flex] + pad.corners]
             positions[pad.start : pad.stop] = np.einsum("nk,nki->ni", pad.weights, vertices)
 
     @staticmethod
-    def _rows(contacts: Contacts, data: mujoco.MjData, flex: int, side: int) -> np.ndarray:
+    def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
         """Return the indices of the contacts of one side with a flex. A user's press has none."""
         index = contacts.index
-        known = (index >= 0) & (index < data.ncon)
+        flexes = engine.flex_contacts().flex[:, side]
+        known = (index >= 0) & (index < len(flexes))
         on_flex = np.zeros(len(contacts), bool)
-        on_flex[known] = data.contact.flex[index[known], side] == flex
+        on_flex[known] = flexes[index[known]] == flex
         return np.flatnonzero(on_flex & (contacts.geoms[:, side] < 0))
 
-    def _vertices_of(self, data: mujoco.MjData, flex: int, side: int, index: np.ndarray) -> np.ndarray:
+    def _vertices_of(self, engine: Engine, flex: int, side: int, index: np.ndarray) -> np.ndarray:
         """Return the vertices (n, 4) of the element or vertex that touches, -1 where there are fewer."""
-        model, contact = self._model, data.contact
+        model, touching = self._model, engine.flex_contacts()
         per_element = model.flex_dim[flex] + 1
         start = model.flex_elemdataadr[flex]
         elements = model.flex_elem[start : start + per_element * model.flex_elemnum[flex]]
         out = np.full((len(index), 4), -1, np.int64)
-        vertex, element = contact.vert[index, side], contact.elem[index, side]
+        vertex, element = touching.vertex[index, side], touching.element[index, side]
         out[:, 0] = vertex
         by_element = element >= 0
         out[by_element, :per_element] = elements.reshape(-1, per_element)[element[by_element]]

@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.loads import Loads
-from tactile_sim.skin.pads.place import PadPlan
+from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import DISTANCES, NEAREST, spread

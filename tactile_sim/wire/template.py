@@ -97,7 +97,7 @@ class MessageTemplate:
         if not self._has_payload:
             return b"".join((ENCAPSULATION, octets[:end]))
         start, rest = 8 * len(others), split + (first.nbytes & 7)
-        parts = [ENCAPSULATION, octets[start:split], first.data]
+        parts: list[Any] = [ENCAPSULATION, octets[start:split], first.data]
         for content, offset in zip(others, self._others.tolist(), strict=True):
             parts += octets[rest:offset], content.data
             rest = offset + (content.nbytes & 7)

@@ -70,7 +70,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
             return fields | {
                 "quantities": quantities,
                 "units": [function.unit for function in functions],
-                "pad_channels": [function.channels for function in functions],
+                "pad_channels": simulation.functions.pad_channels,
             }
         return fields | {"quantity": next(iter(quantities), simulation.settings.skin.touch_function)}
 
@@ -108,12 +108,11 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
         }
 
     def of_pad(readings: np.ndarray) -> np.ndarray:
-        channels = TOUCH_FUNCTIONS[simulation.functions.quantities[k]].channels
+        channels = simulation.functions.pad_channels[k]
         return np.ascontiguousarray(readings[taxels, :channels], np.float32)
 
     def array(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        valid = snapshot.valid[taxels]
-        return of_pad(snapshot.taxels32), _ALL_VALID if valid.all() else valid
+        return of_pad(snapshot.taxels32), snapshot.valid[taxels]
 
     yield _readings(simulation, stream, TactileArray, f"{place}/array", slice(k, k + 1), array_fields, array)
     yield filled(
@@ -186,7 +185,7 @@ def _readings(
         name: Name of the topic.
         pads: The pads in the message.
         fields: Returns the other fields for the names of the touch functions of these pads.
-        read: Returns the readings, float32, and their `Snapshot.valid`.
+        read: Returns the readings, float32, and whether each taxel is valid, uint8; empty: all are.
     """
 
     @cache
@@ -196,7 +195,7 @@ def _readings(
 
     def make(snapshot: Snapshot) -> bytes:
         data, valid = read(snapshot)
-        all_valid = not len(valid)
+        all_valid = bool(valid.all())
         form = template(tuple(simulation.functions.quantities[pads]), all_valid)
         return form.fill(snapshot.stamp, data=data if all_valid else (valid, data))
 

@@ -1,0 +1,13 @@
+"""A forearm with skin under a roller: sim.launch.py with config:=forearm and its other arguments."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the launch description, for ``ros2 launch``."""
+    sim = str(Path(__file__).with_name("sim.launch.py"))
+    arguments = {"config": "forearm"}
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,0 +1,109 @@
+"""Schema of ``hardware``: where the readings of real sensors come from."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from tactile_sim.config.keys import key
+from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text
+
+
+def _key(check: Check, doc: str, default: Any = None) -> Any:
+    return field(default=default, metadata={"check": check, "doc": doc})
+
+
+@dataclass(frozen=True)
+class HardwarePad:
+    """How one pad gets its readings from a message."""
+
+    sensor: int | None = _key(Integer(0, 255), "xela: number of the sensor in the stream")
+    topic: str | None = _key(Text(filled=True), "papillarray, array: topic of the messages of the sensor")
+    raw: bool = _key(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
+    baseline: float = _key(Number(), "value of the message without load, which is subtracted", 0.0)
+    scale: float = _key(Number(), "force per unit of the message [N]", 1.0)
+    axes: str = _key(
+        Text(filled=True),
+        "axes of the sensor along first tangent, second tangent and inward normal of the taxels, with signs, "
+        "such as `-x y z`",
+        "x y z",
+    )
+    order: tuple[int, ...] = _key(
+        Integers(0),
+        "index in the message of each taxel, in the order of the layout; none: the same order",
+        (),
+    )
+
+
+HARDWARE_PAD: dict[str, Check] = {
+    entry.name: entry.metadata["check"] for entry in dataclasses.fields(HardwarePad)
+}
+"""Check of each key."""
+
+
+@dataclass(frozen=True)
+class HardwareSettings:
+    """``hardware.*``: source of the readings of ``tactile_sim hardware``; the simulation ignores it."""
+
+    driver: str = key(
+        "array",
+        Choice(("xela", "papillarray", "array")),
+        "messages that `tactile_sim hardware` reads: the websocket of XELA's server, Contactile's "
+        "`sensor_interfaces/SensorState`, or `std_msgs/Float32MultiArray`",
+    )
+    address: str = key("ws://127.0.0.1:5000", Text(filled=True), "address of XELA's server")
+    timeout: float = key(
+        0.5, Number(above=0, unit="s"), "time without a message after which a pad is reported as lost [s]"
+    )
+    pads: dict[str, dict[str, Any]] = field(default_factory=dict, metadata={"record": HARDWARE_PAD})
+    """Keys of `HardwarePad` by the name of a pad."""
+
+
+def resolve_hardware(
+    hardware: HardwareSettings, taxels: dict[str, int], source: str
+) -> dict[str, HardwarePad]:
+    """Return the inputs of the pads that have one.
+
+    Args:
+        hardware: The settings.
+        taxels: Number of taxels of each pad of the skin, by name.
+        source: Name of the configuration in errors.
+
+    Raises:
+        ConfigError: No pad is given, a pad is unknown, or its keys do not fit the driver or the layout.
+    """
+    where = f"{source}: hardware.pads"
+    if not hardware.pads:
+        raise ConfigError(
+            f"{where}: is missing; name the pads and their sensors, for example left: {{sensor: 1}}"
+        )
+    required, other = ("sensor", "topic") if hardware.driver == "xela" else ("topic", "sensor")
+    pads = {}
+    for name, given in hardware.pads.items():
+        if name not in taxels:
+            raise ConfigError(f"{where}: the skin has no pad {name!r}{suggest(name, taxels)}")
+        pad = HardwarePad(**given)
+        if getattr(pad, required) is None:
+            raise ConfigError(f"{where}.{name}.{required}: is required with driver {hardware.driver!r}")
+        if getattr(pad, other) is not None or (pad.raw and hardware.driver != "xela"):
+            key_name = other if getattr(pad, other) is not None else "raw"
+            raise ConfigError(
+                f"{where}.{name}.{key_name}: has no meaning with driver {hardware.driver!r}; remove it"
+            )
+        axes = pad.axes.split()
+        if sorted(axis.removeprefix("-") for axis in axes) != ["x", "y", "z"]:
+            raise ConfigError(
+                f"{where}.{name}.axes: must have x, y and z once each, such as '-x y z', got {pad.axes!r}"
+            )
+        if pad.order and sorted(pad.order) != list(range(taxels[name])):
+            raise ConfigError(
+                f"{where}.{name}.order: must have each index from 0 to {taxels[name] - 1} once,"
+                f" as the pad has {taxels[name]} taxels, got {list(pad.order)}"
+            )
+        pads[name] = pad
+    inputs = [getattr(pad, required) for pad in pads.values()]
+    if twice := [value for value in inputs if inputs.count(value) > 1]:
+        raise ConfigError(f"{where}: two pads have {required} {twice[0]!r}; each pad needs its own")
+    return pads

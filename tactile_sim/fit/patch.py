@@ -1,0 +1,202 @@
+"""Stiffness of the elastic layer from the size of the patch that a spherical indenter presses."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from tactile_sim.config import Settings
+from tactile_sim.errors import CommandError
+from tactile_sim.fit.model import Estimate
+from tactile_sim.fit.recording import Recording, is_loaded, pressed_taxels
+from tactile_sim.fit.selection import Z
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import Loads
+
+_INDENTER = "fit_indenter"
+_RADII = (0.1, 8.0)
+"""Smallest and largest radius of a patch in the table, over the spacing of the taxels."""
+_LEVELS = 32
+_SHORTEST = 0.15
+"""Shortest hold that counts [s]."""
+_STEADY = 0.02
+"""Largest change of the force within a hold, over its mean."""
+_WIDE = 0.25
+"""Relative half-width of the confidence interval from which the stiffness is unidentifiable."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What a rigid sphere that presses a taxel puts on all m taxels of a pad.
+
+    The pressures are stiffness / thickness times the depth, so the shares of the taxels depend on the force
+    only through force / (stiffness / thickness). A table over that quotient holds for each stiffness.
+    """
+
+    quotients: np.ndarray
+    """(q,) force over stiffness / thickness [m3], increasing."""
+    shares: np.ndarray
+    """(m, q, m) share of each taxel in a press on the first index."""
+    foundation: float
+    """Stiffness / thickness as configured [Pa/m]."""
+
+    @classmethod
+    def of(cls, settings: Settings, pad: str, radius: float) -> Patch:
+        """Return the patch of a configured pad.
+
+        Args:
+            settings: The configuration; its response function must be ``elastic_foundation``.
+            pad: Name of the pad.
+            radius: Radius of the indenter [m].
+
+        Raises:
+            CommandError: The response function is another one, or the radius is out of range.
+        """
+        if not 1e-4 <= radius <= 1:
+            raise CommandError(f"--indenter: must be from 0.0001 to 1 m, got {radius:g}")
+        if settings.skin.response_function != "elastic_foundation":
+            raise CommandError(
+                f"--indenter: {settings.source}: skin.response_function must be elastic_foundation,"
+                f" got {settings.skin.response_function!r}"
+            )
+        ball = {"shape": "sphere", "size": (radius,), "position": (0.0, 0.0, 1e3), "fixed": True}
+        simulation = Simulation(dataclasses.replace(settings, objects={**settings.objects, _INDENTER: ball}))
+        skin, model = simulation.skin, simulation.engine.model
+        found = next(each for each in skin.pads if each.name == pad)
+        taxels = np.arange(found.start, found.stop)
+        foundation = settings.skin.stiffness / settings.skin.thickness
+        # A patch of radius a has the depth a²/2R and the force pi K a⁴/4R.
+        quotients = np.pi / (4 * radius) * (np.geomspace(*_RADII, _LEVELS) * found.spacing) ** 4
+        body = simulation.names.body_id(_INDENTER)
+        load = Loads.empty(1)
+        load.body[:] = np.searchsorted(skin.body_ids, found.body_id)
+        load.skins[:], load.rotation[:], load.other_rotation[:] = 1, np.eye(3), np.eye(3)
+        load.other[:], load.other_body[:], load.radius[:] = model.body_geomadr[body], body, radius
+        shares = np.zeros((len(taxels), _LEVELS, len(taxels)))
+        for k, taxel in enumerate(taxels):
+            normal, point = skin.normals[taxel], skin.surface_positions[taxel]
+            load.point[:], load.normal[:], load.other_position[:] = point, -normal, point + radius * normal
+            load.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
+            for level, quotient in enumerate(quotients):
+                force = quotient * foundation
+                load.force[:] = load.force_world[:] = -normal * force
+                felt = skin.sense(load, "force_vector", "elastic_foundation")[taxels]
+                shares[k, level] = -np.einsum("mc,mc->m", felt, skin.normals[taxels]) / force
+        return cls(quotients, shares, foundation)
+
+    def loads(self, force: np.ndarray, taxel: np.ndarray, foundation: float) -> np.ndarray:
+        """Return the loads (n, m) [N] of all taxels.
+
+        Args:
+            force: (n,) of the indenter [N].
+            taxel: (n,) pressed taxel; negative: none.
+            foundation: Stiffness / thickness [Pa/m].
+        """
+        size = np.clip(np.abs(force) / foundation, self.quotients[0], self.quotients[-1])
+        place = np.interp(np.log(size), np.log(self.quotients), np.arange(len(self.quotients)))
+        low = np.minimum(place.astype(int), len(self.quotients) - 2)
+        part = (place - low)[:, None]
+        shares = (1 - part) * self.shares[taxel, low] + part * self.shares[taxel, low + 1]
+        return np.asarray(np.where((taxel >= 0)[:, None], force[:, None] * shares, 0.0))
+
+
+@dataclass(frozen=True)
+class PatchFit:
+    """The fitted stiffness."""
+
+    foundation: float
+    """Stiffness / thickness [Pa/m]."""
+    recording: Recording
+    """The recording, with the loads that follow."""
+    estimates: tuple[Estimate, ...]
+
+
+def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
+    """Return stiffness / thickness from holds of known force on known taxels.
+
+    Each taxel has a gain and an offset of its own, which follow by linear regression for each stiffness.
+
+    Raises:
+        CommandError: The recording has no force, or no hold.
+    """
+    if recording.force is None:
+        raise CommandError(f"{recording.source}: the column 'force' is required with --indenter")
+    number = patch.shares.shape[2]
+    if recording.readings.shape[1] != number:
+        raise CommandError(
+            f"{recording.source}: the pad has {number} taxels, got {recording.readings.shape[1]} readings"
+        )
+    taxel = pressed_taxels(recording) if recording.taxel is None else recording.taxel
+    force, under, readings = _holds(recording, taxel)
+    loaded = under >= 0
+    if loaded.sum() < 2:
+        raise CommandError(
+            f"{recording.source}: must have holds of at least {_SHORTEST:g} s on known taxels,"
+            f" got {loaded.sum()}"
+        )
+
+    def residuals(log_foundation: float) -> np.ndarray:
+        loads = patch.loads(force, under, float(np.exp(log_foundation)))
+        return _unexplained(loads, readings).ravel()
+
+    low = np.log(force[loaded].max() / patch.quotients[-1])
+    high = np.log(force[loaded].max() / patch.quotients[0])
+    scan = np.linspace(low, high, 80)
+    errors = [float(np.sum(residuals(x) ** 2)) for x in scan]
+    best = int(np.argmin(errors))
+    bounds = scan[max(best - 1, 0)], scan[min(best + 1, len(scan) - 1)]
+    found = least_squares(lambda x: residuals(x[0]), scan[best], bounds=bounds, diff_step=1e-4)
+    sigma2 = 2 * found.cost / max(readings.size - 2 * number - 1, 1)
+    half = Z * float(np.sqrt(sigma2 / max(float((found.jac**2).sum()), 1e-300)))
+    foundation = float(np.exp(found.x[0]))
+    at_bound = not low + 0.05 < found.x[0] < high - 0.05
+    wide = half > _WIDE or at_bound
+    note = ""
+    if wide:
+        note = "the patch is smaller than a taxel or larger than the pad; use another force or indenter"
+    status = "unidentifiable" if wide else "fitted"
+    estimates = (
+        Estimate("skin.stiffness / skin.thickness", foundation, foundation * half, status, note or "[Pa/m]"),
+        *(
+            Estimate(key, np.nan, np.nan, "unidentifiable", "readings depend on their quotient only")
+            for key in ("skin.stiffness", "skin.thickness")
+        ),
+    )
+    used = patch.foundation if wide else foundation
+    loads = patch.loads(recording.force, taxel, used)
+    return PatchFit(used, dataclasses.replace(recording, loads=loads), estimates)
+
+
+def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
+    """Return what is left of readings (h, m) after a gain and an offset of each taxel."""
+    x, y = loads - loads.mean(axis=0), readings - readings.mean(axis=0)
+    square = (x**2).sum(axis=0)
+    gains = np.where(square > 0, (x * y).sum(axis=0) / np.maximum(square, 1e-300), 0.0)
+    return y - gains * x
+
+
+def _holds(recording: Recording, taxel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return force (h,), taxel (h,) and mean readings (h, m) of the second half of each hold."""
+    assert recording.force is not None
+    force = recording.force
+    step = np.abs(np.diff(force, prepend=force[0]))
+    scale = np.abs(force).max()
+    changes = (np.diff(taxel, prepend=taxel[0]) != 0) | (step > _STEADY * scale)
+    loaded = is_loaded(force[:, None])
+    edges = np.r_[0, np.flatnonzero(changes), len(force)]
+    rows = []
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        if stop - start < 4 or recording.times[stop - 1] - recording.times[start] < _SHORTEST:
+            continue
+        part = slice((start + stop) // 2, stop)
+        rest = not loaded[part].any()
+        if rest or (taxel[start] >= 0 and np.ptp(force[part]) <= _STEADY * scale):
+            under = -1 if rest else int(taxel[start])
+            rows.append((0.0 if rest else force[part].mean(), under, recording.readings[part].mean(axis=0)))
+    if not rows:
+        return np.empty(0), np.empty(0, int), np.empty((0, recording.readings.shape[1]))
+    forces, taxels, readings = zip(*rows, strict=True)
+    return np.array(forces), np.array(taxels), np.array(readings)

@@ -1,0 +1,130 @@
+"""From the values of a sensor's message to the readings of a pad."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.config import Settings
+from tactile_sim.config.hardware import HardwarePad, resolve_hardware
+from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.skin import Skin
+
+TARE_SAMPLES = 50
+"""Number of latest messages whose mean a tare subtracts."""
+
+
+class StreamError(TactileSimError):
+    """A message of a sensor is malformed."""
+
+
+def _in_body(forces: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return forces (n, 3) along first tangent, second tangent and inward normal in the frame of the body."""
+    return np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], axes)
+
+
+QUANTITIES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "force_vector_taxel": lambda forces, axes, areas: forces,
+    "force_vector": lambda forces, axes, areas: _in_body(forces, axes),
+    "normal_force": lambda forces, axes, areas: _in_body(forces * [0.0, 0.0, 1.0], axes),
+    "friction": lambda forces, axes, areas: _in_body(forces * [1.0, 1.0, 0.0], axes),
+    "normal": lambda forces, axes, areas: forces[:, 2:],
+    "pressure": lambda forces, axes, areas: forces[:, 2:] / areas[:, None],
+}
+"""Readings of touch functions from forces (n, 3) along the taxels' axes [N], their axes and their areas."""
+
+
+class PadInput:
+    """Converts the values of one pad's sensor.
+
+    Attributes:
+        taxels: Number of taxels.
+        received: Number of valid messages.
+        malformed: Number of malformed messages.
+        last_error: Error of the last malformed message, or empty.
+    """
+
+    def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
+        """Convert for the pad with this index in ``skin.pads``.
+
+        Raises:
+            ConfigError: The touch function cannot be computed from forces.
+        """
+        if touch_function not in QUANTITIES:
+            raise ConfigError(
+                f"skin.touch_function: {touch_function!r} cannot be computed from the forces of a real"
+                f" sensor; use one of {', '.join(QUANTITIES)}"
+            )
+        pad = skin.pads[index]
+        part = slice(pad.start, pad.stop)
+        self.settings = settings
+        self.taxels = pad.stop - pad.start
+        self._axes, self._areas = skin.axes[part], skin.areas[part]
+        self._quantity = QUANTITIES[touch_function]
+        axes = settings.axes.split()
+        self._columns = ["xyz".index(axis[-1]) for axis in axes]
+        self._signs = np.array([-1.0 if axis.startswith("-") else 1.0 for axis in axes])
+        self._order = np.array(settings.order or range(self.taxels))
+        self._recent: deque[np.ndarray] = deque(maxlen=TARE_SAMPLES)
+        self._tare = np.zeros((self.taxels, 3))
+        self.received = self.malformed = 0
+        self.last_error = ""
+
+    def readings(self, values: Any) -> np.ndarray:
+        """Return the readings (n, channels) float32 of the values of one message.
+
+        Args:
+            values: Three numbers per taxel, along x, y and z of the sensor, or one along z; of any shape,
+                taxel by taxel.
+
+        Raises:
+            StreamError: The values are not finite numbers, or not as many as the pad has taxels.
+        """
+        try:
+            array = np.asarray(values, float).ravel()
+        except (TypeError, ValueError, OverflowError):
+            raise StreamError("values must be numbers") from None
+        if array.size not in (self.taxels, 3 * self.taxels):
+            raise StreamError(
+                f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
+                f" got {array.size}"
+            )
+        if not np.isfinite(array).all():
+            raise StreamError("values must be finite")
+        array = (array - self.settings.baseline) * self.settings.scale
+        if array.size == self.taxels:
+            forces = np.zeros((self.taxels, 3))
+            forces[:, 2] = array[self._order]
+        else:
+            forces = array.reshape(-1, 3)[self._order][:, self._columns] * self._signs
+        self._recent.append(forces)
+        self.received += 1
+        return self._quantity(forces - self._tare, self._axes, self._areas).astype(np.float32)
+
+    def reject(self, error: str) -> None:
+        """Count a malformed message."""
+        self.malformed += 1
+        self.last_error = error
+
+    def tare(self) -> bool:
+        """Make the mean of the latest messages count as zero; return False if there was none."""
+        if self._recent:
+            self._tare = np.mean(self._recent, axis=0)
+        return bool(self._recent)
+
+
+def pad_inputs(settings: Settings, skin: Skin) -> dict[str, PadInput]:
+    """Return the inputs of the pads that ``hardware.pads`` names.
+
+    Raises:
+        ConfigError: ``hardware`` does not fit the skin, or the touch function is no force.
+    """
+    names = [pad.name for pad in skin.pads]
+    given = resolve_hardware(
+        settings.hardware, {pad.name: pad.stop - pad.start for pad in skin.pads}, settings.source
+    )
+    function = settings.skin.touch_function
+    return {name: PadInput(pad, skin, names.index(name), function) for name, pad in given.items()}

@@ -1,0 +1,300 @@
+"""The node of real sensors: publishes their readings in the messages of the simulation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from std_msgs.msg import Float32MultiArray
+from std_srvs.srv import Trigger
+
+from tactile_sim import config
+from tactile_sim.config import Settings
+from tactile_sim.environment import require_ros, split_ros_arguments
+from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.hardware import PadInput, StreamError, pad_inputs
+from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
+from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
+from tactile_sim.ros import cdr, parameters
+from tactile_sim.ros.hardware_topics import HardwareTopics
+from tactile_sim.ros.node import start_node
+from tactile_sim.ros.outlets import DEPTH
+from tactile_sim.signals import Stopped, StopRequest
+from tactile_sim.simulation import Simulation
+from tactile_sim.text import counted
+
+LOOK_EVERY = 0.05
+"""Interval between checks for lost pads [s]."""
+LOG_EVERY = 10.0
+"""Minimum interval between logs of malformed messages [s]."""
+
+
+def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
+    """Run the node until a signal arrives.
+
+    Args:
+        config_file: Shipped name or path of a parameter file; None if ``ros_args`` name one.
+        ros_args: Arguments after ``--ros-args``.
+        stop: The entered stop request of this process.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        TactileSimError: The parameters or the scene are invalid.
+    """
+    arguments = list(ros_args)
+    if config_file is not None:
+        arguments = ["--params-file", str(config.find(config_file)), *arguments]
+    with ExitStack() as stack:
+        node = start_node(arguments, stack)
+        settings = parameters.read_settings(node, arguments)
+        hardware = Hardware(node, Simulation(settings), settings)
+        stack.callback(hardware.close)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        stack.callback(executor.shutdown, timeout_sec=1.0)
+        while not stop.requested:
+            executor.spin_once(timeout_sec=0.1)
+    return 0
+
+
+class Hardware:
+    """Receives the messages of sensors and publishes the pads that they drive.
+
+    A pad is lost if its sensor is silent; ``/diagnostics`` has an ERROR at once.
+    """
+
+    def __init__(self, node: Node, simulation: Simulation, settings: Settings):
+        """Publish the layouts and start to receive.
+
+        Raises:
+            ConfigError: ``hardware`` does not fit the skin, or a package is not installed.
+        """
+        self._node, self._settings = node, settings.hardware
+        self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
+        self._inputs = pad_inputs(settings, simulation.skin)
+        self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
+        self._last: dict[str, float] = {}
+        """Time of the last message of each pad [s of `time.monotonic`]."""
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)
+        self._lost = dict.fromkeys(self._inputs, "no message yet")
+        """Why the readings of a pad are not valid, or empty."""
+        self._malformed, self._last_malformed, self._warned = 0, "", 0
+        self._connection = ""
+        self._client: XelaClient | None = None
+        node.create_service(Trigger, "~/tare", self._tare)
+        self._timer(settings.rates.tactile, self._topics.send_frame)
+        self._timer(settings.rates.diagnostics, self._report)
+        self._timer(1 / LOOK_EVERY, self._look)
+        self._subscribe()
+        taxels = sum(pad.taxels for pad in self._inputs.values())
+        node.get_logger().info(
+            f"{settings.title}: {counted(len(self._inputs), 'pad')} with {counted(taxels, 'taxel')} from "
+            f"{self._settings.driver}"
+        )
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._client:
+            self._client.close()
+
+    # -- sensors ---------------------------------------------------------------------------------------------
+
+    def _subscribe(self) -> None:
+        driver = self._settings.driver
+        if driver == "xela":
+            if not self._settings.address.startswith(("ws://", "wss://")):
+                raise ConfigError(
+                    f"hardware.address: must begin with ws:// or wss://, got {self._settings.address!r}"
+                )
+            queue: SimpleQueue = SimpleQueue()
+            awake = self._node.create_guard_condition(lambda: self._drain(queue))
+
+            def post(handle: Callable[[Any], None], value: Any) -> None:
+                queue.put((handle, value))
+                awake.trigger()
+
+            self._client = XelaClient(
+                self._settings.address,
+                lambda text: post(self._accept_xela, text),
+                lambda reason: post(self._connected, reason),
+            )
+            return
+        kind, values = Float32MultiArray, lambda message: message.data
+        if driver == "papillarray":
+            try:
+                kind = import_module(f"{PACKAGE}.msg").SensorState
+            except ImportError as error:
+                raise ConfigError(
+                    f"hardware.driver: the package {PACKAGE!r} is not installed here ({error}); build "
+                    "Contactile's ros2_contactile_sensors and source its setup.bash"
+                ) from None
+            values = pillar_forces
+        self._subscriptions = [
+            self._node.create_subscription(
+                kind,
+                str(pad.settings.topic),
+                partial(self._accept_message, name, values),
+                qos_profile_sensor_data,
+            )
+            for name, pad in self._inputs.items()
+        ]
+
+    def _drain(self, queue: SimpleQueue) -> None:
+        while not queue.empty():
+            handle, value = queue.get()
+            handle(value)
+
+    def _connected(self, reason: str) -> None:
+        """Note that the connection to the server is lost for a reason, or there again if it is empty."""
+        self._connection = reason
+        if reason:
+            for name in self._inputs:
+                self._lose(name, f"no connection to {self._settings.address}: {reason}")
+            self._report()
+
+    def _accept_xela(self, text: str | bytes) -> None:
+        try:
+            entries = sensors_of(text)
+        except StreamError as error:
+            self._reject(str(error))
+            return
+        stamp = self._clock.now().nanoseconds
+        for name, pad in self._inputs.items():
+            number = pad.settings.sensor
+            if number not in entries:
+                continue
+            try:
+                raw, calibrated = values_of(entries[number])
+                if calibrated is None and not pad.settings.raw:
+                    raise StreamError(
+                        "'calibrated' is missing; enable it in xServ.ini, or set raw, baseline and scale"
+                    )
+                self._accept(name, raw if pad.settings.raw else calibrated, stamp)
+            except StreamError as error:
+                self._reject(f"{name}: sensor {number}: {error}", pad)
+
+    def _accept_message(self, name: str, values: Callable[[Any], Any], message: Any) -> None:
+        header = getattr(message, "header", None)
+        stamp = cdr.nanoseconds(header.stamp.sec, header.stamp.nanosec) if header else 0
+        try:
+            self._accept(name, values(message), int(stamp) or self._clock.now().nanoseconds)
+        except StreamError as error:
+            self._reject(f"{name}: {error}", self._inputs[name])
+
+    def _accept(self, name: str, values: Any, stamp: int) -> None:
+        """Publish the values of a message for a pad. Raises StreamError."""
+        readings = self._inputs[name].readings(values)
+        self._last[name] = time.monotonic()
+        self._topics.send(name, readings, stamp)
+        if self._lost[name]:
+            self._lost[name] = ""
+            self._node.get_logger().info(f"{name}: receives readings")
+            self._report()
+
+    def _reject(self, error: str, pad: PadInput | None = None) -> None:
+        """Count a malformed message."""
+        self._malformed += 1
+        self._last_malformed = error
+        if pad:
+            pad.reject(error)
+        self._node.get_logger().warning(f"malformed message: {error}", throttle_duration_sec=LOG_EVERY)
+
+    def _look(self) -> None:
+        """Note pads that have not received a message for too long."""
+        now, timeout = time.monotonic(), self._settings.timeout
+        late = [name for name, last in self._last.items() if now - last > timeout and not self._lost[name]]
+        for name in late:
+            self._lose(name, f"no message for {timeout:g} s")
+        if late:
+            self._report()
+
+    def _lose(self, name: str, reason: str) -> None:
+        if self._lost[name] != reason:
+            self._node.get_logger().error(f"{name}: {reason}")
+        self._lost[name] = reason
+        self._topics.invalidate(name, self._clock.now().nanoseconds)
+
+    # -- the rest --------------------------------------------------------------------------------------------
+
+    def _tare(self, request: Any, response: Any) -> Any:
+        empty = [name for name, pad in self._inputs.items() if not pad.tare()]
+        response.success = not empty
+        response.message = (
+            f"no message yet for {', '.join(empty)}" if empty else "the present readings count as zero"
+        )
+        return response
+
+    def _report(self) -> None:
+        """Publish diagnostics: the stream, and each pad."""
+        name = self._node.get_name()
+        lost = [pad for pad, reason in self._lost.items() if reason]
+        stream = DiagnosticStatus(name=f"{name}: hardware", hardware_id=self._settings.driver)
+        if lost:
+            stream.level, stream.message = DiagnosticStatus.ERROR, f"no readings of {', '.join(lost)}"
+        elif self._malformed > self._warned:
+            stream.level, stream.message = DiagnosticStatus.WARN, f"malformed message: {self._last_malformed}"
+        else:
+            stream.level, stream.message = DiagnosticStatus.OK, "all pads receive readings"
+        self._warned = self._malformed
+        stream.values = _values(
+            malformed=self._malformed, last_malformed=self._last_malformed, connection=self._connection
+        )
+        array = DiagnosticArray(status=[stream])
+        array.header.stamp = self._clock.now().to_msg()
+        for pad, reason in self._lost.items():
+            status = DiagnosticStatus(name=f"{name}: {pad}", hardware_id=self._settings.driver)
+            status.level = DiagnosticStatus.ERROR if reason else DiagnosticStatus.OK
+            status.message = reason or "receives readings"
+            known = self._inputs[pad]
+            status.values = _values(
+                received=known.received, malformed=known.malformed, last_malformed=known.last_error
+            )
+            array.status.append(status)
+        self._diagnostics.publish(array)
+
+    def _timer(self, rate: float, call: Callable[[], None]) -> None:
+        if rate:
+            self._node.create_timer(1 / rate, call, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+
+def _values(**values: Any) -> list[KeyValue]:
+    return [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the executable ``hardware``.
+
+    Args:
+        arguments: Command line including ``--ros-args``; by default that of the process.
+
+    Returns:
+        The exit code.
+    """
+    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if ours:
+            raise ConfigError(
+                f"hardware: unknown argument {ours[0]!r}; usage: hardware --ros-args --params-file FILE"
+            )
+        require_ros("hardware")
+        with StopRequest() as stop:
+            return run(None, ros_arguments, stop)
+    except TactileSimError as error:
+        print(f"tactile_sim: error: {error}", file=sys.stderr)
+        return 2
+    except Stopped as stopped:
+        return stopped.exit_code

@@ -1,0 +1,85 @@
+"""Tactile topics of real sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+
+from tactile_sim.names import topic_token
+from tactile_sim.ros.outlets import DEPTH, LATCHED
+from tactile_sim.ros.topics import pads
+from tactile_sim.simulation import Simulation
+
+FRAME = "tactile/frame"
+
+
+@dataclass
+class _Readings:
+    """The part of a `Snapshot` that the topics of a pad publish."""
+
+    stamp: int
+    taxels32: np.ndarray
+    valid: np.ndarray
+
+
+class HardwareTopics:
+    """Publishes layouts, arrays and frames as the simulation does.
+
+    Readings of pads that are lost, or that no sensor drives, are NaN in ``tactile/frame``, and not valid.
+    """
+
+    def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
+        """Publish the layouts of all pads.
+
+        Args:
+            node: The node.
+            simulation: The simulation whose skin the sensors replace.
+            driven: Names of the pads that have a sensor.
+            stamp: Time of the layouts [ns].
+        """
+        skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
+        readings = np.full((len(skin.positions), simulation.functions.channels), np.nan, np.float32)
+        self._readings: Any = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
+        self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
+        self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
+        self._changed = False
+        """Whether ``tactile/frame`` has not been published since the last readings."""
+        self._frame = topics[FRAME], node.create_publisher(topics[FRAME].type, FRAME, DEPTH)
+        self._arrays, self._layouts = {}, []
+        for pad in skin.pads:
+            place = f"tactile/{topic_token(pad.name)}"
+            layout = topics[f"{place}/layout"]
+            publisher = node.create_publisher(layout.type, layout.name, LATCHED)
+            publisher.publish(layout.make(self._readings))
+            self._layouts.append(publisher)
+            if pad.name in driven:
+                array = topics[f"{place}/array"]
+                self._arrays[pad.name] = array, node.create_publisher(array.type, array.name, DEPTH)
+
+    def send(self, name: str, readings: np.ndarray, stamp: int) -> None:
+        """Publish the readings (n, channels) of a pad at a time [ns], and keep them for the next frame."""
+        self._set(name, readings, stamp)
+        topic, publisher = self._arrays[name]
+        if publisher.get_subscription_count():
+            publisher.publish(topic.make(self._readings))
+
+    def invalidate(self, name: str, stamp: int) -> None:
+        """Mark the readings of a pad as not valid from a time [ns] on."""
+        self._set(name, np.nan, stamp)
+
+    def _set(self, name: str, readings: Any, stamp: int) -> None:
+        rows, kept = self._slices[name], self._readings
+        kept.taxels32[rows, : self._channels[name]] = readings
+        kept.valid[rows] = np.isfinite(kept.taxels32[rows, : self._channels[name]]).all(axis=1)
+        kept.stamp, self._changed = stamp, True
+
+    def send_frame(self) -> None:
+        """Publish ``tactile/frame`` if anything has changed."""
+        changed, self._changed = self._changed, False
+        topic, publisher = self._frame
+        if changed and publisher.get_subscription_count():
+            publisher.publish(topic.make(self._readings))

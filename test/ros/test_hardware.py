@@ -1,0 +1,207 @@
+"""The node of real sensors, with the stream of a XELA server and with plain arrays."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from std_msgs.msg import Float32MultiArray  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from support.ros import PATIENCE, Ros, wait_for  # noqa: E402
+from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E402
+from websockets.sync.server import serve  # noqa: E402
+
+from tactile_sim import config  # noqa: E402
+from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
+
+STREAM = (Path(__file__).parent / "xela_stream.jsonl").read_text().splitlines()
+"""Messages in the format of XELA's server, made for this test: a greeting, a valid message, malformed ones,
+and the valid one again. Taxel k of sensor 1 reads (0.01 k, -0.02 k, 0.1 (k + 1)) N."""
+MALFORMED = len(STREAM) - 3
+EXPECTED = np.array([[0.01 * k, -0.02 * k, 0.1 * (k + 1)] for k in range(16)])
+
+
+class Server:
+    """A websocket server on this machine that sends what the test puts into its queue; None ends a client."""
+
+    def __init__(self, port: int = 0):
+        self.messages: queue.Queue = queue.Queue()
+        self._server = serve(self._send, "127.0.0.1", port)
+        self.port = self._server.socket.getsockname()[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def _send(self, socket) -> None:
+        while (message := self.messages.get(timeout=PATIENCE)) is not None:
+            socket.send(message)
+
+    def close(self) -> None:
+        self.messages.put(None)
+        self._server.shutdown()
+
+
+@pytest.fixture
+def ros(tmp_path):
+    ros = Ros(tmp_path)
+    yield ros
+    ros.close()
+
+
+def levels(received: list) -> dict[str, tuple[int, str]]:
+    """Return level and message by name of the newest status."""
+    status = received[-1].status
+    return {
+        name.partition(": ")[2]: (int(level), text)
+        for name, level, text in zip(status.name, status.level, status.message, strict=True)
+    }
+
+
+def test_xela_stream_is_published_as_the_simulated_pads(ros):
+    server = Server()
+    arrays = ros.listen(TactileArray, "tactile/left_pad/array")
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    layouts = ros.listen(TactileLayout, "tactile/left_pad/layout", lasting=True)
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    address = f"hardware.address:=ws://127.0.0.1:{server.port}"
+    node = ros.start("hardware", "gripper", "--ros-args", "-p", address, "-p", "hardware.timeout:=30.0")
+    wait_for(lambda: node.poll() is not None or (layouts and reports), "the node")
+    assert node.poll() is None, ros.output(node)
+    skin = Simulation(config.load("gripper")).skin
+    left = slice(skin.pads[0].start, skin.pads[0].stop)
+    np.testing.assert_allclose(np.reshape(layouts[0].positions, (-1, 3)), skin.positions[left], atol=1e-6)
+    np.testing.assert_array_equal(layouts[0].ids, np.arange(16))
+    # Until the subscriptions have been discovered, messages are not published.
+    wait_for(lambda: server.messages.put(STREAM[1]) or (arrays and frames), "readings")
+    for line in STREAM:
+        server.messages.put(line)
+    for array in arrays:
+        assert (array.pad, array.quantity, array.layout_id) == (
+            "left_pad",
+            "force_vector_taxel",
+            layouts[0].layout_id,
+        )
+        np.testing.assert_allclose(np.reshape(array.data, (16, 3)), EXPECTED, atol=1e-6)
+    assert list(frames[-1].pads) == ["left_pad", "right_pad"]
+    right = np.zeros((16, 3))
+    right[5, 2] = 0.5
+    np.testing.assert_allclose(np.reshape(frames[-1].data, (32, 3)), np.vstack([EXPECTED, right]), atol=1e-6)
+    assert len(frames[-1].valid) == 0
+
+    def malformed() -> int:
+        values = reports[-1].status.values[0]
+        return int(dict(zip(values.key, values.value, strict=True))["malformed"])
+
+    wait_for(lambda: malformed() == MALFORMED, "the count of malformed messages")
+    server.close()
+    # The timeout is 30 s, so this is the loss of the connection.
+    wait_for(lambda: levels(reports)["left_pad"][0] == 2, "the report of the loss")
+    assert levels(reports)["hardware"][0] == 2
+    wait_for(lambda: len(frames[-1].valid) == 32 and not np.any(frames[-1].valid))
+    assert np.isnan(frames[-1].data).all()
+    again = Server(server.port)
+    again.messages.put(STREAM[1])
+    wait_for(lambda: levels(reports)["hardware"][0] == 0, "the connection again")
+    again.close()
+    assert "Traceback" not in ros.output(node)
+
+
+def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
+    pads = {
+        "left_pad": {
+            "topic": "tip/raw",
+            "order": list(range(15, -1, -1)),
+            "axes": "-x y z",
+            "scale": 0.5,
+        }
+    }
+    file = ros.config(
+        scene="gripper.xml",
+        skin={
+            "touch_function": "force_vector",
+            "pads": {
+                name: {"body": name.replace("pad", "finger"), "preset": "xela_uspa44"}
+                for name in ("left_pad", "right_pad")
+            },
+        },
+        hardware={"driver": "array", "timeout": 0.3, "pads": pads},
+    )
+    arrays = ros.listen(TactileArray, "tactile/left_pad/array")
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    node = ros.start("hardware", file)
+    publisher = ros.node.create_publisher(Float32MultiArray, "tip/raw", 10)
+    wait_for(lambda: node.poll() is not None or publisher.get_subscription_count(), "the node")
+    assert node.poll() is None, ros.output(node)
+    wait_for(lambda: reports)
+    values = np.arange(48, dtype=np.float32).reshape(16, 3)
+
+    def send(values) -> None:
+        before = len(arrays)
+        wait_for(
+            lambda: publisher.publish(Float32MultiArray(data=values.ravel().tolist())) or len(arrays) > before
+        )
+
+    send(values)
+    # The pad has the axes of its body; z of the message points inward.
+    expected = values[::-1] * 0.5 * [-1, 1, -1]
+    np.testing.assert_allclose(np.reshape(arrays[-1].data, (16, 3)), expected, atol=1e-5)
+    wait_for(lambda: frames or send(values), "a frame")
+    assert list(frames[-1].valid) == [1] * 16 + [0] * 16
+    publisher.publish(Float32MultiArray(data=[1.0]))
+    assert ros.call(Trigger, "/tactile_sim/tare").success
+    wait_for(lambda: send(values) or not np.any(np.abs(arrays[-1].data) > 1e-5), "readings of zero")
+    wait_for(lambda: levels(reports)["left_pad"][0] == 2, "the report of the loss")
+
+
+def test_pillar_forces_are_ordered_by_id():
+    pillars = [SimpleNamespace(id=k, fx=0.1 * k, fy=0.0, fz=1.0 * k) for k in (2, 0, 1)]
+    np.testing.assert_allclose(
+        pillar_forces(SimpleNamespace(pillars=pillars)), [[0, 0, 0], [0.1, 0, 1], [0.2, 0, 2]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("hardware", "key"),
+    [
+        ({}, "hardware.pads"),
+        ({"pads": {"left": {"topic": "x"}}}, "left_pad"),
+        ({"pads": {"left_pad": {"sensor": 1}}}, "hardware.pads.left_pad.topic"),
+        (
+            {"driver": "xela", "pads": {"left_pad": {"sensor": 1, "order": [0, 1]}}},
+            "hardware.pads.left_pad.order",
+        ),
+        ({"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}}, "each pad"),
+        ({"pads": {"left_pad": {"topic": "x", "axes": "x x z"}}}, "hardware.pads.left_pad.axes"),
+    ],
+)
+def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
+    from tactile_sim.config.hardware import resolve_hardware
+    from tactile_sim.errors import ConfigError
+
+    settings = config.from_mapping(
+        {"scene": "gripper.xml", "hardware": hardware} if hardware else {"scene": "gripper.xml"}
+    )
+    with pytest.raises(ConfigError, match=key):
+        resolve_hardware(settings.hardware, {"left_pad": 16, "right_pad": 16}, "file.yaml")
+
+
+def test_check_reports_invalid_hardware(tmp_path, capsys):
+    file = tmp_path / "robot.yaml"
+    for old, new in (
+        ("        right_pad: {sensor", "        wrong_pad: {sensor"),
+        ("force_vector_taxel", "slip"),
+    ):
+        text = (Path(__file__).parents[2] / "config" / "gripper.yaml").read_text()
+        assert old in text
+        file.write_text(text.replace(old, new))
+        assert main(["check", str(file)]) == 2
+        assert ("right_pad" if "right" in old else "force_vector_taxel") in capsys.readouterr().err
