@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 class Snapshot:
     """Data of one state of a simulation, computed on request. Valid until the next step."""
 
-    def __init__(self, simulation: Simulation):
+    def __init__(self, simulation: Simulation, stored: bool = False):
+        """Look at the present state. stored: whether the signal chain stores its reading."""
         self.simulation = simulation
+        self._stored = stored
         self.stamp = simulation.stamp
         """[ns]"""
 
@@ -56,7 +58,9 @@ class Snapshot:
     @cached_property
     def taxels(self) -> np.ndarray:
         """(taxels, channels) readings as they are published: what the sensors make of the truth."""
-        return self.simulation.signal_chain.peek(self.simulation.steps_since_reset, self.truth)
+        chain = self.simulation.signal_chain
+        output = chain.read if self._stored else chain.peek
+        return output(self.simulation.steps_since_reset, self.truth)
 
     @cached_property
     def taxels32(self) -> np.ndarray:
