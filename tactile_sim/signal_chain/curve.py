@@ -13,10 +13,8 @@ from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, rang
 
 _POINTS = 2049
 """Points of a polynomial in its table."""
-_CELLS = 4096
+_CELLS = 8192
 """Equal parts of the range of a table, each with its first entry."""
-_FEW = 2
-"""Entries in a cell up to which the search is without a loop."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,9 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the entries of all curves: from where, then to where."""
-        columns = zip(*cls._tables(group).values(), strict=True)
+        """Return the entries of all curves: from where, then to where, then the slopes before them."""
+        tables = cls._tables(group).values()
+        columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
         return np.concatenate([np.concatenate(column) for column in columns])
 
 
@@ -147,8 +146,9 @@ def _interpolate(row, index, entries, b, before, after, valid):
     """Replace values by those of curve b, about the baselines before and after."""
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
-    half = len(entries) // 2
-    x, y = entries[first : first + last + 1], entries[half + first : half + first + last + 1]
+    third = len(entries) // 3
+    x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
+    slopes = entries[2 * third + first : 2 * third + first + last + 1]
     scale, limit, beyond = _CELLS / x[last], x[last], 0
     for i in range(len(row)):
         beyond |= abs(row[i] - before) > limit
@@ -156,14 +156,17 @@ def _interpolate(row, index, entries, b, before, after, valid):
         for i in range(len(row)):
             if abs(row[i] - before) > limit:
                 valid[i] = 0
-    for i in range(len(row)):
-        size = min(abs(row[i] - before), limit)
-        k = ends[max(min(np.int64(size * scale), _CELLS - 1), 0)]
-        k = min(k + (size > x[k]), last)
-        k = min(k + (size > x[k]), last)
-        if most > _FEW:
-            while size > x[k]:
-                k += 1
-        size = y[k - 1] + (y[k] - y[k - 1]) * (size - x[k - 1]) / (x[k] - x[k - 1])
-        signed = size if row[i] >= before else -size
-        row[i] = after + signed
+    if most <= 1:
+        for i in range(len(row)):
+            size = min(abs(row[i] - before), limit)
+            # Unsigned, since numba looks for negative indices otherwise.
+            k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
+            k = np.uint64(k + np.uint64(size > x[k]))
+            size = y[k] + slopes[k] * (size - x[k])
+            row[i] = after + (size if row[i] >= before else -size)
+    else:
+        for i in range(len(row)):
+            size = min(abs(row[i] - before), limit)
+            k = min(max(np.searchsorted(x, size), 1), last)
+            size = y[k] + slopes[k] * (size - x[k])
+            row[i] = after + (size if row[i] >= before else -size)

@@ -23,11 +23,11 @@ class Noise(Stage):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
             std = own.parameters[b, 0]
-            normal = now.work[:2, : end - begin]
+            one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
                 if c % 2 == 0:
-                    fill_normal(now.key, begin, c >> 1, normal[0], normal[1])
-                row, drawn = values[c, begin:end], normal[c % 2]
+                    fill_normal(now.key, begin, c >> 1, one, other)
+                row, drawn = values[c, begin:end], other if c % 2 else one
                 for i in range(len(row)):
                     row[i] += std * drawn[i]
 
@@ -51,11 +51,11 @@ class Drift(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             size = own.parameters[b, 0] * np.sqrt(now.interval)
-            normal = now.work[:2, : end - begin]
+            one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
                 if c % 2 == 0 and size > 0.0:
-                    fill_normal(now.key, begin, c >> 1, normal[0], normal[1])
-                row, place, drawn = values[c, begin:end], walk[c, first : first + end - begin], normal[c % 2]
+                    fill_normal(now.key, begin, c >> 1, one, other)
+                row, place, drawn = values[c, begin:end], walk[c, first : first + end - begin], other if c % 2 else one
                 if size > 0.0:
                     for i in range(len(row)):
                         here = place[i] + size * drawn[i]
