@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import LARGEST, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, squares, span
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span, squares
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from tactile_sim.signal_chain.program import Program, Workspace
 from tactile_sim.signal_chain.stage import Group, Stage, Taxels
 from tactile_sim.signal_chain.stages import STAGES, make_stages
 from tactile_sim.signal_chain.tare import Tare
+from tactile_sim.signal_chain.transmission import Delay
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Skin
@@ -86,11 +88,21 @@ class SignalChain:
             if stage is not Tare or group.bodies
         )
         self._timestep, self._seed, self._episode = timestep, seed, 0
+        self._zero: np.ndarray | None
         self.forget(frame)
 
     def program(self, seeds: Sequence[int], channels: int) -> Program:
         """Return the same stages for many environments, each with its own seed."""
         return Program(self._groups, seeds, self._timestep, channels)
+
+    def words(self, channels: int, rate: float) -> int:
+        """Return how many numbers an environment remembers, for readings at a rate [Hz]."""
+        sizes = []
+        for stage, group in self._groups.items():
+            late = group.ends[1].sum(axis=1).max() if stage is Delay else 0.0  # time and jitter
+            room = 2 + math.ceil(late * rate)
+            sizes.append(stage.words(dataclasses.replace(group, channels=channels, room=room)))
+        return sum(sizes) if len(self._groups) > 1 else 0
 
     def workspace(self, channels: int) -> Workspace:
         """Return what a thread needs to run a program of this chain."""
@@ -130,7 +142,7 @@ class SignalChain:
         """
         if not self._marks:
             return np.empty(0, np.uint8)
-        return self._workspace.valid.copy() if self._workspace else np.ones(len(self._skin.normals), np.uint8)
+        return self._workspace.valid.copy()
 
     @property
     def history(self) -> dict[str, np.ndarray]:
@@ -197,8 +209,8 @@ class SignalChain:
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
         self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)
         self._program: Program | None = None
-        self._workspace: Workspace | None = None
-        self._zero: np.ndarray | None = None
+        self._workspace = self.workspace(0)
+        self._zero = None
 
     def _prepare(self, channels: int) -> Program:
         """Return the program, made for this number of channels at the first call."""
@@ -221,7 +233,8 @@ class SignalChain:
         program = self._prepare(truth.shape[1])
         if step < program.kept[0]:
             raise CommandError(
-                f"step: must be >= {program.kept[0]} as in the last reading, got {step}; restart the chain first"
+                f"step: must be >= {program.kept[0]} as in the last reading, got {step}; "
+                "restart the chain first"
             )
         waits = keep and program.waits_for_tare
         if keep:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, squares, span
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
 
 _INSTANT = 1e-300
 """Time constant of a filter that does nothing [s]."""
@@ -80,8 +80,8 @@ class Smoothing(Stage):
                     for i in range(len(row)):
                         total[i] += weights[b, k] * older[i]
                 if now.keep:
-                    slots[newest, c, first : first + end - begin] = row
-                row[:] = total
+                    copy(row, slots[newest, c, first : first + end - begin])
+                copy(total, row)
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,15 @@ class Curve(Stage):
         }
 
     @classmethod
-    def index(cls, group: Group) -> np.ndarray:
+    def integers(cls, group: Group) -> np.ndarray:
         """Return the place of the curve of each body in this array, (b,), and the curves, (3 + _CELLS,) each.
 
         A curve is its first entry, the last one, the most entries in a cell, and the end of the first segment
         of each cell.
         """
-        places, rows, begin = {}, [], 0
+        places: dict[tuple, int] = {}
+        rows: list[np.ndarray] = []
+        begin = 0
         for law, (before, _) in cls._tables(group).items():
             last = len(before) - 1
             ends = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[:-1]).clip(1, last)
@@ -84,9 +86,8 @@ class Transfer(Curve):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                _interpolate(row, own.index, own.constants, b, 0.0, own.parameters[b, 1], now.valid[begin:end])
+            valid = now.valid[begin:end]
+            _interpolate(values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid)
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ class Calibration(Curve):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
             ignored = now.work[0].view(np.uint8)[: end - begin]
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                _interpolate(row, own.index, own.constants, b, own.parameters[b, 1], 0.0, ignored)
+            _interpolate(
+                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored
+            )
 
 
 def _law(curve: Curve) -> tuple:
@@ -142,31 +143,33 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel(error_model="numpy")
-def _interpolate(row, index, entries, b, before, after, valid):
+def _interpolate(values, begin, end, index, entries, b, before, after, valid):
     """Replace values by those of curve b, about the baselines before and after."""
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
     third = len(entries) // 3
     x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
     slopes = entries[2 * third + first : 2 * third + first + last + 1]
-    scale, limit, beyond = _CELLS / x[last], x[last], 0
-    for i in range(len(row)):
-        beyond |= abs(row[i] - before) > limit
-    if beyond:
+    scale, limit = _CELLS / x[last], x[last]
+    for c in range(len(values)):
+        row, beyond = values[c, begin:end], 0
         for i in range(len(row)):
-            if abs(row[i] - before) > limit:
-                valid[i] = 0
-    if most <= 1:
-        for i in range(len(row)):
-            size = min(abs(row[i] - before), limit)
-            # Unsigned, since numba looks for negative indices otherwise.
-            k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
-            k = np.uint64(k + np.uint64(size > x[k]))
-            size = y[k] + slopes[k] * (size - x[k])
-            row[i] = after + (size if row[i] >= before else -size)
-    else:
-        for i in range(len(row)):
-            size = min(abs(row[i] - before), limit)
-            k = min(max(np.searchsorted(x, size), 1), last)
-            size = y[k] + slopes[k] * (size - x[k])
-            row[i] = after + (size if row[i] >= before else -size)
+            beyond |= abs(row[i] - before) > limit
+        if beyond:
+            for i in range(len(row)):
+                if abs(row[i] - before) > limit:
+                    valid[i] = 0
+        if most <= 1:
+            for i in range(len(row)):
+                size = min(abs(row[i] - before), limit)
+                # Unsigned, since numba looks for negative indices otherwise.
+                k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
+                k = np.uint64(k + np.uint64(size > x[k]))
+                size = y[k] + slopes[k] * (size - x[k])
+                row[i] = after + np.copysign(size, row[i] - before)
+        else:
+            for i in range(len(row)):
+                size = min(abs(row[i] - before), limit)
+                k = min(max(np.searchsorted(x, size), 1), last)
+                size = y[k] + slopes[k] * (size - x[k])
+                row[i] = after + np.copysign(size, row[i] - before)

@@ -1,7 +1,6 @@
 """Random numbers as functions of a key and a counter: the same in any order, thread and environment.
 
-All are made of hashes and of additions, multiplications, divisions and roots, which every processor rounds in the
-same way.
+They are made of hashes, additions, multiplications, divisions and roots, which every processor rounds alike.
 """
 
 from __future__ import annotations

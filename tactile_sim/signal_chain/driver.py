@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import LARGEST, Integer, Number, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, computation, ranged, span, squares
+from tactile_sim.signal_chain.stage import Group, Stage, computation, copy, ranged, span, squares
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class History(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Number of outputs so far, and slots (samples, channels, taxels of these bodies) of the last ones."""
+        """Return the size of the number of outputs and of slots (samples, channels, taxels) of them."""
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 
     @staticmethod
@@ -104,7 +104,9 @@ class History(Stage):
         slots = memory[1:].reshape((np.int64(most), len(values), -1))
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            slots[(count - 1) % len(slots), :, first : first + end - begin] = values[:, begin:end]
+            for c in range(len(values)):
+                newest = slots[(count - 1) % len(slots), c, first : first + end - begin]
+                copy(values[c, begin:end], newest)
 
     @classmethod
     def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:

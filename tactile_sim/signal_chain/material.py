@@ -9,7 +9,7 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span, squares
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
 
 _REACH = 4.0
 """Cutoff of the Gaussian, in standard deviations."""
@@ -62,7 +62,7 @@ class CrossTalk(Stage):
         cls._pairs(group)
 
     @classmethod
-    def index(cls, group: Group) -> np.ndarray:
+    def integers(cls, group: Group) -> np.ndarray:
         """Return the first entry of each taxel, (k + 1,), and the others (m,)."""
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
@@ -82,7 +82,9 @@ class CrossTalk(Stage):
             if sigma > 0:
                 near = pairs.distances <= _REACH * sigma
                 parts = np.where(near, np.exp(-0.5 * (pairs.distances / sigma) ** 2), 0.0)
-            sums = np.bincount(np.repeat(np.arange(len(pairs.counts)), pairs.counts), parts, len(pairs.counts))
+            sums = np.bincount(
+                np.repeat(np.arange(len(pairs.counts)), pairs.counts), parts, len(pairs.counts)
+            )
             own.append(np.where(sums > 0, 1.0 - share, 1.0))
             weights.append(parts * np.repeat(share / np.maximum(sums, np.finfo(float).tiny), pairs.counts))
         return np.concatenate([*own, *weights])
@@ -100,11 +102,11 @@ class CrossTalk(Stage):
         taxels = 0
         for b in range(len(own.ranges)):
             taxels += own.ranges[b, 1] - own.ranges[b, 0]
-        begins, others = own.index[: taxels + 1], own.index[taxels + 1 :]
+        begins, others = own.integers[: taxels + 1], own.integers[taxels + 1 :]
         stays, weights = own.constants[:taxels], own.constants[taxels:]
         for c in range(len(values)):
             row, loads = values[c], now.work[0]
-            loads[:] = row
+            copy(row, loads)
             for b in range(len(own.ranges)):
                 begin, end, first = span(own, b)
                 for t in range(begin, end):
@@ -167,9 +169,14 @@ class Hysteresis(Stage):
         last = memory.reshape((len(values), -1))
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            fraction, ratios, apart = own.parameters[b, 0], now.work[0, : end - begin], now.work[1, : end - begin]
+            fraction, ratios, apart = (
+                own.parameters[b, 0],
+                now.work[0, : end - begin],
+                now.work[1, : end - begin],
+            )
             squares(values, begin, end, ratios)
-            apart[:] = 0.0
+            for i in range(len(apart)):
+                apart[i] = 0.0
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
                 for i in range(len(row)):

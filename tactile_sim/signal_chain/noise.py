@@ -55,7 +55,11 @@ class Drift(Stage):
             for c in range(len(values)):
                 if c % 2 == 0 and size > 0.0:
                     fill_normal(now.key, begin, c >> 1, one, other)
-                row, place, drawn = values[c, begin:end], walk[c, first : first + end - begin], other if c % 2 else one
+                row, place, drawn = (
+                    values[c, begin:end],
+                    walk[c, first : first + end - begin],
+                    other if c % 2 else one,
+                )
                 if size > 0.0:
                     for i in range(len(row)):
                         here = place[i] + size * drawn[i]

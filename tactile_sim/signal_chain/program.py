@@ -52,7 +52,7 @@ class Program:
         """(n,) step of the last stored reading; -1: none."""
         self._stages = list(self.groups)
         self._varies = [any(stage.scattered for stage in group.stages) for group in self.groups.values()]
-        self.random = [group.random.any() for group in self.groups.values()]
+        self.random = [bool(group.random.any()) for group in self.groups.values()]
         """Whether a reset draws each stage again."""
         self._make_constants()
         self.memory = np.zeros((len(seeds), self._lay_out()))
@@ -159,7 +159,7 @@ class Program:
         self._rows = np.zeros((len(self._stages), _COLUMNS), np.int64)
         index, fixed, sizes, place = [], [], [0, 0], 0
         for row, (stage, group), varies in zip(self._rows, self.groups.items(), self._varies, strict=True):
-            own, listed = np.ascontiguousarray(group.ranges).ravel(), stage.index(group)
+            own, listed = np.ascontiguousarray(group.ranges).ravel(), stage.integers(group)
             draw = group.draw(int(self.seeds[0]), 0)
             constants = stage.constants(group, draw)
             row[_ADDRESS], row[_KEY] = address(stage.compute, COMPUTATION), crc32(stage.key().encode())
@@ -216,8 +216,8 @@ class Workspace:
 
 @kernel(nogil=True)
 def _run(
-    envs, steps, truth, output, keep, until, seeds, kept, timestep, program, index, fixed, varying, memory, axes,
-    values, valid, work,
+    envs, steps, truth, output, keep, until, seeds, kept, timestep, program, index, fixed, varying, memory,
+    axes, values, valid, work,
 ):  # fmt: skip
     for env in envs:
         reading = truth[env]

@@ -32,14 +32,14 @@ class Own(NamedTuple):
     """What the computation of a stage gets of the bodies that have it, in one environment."""
 
     ranges: np.ndarray
-    """(b, 3) int64 first taxel of each body and the one after its last in the whole skin, and the place of its
-    first taxel among those of these bodies."""
+    """(b, 3) int64 first taxel of each body and the one after its last in the whole skin, and the place of
+    its first taxel among those of these bodies."""
     parameters: np.ndarray
     """(b, p) the parameters that are numbers, in the order of the fields."""
     constants: np.ndarray
     """(k,) as returned by `Stage.constants`."""
-    index: np.ndarray
-    """(m,) int64 as returned by `Stage.index`."""
+    integers: np.ndarray
+    """(m,) int64 as returned by `Stage.integers`."""
 
 
 class Now(NamedTuple):
@@ -143,6 +143,7 @@ class Stage(ABC):
         Raises:
             ConfigError: they do not; the message starts with body and key.
         """
+        return
 
     @classmethod
     def words(cls, group: Group) -> int:
@@ -150,7 +151,7 @@ class Stage(ABC):
         return 0
 
     @classmethod
-    def index(cls, group: Group) -> np.ndarray:
+    def integers(cls, group: Group) -> np.ndarray:
         """Return integers (m,) that are the same in all environments."""
         return np.empty(0, np.int64)
 
@@ -287,9 +288,17 @@ def span(own, b):
 
 
 @kernel
+def copy(source, target):
+    """Copy (n,) to (n,) numbers; an assignment to a slice takes several times as long."""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@kernel
 def squares(values, begin, end, out):
     """Fill out (end - begin,) with the squared magnitudes of readings (channels, taxels)."""
-    out[:] = 0.0
+    for i in range(len(out)):
+        out[i] = 0.0
     for c in range(len(values)):
         row = values[c, begin:end]
         for i in range(len(row)):

@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
 from tactile_sim.signal_chain.draws import entry, lower, upper
-from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computation, ranged, span
+from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computation, copy, ranged, span
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,10 @@ class Delay(Stage):
             least = min(least, newest)
             if now.keep:
                 new[b] = arrival
-                for i in range(begin, end):
-                    new[bodies + first + i - begin] = now.valid[i]
+                copy(now.valid[begin:end], new[bodies + first : bodies + first + end - begin])
                 for c in range(len(values)):
                     place = bodies + (1 + c) * taxels + first
-                    new[place : place + end - begin] = values[c, begin:end]
+                    copy(values[c, begin:end], new[place : place + end - begin])
             if newest == stored:
                 continue
             if newest < 0:
@@ -156,11 +155,10 @@ class Delay(Stage):
                 values[:, begin:end] = 0.0
                 continue
             read = slots[(oldest + newest) % room]
-            for i in range(begin, end):
-                now.valid[i] = np.uint8(read[bodies + first + i - begin])
+            copy(read[bodies + first : bodies + first + end - begin], now.valid[begin:end])
             for c in range(len(values)):
                 place = bodies + (1 + c) * taxels + first
-                values[c, begin:end] = read[place : place + end - begin]
+                copy(read[place : place + end - begin], values[c, begin:end])
         if now.keep:
             # Readings before the newest one that has arrived on every body are never reported.
             drop = max(least, 0)
