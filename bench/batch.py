@@ -1,8 +1,8 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
 Run as ``python bench/batch.py [environments ...]``. An environment takes SUBSTEPS time steps with random
-controls between two observations. Values are the least of interleaved repetitions, per environment and observation,
-on one machine; compare the ratios.
+controls between two observations. Values are the least of interleaved repetitions, per environment and
+observation, on one machine; compare the ratios.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def _row(scene: str, count: int) -> list[str]:
         f"{skin:.1f}", f"{each['short'] - physics - each['observe']:.1f}",
         f"{each['full'] - physics - each['observe']:.1f}", f"{skin / physics:.3f}",
         f"{(physics + each['observe']) / physics:.2f}", f"{each['short'] / physics:.2f}",
-        f"{each['full'] / physics:.2f}", *(f"{size / count / 1e6:.2f}" for size in (taken, with_short, with_full)),
+        f"{each['full'] / physics:.2f}",
+        *(f"{size / count / 1e6:.2f}" for size in (taken, with_short, with_full)),
     ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Cost of the signal chain on ``hand`` with 1,062 taxels at 100 Hz: all stages at once, and each one alone.
 
-Run as ``python bench/chain.py``. Both simulations step alternately through the same motion several times. Of each
-message the shortest time counts, so the ratio hardly depends on what else the machine does.
+Run as ``python bench/chain.py``. Both simulations step alternately through the same motion several times. Of
+each message the shortest time counts, so the ratio hardly depends on what else the machine does.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class LowPass(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Load and low-passed load, each (channels, taxels of these bodies)."""
+        """Return the size of load and low-passed load, each (channels, taxels of these bodies)."""
         return 2 * group.channels * group.number
 
 

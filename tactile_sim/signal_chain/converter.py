@@ -37,7 +37,7 @@ class Smoothing(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Slot of the newest reading, and slots of readings or of the output, (channels, taxels) each."""
+        """Return the size of the newest slot's number and of slots (channels, taxels) of readings."""
         return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
 
     @classmethod

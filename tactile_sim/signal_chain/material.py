@@ -160,7 +160,7 @@ class Hysteresis(Stage):
     # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
     @classmethod
     def words(cls, group: Group) -> int:
-        """The last reading (channels, taxels of these bodies)."""
+        """Return the size of the last reading (channels, taxels of these bodies)."""
         return group.channels * group.number
 
     @staticmethod

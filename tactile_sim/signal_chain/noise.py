@@ -41,7 +41,7 @@ class Drift(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """The walk (channels, taxels of these bodies)."""
+        """Return the size of the walk (channels, taxels of these bodies)."""
         return group.channels * group.number
 
     @staticmethod

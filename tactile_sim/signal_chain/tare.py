@@ -18,7 +18,7 @@ class Tare(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Whether anything and whether each body was tared, and the zero (channels, taxels of the skin).
+        """Return the size of flags for all and for each body, and of the zero (channels, taxels).
 
         This memory alone survives a reset, and there is one of it without any body, for ``~/tare``.
         """

@@ -72,7 +72,7 @@ class Dropout(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """The last reading (channels, taxels of these bodies), before zeros."""
+        """Return the size of the last reading (channels, taxels of these bodies), before zeros."""
         return group.channels * group.number
 
     @staticmethod
@@ -110,7 +110,7 @@ class Delay(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Slot of the oldest reading, number of readings, and ``room`` slots.
+        """Return the size of the slot of the oldest reading, the number of readings, and ``room`` slots.
 
         A slot has the step of arrival of each body, and valid and values (1 + channels, taxels).
         """
