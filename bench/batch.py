@@ -1,8 +1,8 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
 Run as ``python bench/batch.py [environments ...]``. An environment takes SUBSTEPS time steps with random
-controls between two observations. Values are medians per environment and observation, on one machine; compare
-the ratios.
+controls between two observations. Values are the least of interleaved repetitions, per environment and
+observation, on one machine; compare the ratios.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from chain import CHAIN as ALL
 from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import EngineError, config
 from tactile_sim.batch import Batch
 
-ENVIRONMENTS = (1, 64, 1024, 4096)
+SCENES, ENVIRONMENTS = ("hand", "infant", "gripper"), (1, 64, 1024, 4096)
 SUBSTEPS, WARM_UP = 5, 8
 WORK = 20_000
 """Environment steps that are measured for each row, at least."""
@@ -50,17 +51,18 @@ def main() -> None:
     """Measure all configurations and print a table."""
     counts = [int(argument) for argument in sys.argv[1:]] or ENVIRONMENTS
     table = Table(title=f"µs per environment and observation, {SUBSTEPS} steps each")
-    columns = ("taxels", "environments", "physics", "contacts", "skin", "all with chain", "skin / physics",
-               "with skin / physics", "with chain / physics", "MB", "MB with chain")  # fmt: skip
+    columns = ("taxels", "environments", "physics", "contacts", "skin", "4 stages", f"{len(ALL)} stages",
+               "skin / physics", "with skin / physics", "with 4 / physics", f"with {len(ALL)} / physics",
+               "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
     table.add_column("scene")
     for column in columns:
         table.add_column(column, justify="right")
     # A new process for each row, so that memory of the row before is not counted as free.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
-        for scene in ("hand", "infant", "gripper"):
+        for scene in SCENES:
             for count in counts:
                 table.add_row(scene, *process.submit(_row, scene, count).result())
-    Console(width=140).print(table)
+    Console(width=180).print(table)
 
 
 def _make(scene: str, count: int, sensor: Mapping[str, Any]) -> Batch:
@@ -73,10 +75,11 @@ def _make(scene: str, count: int, sensor: Mapping[str, Any]) -> Batch:
 
 
 def _row(scene: str, count: int) -> list[str]:
-    _make(scene, 1, {"*": CHAIN}).observe()  # what any number of environments needs: code and one simulation
+    _make(scene, 1, {"*": ALL}).observe()  # what any number of environments needs: code and one simulation
     try:
         batch, taken = _resident(lambda: _make(scene, count, {}))
-        chained, with_chain = _resident(lambda: _make(scene, count, {"*": CHAIN}))
+        short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}))
+        full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}))
     except EngineError as error:
         return ["", str(count), str(error)]
     random = np.random.default_rng(0)
@@ -86,23 +89,25 @@ def _row(scene: str, count: int) -> list[str]:
         "physics": lambda: batch.worlds.step(SUBSTEPS),
         "contacts": lambda: batch.worlds.record(),
         "observe": lambda: batch.observe().readings,
-        "all": lambda: (chained.step(SUBSTEPS), chained.observe().readings),
+        "short": lambda: (short.step(SUBSTEPS), short.observe().readings),
+        "full": lambda: (full.step(SUBSTEPS), full.observe().readings),
     }
     spent: dict[str, list[float]] = {name: [] for name in parts}
     for _ in range(WARM_UP + rounds):
-        batch.ctrl[:] = chained.ctrl[:] = random.uniform(low, high, (count, len(low)))
+        batch.ctrl[:] = short.ctrl[:] = full.ctrl[:] = random.uniform(low, high, (count, len(low)))
         for name, part in parts.items():
             began = time.perf_counter()
             part()
             spent[name].append(time.perf_counter() - began)
-    each = {part: float(np.median(times[WARM_UP:])) / count * 1e6 for part, times in spent.items()}
-    skin = each["observe"] - each["contacts"]
+    each = {part: min(times[WARM_UP:]) / count * 1e6 for part, times in spent.items()}
+    skin, physics = each["observe"] - each["contacts"], each["physics"]
     return [
-        str(len(batch.simulation.skin.positions)), str(count), f"{each['physics']:.1f}",
-        f"{each['contacts']:.1f}", f"{skin:.1f}", f"{each['all']:.1f}", f"{skin / each['physics']:.3f}",
-        f"{(each['physics'] + each['observe']) / each['physics']:.2f}",
-        f"{each['all'] / each['physics']:.2f}", f"{taken / count / 1e6:.2f}",
-        f"{with_chain / count / 1e6:.2f}",
+        str(len(batch.simulation.skin.positions)), str(count), f"{physics:.1f}", f"{each['contacts']:.1f}",
+        f"{skin:.1f}", f"{each['short'] - physics - each['observe']:.1f}",
+        f"{each['full'] - physics - each['observe']:.1f}", f"{skin / physics:.3f}",
+        f"{(physics + each['observe']) / physics:.2f}", f"{each['short'] / physics:.2f}",
+        f"{each['full'] / physics:.2f}",
+        *(f"{size / count / 1e6:.2f}" for size in (taken, with_short, with_full)),
     ]  # fmt: skip
 
 

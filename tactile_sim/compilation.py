@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numba import carray, cfunc, njit, types  # noqa: TID251
+from numba.core import cgutils
 from numba.core import event as numba_event
 from numba.extending import intrinsic, register_jitable
 
@@ -63,6 +64,37 @@ def callback(signature: str, function: Callable) -> Any:
         An object whose ``address`` is the pointer to the function.
     """
     return cfunc(signature)(function)
+
+
+def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
+    """Return the address of a kernel for some argument types, which a kernel of `make_caller` calls.
+
+    Args:
+        dispatcher: a kernel that returns nothing. It must not be deleted before the last call.
+        arguments: Numba types of its arguments.
+    """
+    dispatcher.compile(arguments)
+    compiled = dispatcher.overloads[arguments]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def make_caller(arguments: tuple[Any, ...]) -> Any:
+    """Return a function for kernels that calls a kernel by its `address`, with arguments of these types."""
+
+    def make_call(typing_context: Any, where: Any, *given: Any) -> Any:
+        if given != arguments:
+            raise TypeError(f"expected arguments {arguments}, got {given}")
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            kind = context.call_conv.get_function_type(types.none, arguments)
+            function = builder.inttoptr(values[0], kind.as_pointer())
+            parts = cgutils.unpack_tuple(builder, values[1])
+            context.call_conv.call_function(builder, function, types.none, arguments, parts)
+            return context.get_dummy_value()
+
+        return types.none(where, types.BaseTuple.from_types(arguments)), generate
+
+    return intrinsic(make_call)
 
 
 def _make_pointer(typing_context: Any, address: Any) -> Any:

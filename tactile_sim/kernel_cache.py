@@ -27,6 +27,7 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
+from numba.extending import _Intrinsic
 
 PACKAGE = Path(__file__).parent
 _HEADER = struct.Struct("<32s32sQ")
@@ -216,6 +217,8 @@ def _value(value: Any, kernel: Dispatcher) -> Any:
         return _identity(value)
     if isinstance(value, np.ndarray):
         return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, _Intrinsic):  # of `tactile_sim.compilation`
+        return value._name, [repr(cell.cell_contents) for cell in value._defn.__closure__ or ()]
     if isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))):
         return type(value).__name__, value
     if isinstance(value, tuple):

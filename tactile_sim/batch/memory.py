@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import EngineError
-from tactile_sim.signal_chain import STAGES
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _CONTACTS = 32
@@ -24,20 +22,9 @@ def bytes_per_environment(simulation: Simulation) -> int:
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
-    arrays = 1 + _kept_arrays(simulation)
-    return 8 * (state + recorded) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
-
-
-def _kept_arrays(simulation: Simulation) -> int:
-    """Return about how many arrays of readings sampling and signal chain keep."""
-    settings = simulation.settings
-    stages = list(simulation.stages.values())
-    kept = 1 if stages or simulation.sampling else 0  # the output
-    kept += simulation.sampling is not None
-    for name in {name for entry in stages for name in entry if STAGES[name].has_memory}:
-        longest = max(float(np.max(entry.get(name, {}).get("time", 0.0))) for entry in stages)
-        kept += 2 + math.ceil(longest * settings.rates.tactile) if name == "delay" else 2
-    return kept
+    arrays = 2 + (simulation.sampling is not None) if simulation.stages or simulation.sampling else 1
+    kept = chain_of(simulation, 0).words(channels, simulation.settings.rates.tactile)
+    return 8 * (state + recorded + kept) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
 
 
 def check_memory(simulation: Simulation, num_envs: int) -> None:

@@ -8,7 +8,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 
 from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.signal_chain.stage import Stage
+from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
@@ -29,14 +32,13 @@ class Readings:
         channels = TOUCH_FUNCTIONS[settings.touch_function].channels
         count = worlds.num_envs
         self._felt = ManyReadings.zeros(count, simulation.skin, channels)
-        chain = chain_of(simulation, 0)
-        self._chains = [] if chain.idle else [chain.copy(seed + k) for k in range(count)]
-        self._chain = chain
-        self._chains_have_memory = chain.has_memory
+        self._chain = chain_of(simulation, 0)
+        self._chains: Program | None = None if self._chain.idle else self._make_chains()
         sampling = simulation.sampling
         self._samplings = [Sampling(sampling.mode) for _ in range(count)] if sampling else []
-        self._output = np.zeros_like(self._felt.taxels) if self._chains or self._samplings else None
+        self._output: np.ndarray | None = None
         threads = min(worlds.threads, -(-count // _LEAST))
+        self._workspaces = [self._chain.workspace(channels) for _ in range(threads)]
         self._skins = [simulation.skin.twin() for _ in range(threads)]
         self._pool = ThreadPoolExecutor(max(threads - 1, 1), "tactile_sim.batch")
 
@@ -48,11 +50,7 @@ class Readings:
     @property
     def has_memory(self) -> bool:
         """True if readings depend on earlier states."""
-        # Once the last automatic tare was taken, chains without other memory never have any again.
-        self._chains_have_memory = self._chains_have_memory and any(
-            chain.has_memory for chain in self._chains
-        )
-        return self.sampled or self._chains_have_memory
+        return self.sampled or (self._chains is not None and self._chains.has_memory)
 
     @property
     def ideal(self) -> ManyReadings:
@@ -62,7 +60,7 @@ class Readings:
     @property
     def sparse(self) -> bool:
         """True if only the touched taxels of ``ideal`` can read anything but zero."""
-        return not self._chains and not self._samplings
+        return self._chains is None and not self._samplings
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
@@ -86,58 +84,73 @@ class Readings:
             faulty: Environments to leave out, because they are reset next.
         """
 
-        simulation = self._simulation
-        pads = simulation.skin.pads
-        ends = np.array([simulation.stream_of(pad.name) in due for pad in pads], bool)[
-            simulation.skin.pad_index
-        ]
-
-        def update(thread: int, first: int, last: int) -> None:
-            for env in range(first, last):
-                if env in faulty:
-                    continue
-                if due and self._chains:
-                    self._chains[env].read(int(steps[env]), self._truth(env))
-                if self._samplings:
-                    self._samplings[env].add(self._felt.taxels[env].copy(), ends)
-
-        self.in_threads(update)
+        if due and self._chains and self._chains.has_memory:
+            envs = np.setdiff1d(np.arange(self._worlds.num_envs), list(faulty))
+            self._chains.make_room()
+            self._run_chains(envs, steps, self.truth(), self._felt.taxels[:0], keep=True)
+        if self._samplings:
+            simulation = self._simulation
+            ends = np.array([simulation.stream_of(pad.name) in due for pad in simulation.skin.pads], bool)
+            ends = ends[simulation.skin.pad_index]
+            for env, sampling in enumerate(self._samplings):
+                if env not in faulty:
+                    sampling.add(self._felt.taxels[env].copy(), ends)
 
     def truth(self) -> np.ndarray:
         """Return the readings (n, taxels, channels) before the signal chain."""
         if not self._samplings:
             return self._felt.taxels
-        return np.stack([self._truth(env) for env in range(self._worlds.num_envs)])
+        values = zip(self._samplings, self._felt.taxels, strict=True)
+        return np.stack([sampling.value(felt) for sampling, felt in values])
 
     def output(self, steps: np.ndarray) -> np.ndarray:
         """Return the readings (n, taxels, channels) after the signal chain."""
+        if not self._chains:
+            return self.truth()
         if self._output is None:
-            return self._felt.taxels
-        output = self._output
-
-        def peek(thread: int, first: int, last: int) -> None:
-            for env in range(first, last):
-                truth = self._truth(env)
-                output[env] = self._chains[env].peek(int(steps[env]), truth) if self._chains else truth
-
-        self.in_threads(peek)
-        return output
+            self._output = np.zeros_like(self._felt.taxels)
+        envs = np.arange(self._worlds.num_envs)
+        self._run_chains(envs, steps, self.truth(), self._output, keep=False)
+        return self._output
 
     def restart(self, envs: np.ndarray) -> None:
         """Restart random numbers and memory of environments; the tare is kept."""
-        for env in envs.tolist():
-            if self._chains:
-                self._chains[env].restart()
-            if self._samplings:
+        if self._chains:
+            self._chains.restart(envs)
+        if self._samplings:
+            for env in envs.tolist():
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
         """Subtract the present readings of environments from all later ones."""
         if not self._chains:
-            self._chains = [self._chain.copy(self._seed + k) for k in range(self._worlds.num_envs)]
-            self._output = np.zeros_like(self._felt.taxels)
-        for env in envs.tolist():
-            self._chains[env].tare(int(steps[env]), self._truth(env))
+            self._chains = self._make_chains()
+        zero = np.empty_like(self._felt.taxels)
+        self._run_chains(envs, steps, self.truth(), zero, keep=False, until=Tare)
+        self._chains.tare(envs, zero[envs])
+
+    def _make_chains(self) -> Program:
+        seeds = range(self._seed, self._seed + self._worlds.num_envs)
+        return self._chain.program(seeds, self._felt.taxels.shape[2])
+
+    def _run_chains(
+        self,
+        envs: np.ndarray,
+        steps: np.ndarray,
+        truth: np.ndarray,
+        output: np.ndarray,
+        keep: bool,
+        until: type[Stage] | None = None,
+    ) -> None:
+        chains, chosen = self._chains, np.zeros(self._worlds.num_envs, bool)
+        assert chains is not None
+        chosen[envs] = True
+
+        def run(thread: int, first: int, last: int) -> None:
+            own = first + np.flatnonzero(chosen[first:last])
+            chains.run(self._workspaces[thread], own, steps, truth, output, keep, until)
+
+        self.in_threads(run)
 
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
         """Call ``work(thread, first, last)`` with ranges of environments, one in each thread."""
@@ -152,7 +165,3 @@ class Readings:
             wait(others)
         for done in others:
             done.result()
-
-    def _truth(self, env: int) -> np.ndarray:
-        felt = self._felt.taxels[env]
-        return self._samplings[env].value(felt) if self._samplings else felt

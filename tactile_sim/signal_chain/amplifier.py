@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import LARGEST, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span, squares
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,24 @@ class Gain(Stage):
     )
 
     @classmethod
-    def start(cls, group: Group) -> np.ndarray:
-        """Return the factors (taxels of these bodies,)."""
-        return group.each_taxel("value") * (1.0 + group.scattered()[:, 0])
+    def check(cls, group: Group) -> None:
+        group.check_lists()
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray, step: int) -> np.ndarray:
-        _scale(values, group.ranges, memory)
-        return memory
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the factors (taxels of these bodies,)."""
+        return group.each_taxel(draw, "value") * (1.0 + draw.normal()[0])
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            factors = own.constants[first : first + end - begin]
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                for i in range(len(row)):
+                    row[i] *= factors[i]
 
 
 @dataclass(frozen=True)
@@ -47,17 +57,24 @@ class Offset(Stage):
     )
 
     @classmethod
-    def start(cls, group: Group) -> np.ndarray:
-        """Return the offsets (taxels of these bodies,) without their scatter."""
-        return group.each_taxel("value")
+    def check(cls, group: Group) -> None:
+        group.check_lists()
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray, step: int) -> np.ndarray:
-        channels = values.shape[1]
-        if channels not in group.cache:
-            group.cache[channels] = memory[:, None] + group.scattered(channels)
-        _add(values, group.ranges, group.cache[channels])
-        return memory
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the offsets (channels, taxels of these bodies)."""
+        return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        offsets = own.constants.reshape((len(values), -1))
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            for c in range(len(values)):
+                row, added = values[c, begin:end], offsets[c, first : first + end - begin]
+                for i in range(len(row)):
+                    row[i] += added[i]
 
 
 @dataclass(frozen=True)
@@ -70,71 +87,55 @@ class Saturation(Stage):
     marks = True
 
     # In the world's frame the normal is not known: there the wider of both ranges limits the magnitude.
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: None, step: int) -> None:
-        most = group.parameters
-        if min(most["normal"].min(), most["shear"].min()) < LARGEST:
-            parts = most["normal"], most["shear"]
-            _limit_parts(values, group.ranges, group.skin.axes, *parts, group.skin.valid)
-        _limit(values, group.ranges, most["level"], group.skin.valid)
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, _ = span(own, b)
+            level, normal, shear = own.parameters[b, 0], own.parameters[b, 1], own.parameters[b, 2]
+            magnitudes = now.work[0, : end - begin]
+            squares(values, begin, end, magnitudes)
+            least, beyond = min(level, normal, shear), 0
+            for i in range(len(magnitudes)):
+                beyond |= magnitudes[i] > least * least
+            if beyond:
+                _limit_parts(values, begin, end, now.axes, normal, shear, now.valid)
+                _limit(values, begin, end, level, now.valid)
 
 
-@kernel(nogil=True)
-def _scale(values, ranges, factors):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                values[t, c] *= factors[k]
-            k += 1
+@kernel(error_model="numpy")
+def _limit(values, begin, end, most, valid):
+    for t in range(begin, end):
+        square = 0.0
+        for c in range(len(values)):
+            square += values[c, t] ** 2
+        if square > most * most:
+            valid[t] = 0
+            ratio = most / np.sqrt(square)
+            for c in range(len(values)):
+                values[c, t] *= ratio
 
 
-@kernel(nogil=True)
-def _add(values, ranges, offsets):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                values[t, c] += offsets[k, c]
-            k += 1
-
-
-@kernel(nogil=True)
-def _limit(values, ranges, most, valid):
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            square = 0.0
-            for c in range(values.shape[1]):
-                square += values[t, c] ** 2
-            if square > most[b] * most[b]:
+@kernel(error_model="numpy")
+def _limit_parts(values, begin, end, axes, normal, shear, valid):
+    for t in range(begin, end):
+        split = len(values) == 3 and (axes[0, t] != 0.0 or axes[1, t] != 0.0 or axes[2, t] != 0.0)
+        along, square = 0.0, 0.0
+        for c in range(len(values)):
+            square += values[c, t] ** 2
+            if split:
+                along += values[c, t] * axes[c, t]
+        if not split:
+            most = max(normal, shear) if len(values) == 3 else normal
+            if square > most * most:
                 valid[t] = 0
-                ratio = most[b] / np.sqrt(square)
-                for c in range(values.shape[1]):
-                    values[t, c] *= ratio
-
-
-@kernel(nogil=True)
-def _limit_parts(values, ranges, axes, normal, shear, valid):
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            split = values.shape[1] == 3 and axes[t].any()
-            along, square = 0.0, 0.0
-            for c in range(values.shape[1]):
-                square += values[t, c] ** 2
-                if split:
-                    along += values[t, c] * axes[t, c]
-            if not split:
-                most = max(normal[b], shear[b]) if values.shape[1] == 3 else normal[b]
-                ratio = most / np.sqrt(square) if square > most * most else 1.0
-                if ratio < 1.0:
-                    valid[t] = 0
-                    for c in range(values.shape[1]):
-                        values[t, c] *= ratio
-                continue
-            across = np.sqrt(max(square - along * along, 0.0))
-            inward = min(max(along, -normal[b]), normal[b])
-            ratio = shear[b] / across if across > shear[b] else 1.0
-            if ratio < 1.0 or inward != along:
-                valid[t] = 0
-                for c in range(3):
-                    values[t, c] = ratio * (values[t, c] - along * axes[t, c]) + inward * axes[t, c]
+                for c in range(len(values)):
+                    values[c, t] *= most / np.sqrt(square)
+            continue
+        across = np.sqrt(max(square - along * along, 0.0))
+        inward = min(max(along, -normal), normal)
+        ratio = shear / across if across > shear else 1.0
+        if ratio < 1.0 or inward != along:
+            valid[t] = 0
+            for c in range(3):
+                values[c, t] = ratio * (values[c, t] - along * axes[c, t]) + inward * axes[c, t]

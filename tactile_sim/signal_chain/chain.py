@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +12,19 @@ import numpy as np
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
 from tactile_sim.signal_chain.driver import History
+from tactile_sim.signal_chain.program import Program, Workspace
 from tactile_sim.signal_chain.stage import Group, Stage, Taxels
 from tactile_sim.signal_chain.stages import STAGES, make_stages
-from tactile_sim.signal_chain.tare import Tare, TareMemory
+from tactile_sim.signal_chain.tare import Tare
+from tactile_sim.signal_chain.transmission import Delay
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Skin
 
 KEY = "skin.sensor"
 """The key of the stages in a configuration."""
+_ALONE = np.zeros(1, np.int64)
+"""The only environment of a chain."""
 
 
 class SignalChain:
@@ -65,40 +69,44 @@ class SignalChain:
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(bodies,) whether each body of the skin has stages."""
-        number = len(skin.positions)
-        self._skin = Taxels(
-            skin.positions, skin.normals, skin.neighbours, np.empty((number, 3)), np.ones(number, np.uint8)
-        )
+        self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
         self._groups: dict[type[Stage], Group] = {}
         for key, stage in STAGES.items():
             bodies = [body for body in skin.pads if key in chosen.get(body.name, {})]
             if bodies or stage is Tare:
                 own = [chosen[body.name][key] for body in bodies]
-                self._groups[stage] = Group(bodies, own, self._skin, timestep, seed)
+                self._groups[stage] = Group(bodies, own, self._skin)
         try:
-            self._start: dict[type[Stage], Any] = {
-                stage: stage.start(group) for stage, group in self._groups.items()
-            }
+            for stage, group in self._groups.items():
+                stage.check(group)
         except ConfigError as error:
             raise ConfigError(f"{where}.{error}") from None
         self._marks = any(stage.marks for stage in self._groups)
-        self._random = [stage for stage, group in self._groups.items() if group.random]
+        self._has_memory = any(
+            stage.has_memory or group.random.any()
+            for stage, group in self._groups.items()
+            if stage is not Tare or group.bodies
+        )
+        self._timestep, self._seed, self._episode = timestep, seed, 0
+        self._zero: np.ndarray | None
         self.forget(frame)
 
-    def copy(self, seed: int) -> SignalChain:
-        """Return a chain with the same stages and another seed, that has read nothing."""
-        chain = copy.copy(self)
-        skin = self._skin
-        chain._skin = Taxels(
-            skin.positions, skin.normals, skin.neighbours, skin.axes.copy(), np.ones_like(skin.valid)
-        )
-        chain._groups = {
-            stage: dataclasses.replace(group, skin=chain._skin, seed=seed)
-            for stage, group in self._groups.items()
-        }
-        chain._start = {stage: stage.start(group) for stage, group in chain._groups.items()}
-        chain._memory, chain._kept, chain._channels = chain._start, 0, None
-        return chain
+    def program(self, seeds: Sequence[int], channels: int) -> Program:
+        """Return the same stages for many environments, each with its own seed."""
+        return Program(self._groups, seeds, self._timestep, channels)
+
+    def words(self, channels: int, rate: float) -> int:
+        """Return how many numbers an environment remembers, for readings at a rate [Hz]."""
+        sizes = []
+        for stage, group in self._groups.items():
+            late = group.ends[1].sum(axis=1).max() if stage is Delay else 0.0  # time and jitter
+            room = 2 + math.ceil(late * rate)
+            sizes.append(stage.words(dataclasses.replace(group, channels=channels, room=room)))
+        return sum(sizes) if len(self._groups) > 1 else 0
+
+    def workspace(self, channels: int) -> Workspace:
+        """Return what a thread needs to run a program of this chain."""
+        return Workspace(self._axes, channels)
 
     @property
     def has_memory(self) -> bool:
@@ -106,16 +114,12 @@ class SignalChain:
 
         They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
         """
-        return (
-            bool(self._memory[Tare].waiting)
-            or bool(self._random)
-            or any(stage.has_memory for stage in self._groups if stage is not Tare)
-        )
+        return self._has_memory if self._program is None else self._program.has_memory
 
     @property
     def idle(self) -> bool:
         """True if readings are returned as they are."""
-        return len(self._groups) == 1 and self.zero is None and not self._memory[Tare].waiting
+        return len(self._groups) == 1 and not self._groups[Tare].bodies and self.zero is None
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
         """Return the output for an ideal reading and keep it, once for each tactile message.
@@ -128,9 +132,7 @@ class SignalChain:
         Raises:
             CommandError: the step is before the last one that was kept, or the shape differs from before.
         """
-        output = self.peek(step, reading)
-        self.keep()
-        return output
+        return reading if self.idle else self._run(step, reading, keep=self.has_memory)
 
     @property
     def valid(self) -> np.ndarray:
@@ -138,7 +140,9 @@ class SignalChain:
 
         It is late by the delay, as the output is. Empty while no stage can make a reading invalid.
         """
-        return self._skin.valid.copy() if self._marks else np.empty(0, np.uint8)
+        if not self._marks:
+            return np.empty(0, np.uint8)
+        return self._workspace.valid.copy()
 
     @property
     def history(self) -> dict[str, np.ndarray]:
@@ -148,42 +152,32 @@ class SignalChain:
         """
         if History not in self._groups:
             return {}
-        group, outputs = self._groups[History], [output for _, output in self._memory[History] or ()]
-        made = {}
-        for body, stage, rows in zip(group.bodies, group.stages, group.rows, strict=True):
-            own = np.zeros((stage.samples, rows.stop - rows.start, self._channels or 0))
-            for back, output in enumerate(outputs[: -stage.samples - 1 : -1], start=1):
-                own[-back] = output[rows]
-            made[body.name] = own
-        return made
+        if self._program is None:
+            group = dataclasses.replace(self._groups[History], channels=0)
+            return History.outputs(group, np.zeros(1))
+        own = self._program.memory[0, self._program.columns(History)]
+        return History.outputs(self._program.groups[History], own)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """Return the output as `read` does, without keeping it."""
-        if self.idle:
-            return reading
-        output, self._peeked = self._apply(step, reading, self._groups)
-        self._peeked_step = step
-        return output
-
-    def keep(self) -> None:
-        """Keep the reading of the last `peek` in memory."""
-        if self.has_memory:
-            self._memory = self._peeked
-            self._kept = self._peeked_step
+        return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
         """Subtract what the stages before the tare make of a reading from all later ones, on all bodies."""
-        stages = list(self._groups)
-        self.zero = self._apply(step, reading, stages[: stages.index(Tare)])[0]
+        self.zero = self._run(step, reading, keep=False, until=Tare)
 
     @property
     def zero(self) -> np.ndarray | None:
         """(taxels, channels) that the tare subtracts; None: nothing was tared."""
-        return self._memory[Tare].zero
+        return self._zero
 
     @zero.setter
     def zero(self, values: np.ndarray | None) -> None:
-        self._memory = self._memory | {Tare: TareMemory(values, self._memory[Tare].waiting)}
+        self._zero = values
+        if values is not None:
+            self._prepare(values.shape[1]).tare(_ALONE, values[None])
+        elif self._program is not None:
+            self._program.memory[0, self._program.columns(Tare)] = 0.0
 
     def restart(self, seed: int | None = None) -> None:
         """Restart steps, random numbers and memory, and draw ranges again; the tare is kept.
@@ -200,15 +194,11 @@ class SignalChain:
                 SEED(seed)
             except ValueError as error:
                 raise CommandError(f"seed: {error}") from None
-        for stage in self._random if seed is None else list(self._groups):
-            group = self._groups[stage]
-            if seed is None:
-                drawn = dataclasses.replace(group, episode=group.episode + 1)
-            else:
-                drawn = dataclasses.replace(group, seed=seed, episode=0)
-            self._groups[stage], self._start[stage] = drawn, stage.start(drawn)
-        self._memory = self._start | {Tare: self._memory[Tare]}
-        self._kept = 0
+            self._seed, self._episode = seed, 0
+        else:
+            self._episode += 1
+        if self._program is not None:
+            self._program.restart(_ALONE, seed)
 
     def forget(self, frame: str = "body") -> None:
         """Restart everything, the tare included, for readings of another touch function.
@@ -217,29 +207,41 @@ class SignalChain:
             frame: of its vectors, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
-        self._skin.axes[:] = axes[frame]
-        self._memory = self._start
-        self._kept = 0
-        self._channels: int | None = None
+        self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)
+        self._program: Program | None = None
+        self._workspace = self.workspace(0)
+        self._zero = None
 
-    def _apply(
-        self, step: int, reading: np.ndarray, stages: Iterable[type[Stage]]
-    ) -> tuple[np.ndarray, dict[type[Stage], Any]]:
-        """Return the output of some stages and the memory after them."""
-        if step < self._kept:
+    def _prepare(self, channels: int) -> Program:
+        """Return the program, made for this number of channels at the first call."""
+        if self._program is None:
+            self._program = Program(self._groups, [self._seed], self._timestep, channels, self._episode)
+            self._workspace = self.workspace(channels)
+        return self._program
+
+    def _run(
+        self, step: int, reading: np.ndarray, keep: bool, until: type[Stage] | None = None
+    ) -> np.ndarray:
+        """Return the output of all stages or of those before one."""
+        truth = np.ascontiguousarray(reading, float)
+        taxels, known = len(self._skin.normals), self._program and self._program.channels
+        if truth.ndim != 2 or truth.shape != (taxels, known or truth.shape[-1]):
             raise CommandError(
-                f"step: must be >= {self._kept} as in the last reading, got {step}; restart the chain first"
-            )
-        values, taxels = np.array(reading, float), len(self._skin.valid)
-        if values.ndim != 2 or values.shape != (taxels, self._channels or values.shape[-1]):
-            expected = f"({taxels}, {self._channels or 'channels'})"
-            raise CommandError(
-                f"reading: must have shape {expected}, got {values.shape}; "
+                f"reading: must have shape ({taxels}, {known or 'channels'}), got {truth.shape}; "
                 "call forget() before readings of another touch function"
             )
-        self._channels = values.shape[1]
-        self._skin.valid.fill(1)
-        memory = dict(self._memory)
-        for stage in stages:
-            memory[stage] = stage.apply(values, self._groups[stage], memory[stage], step)
-        return values, memory
+        program = self._prepare(truth.shape[1])
+        if step < program.kept[0]:
+            raise CommandError(
+                f"step: must be >= {program.kept[0]} as in the last reading, got {step}; "
+                "restart the chain first"
+            )
+        waits = keep and program.waits_for_tare
+        if keep:
+            program.make_room()
+        output = np.empty((1, *truth.shape))
+        steps = np.array([step], np.int64)
+        program.run(self._workspace, _ALONE, steps, truth[None], output, keep, until)
+        if waits and program.tared[0]:
+            self._zero = program.zero(0)
+        return output[0]

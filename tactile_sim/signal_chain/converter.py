@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
 
 _INSTANT = 1e-300
 """Time constant of a filter that does nothing [s]."""
@@ -28,8 +27,8 @@ class Smoothing(Stage):
     has_memory = True
 
     @classmethod
-    def start(cls, group: Group) -> None:
-        for body, stage in zip(group.bodies, group.configured, strict=True):
+    def check(cls, group: Group) -> None:
+        for body, stage in zip(group.bodies, group.stages, strict=True):
             if bool(stage.weights) == (stage.time_constant != 0.0):
                 raise ConfigError(
                     f"{body.name}.smoothing: must have time_constant or weights, "
@@ -37,29 +36,52 @@ class Smoothing(Stage):
                 )
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: tuple | None, step: int) -> tuple:
-        """Smooth the readings.
+    def words(cls, group: Group) -> int:
+        """Return the size of the newest slot's number and of slots (channels, taxels) of readings."""
+        return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
 
-        The memory holds the output (taxels of these bodies, channels) and the step of the last reading, and
-        (input, step) of the last readings, newest first.
-        """
-        before, last, recent = memory or (group.take(values), step, ())
-        constants = np.maximum(group.parameters["time_constant"], _INSTANT)
-        gains = -np.expm1((last - step) * group.timestep / constants)
-        most = max(len(stage.weights) for stage in group.stages)
-        if most:
-            recent = (group.take(values), step), *(reading for reading in recent if reading[1] != step)
-        output = np.empty_like(before)
-        _follow(values, group.ranges, gains, before, output)
-        for stage, rows in zip(group.stages, group.rows, strict=True):
-            if stage.weights:
-                output[rows] = sum(
-                    weight * reading[rows]
-                    for weight, (reading, _) in zip(stage.weights, recent, strict=False)
-                )
-        if most:
-            group.put(values, output)
-        return output, step, recent[:most]
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the weights (b, slots); a low pass has none."""
+        out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
+        for row, stage in zip(out, group.stages, strict=True):
+            row[: len(stage.weights)] = stage.weights
+        return out.ravel()
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        weights = own.constants.reshape((len(own.ranges), -1))
+        count = weights.shape[1]
+        slots = memory[1:].reshape((count, len(values), -1))
+        newest = np.int64(memory[0])
+        if not now.again:
+            newest = (newest + 1) % count
+        if now.keep:
+            memory[0] = newest
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            constant = own.parameters[b, 0]
+            gain = 1.0 if now.first else -np.expm1(-now.interval / max(constant, _INSTANT))
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                if constant > 0.0:
+                    smooth = slots[0, c, first : first + end - begin]
+                    for i in range(len(row)):
+                        row[i] = smooth[i] + gain * (row[i] - smooth[i])
+                        if now.keep:
+                            smooth[i] = row[i]
+                    continue
+                total = now.work[0, : end - begin]
+                for i in range(len(row)):
+                    total[i] = weights[b, 0] * row[i]
+                for k in range(1, count):
+                    older = slots[(newest - k) % count, c, first : first + end - begin]
+                    for i in range(len(row)):
+                        total[i] += weights[b, k] * older[i]
+                if now.keep:
+                    copy(row, slots[newest, c, first : first + end - begin])
+                copy(total, row)
 
 
 @dataclass(frozen=True)
@@ -75,14 +97,25 @@ class Threshold(Stage):
     )
 
     @classmethod
-    def start(cls, group: Group) -> np.ndarray:
-        """Return the levels (taxels of these bodies,)."""
-        return group.each_taxel("level") * (1.0 + group.scattered()[:, 0])
+    def check(cls, group: Group) -> None:
+        group.check_lists()
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray, step: int) -> np.ndarray:
-        _cut(values, group.ranges, memory)
-        return memory
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the levels (taxels of these bodies,)."""
+        return group.each_taxel(draw, "level") * (1.0 + draw.normal()[0])
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            levels, magnitudes = own.constants[first : first + end - begin], now.work[0, : end - begin]
+            squares(values, begin, end, magnitudes)
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                for i in range(len(row)):
+                    row[i] = 0.0 if magnitudes[i] < levels[i] * abs(levels[i]) else row[i]
 
 
 @dataclass(frozen=True)
@@ -96,47 +129,25 @@ class Quantisation(Stage):
     )
     marks = True
 
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: None, step: int) -> None:
-        bits, signed = group.parameters["bits"], group.parameters["signed"]
-        size = np.where(signed, 2.0 ** (bits - 1.0), 2.0**bits)
-        least = np.where(bits == 0, -np.inf, np.where(signed, -size, 0.0))
-        most = np.where(bits == 0, np.inf, size - 1.0)
-        _round(values, group.ranges, group.parameters["step"], least, most, group.skin.valid)
-
-
-@kernel(nogil=True)
-def _follow(values, ranges, gains, before, after):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                after[k, c] = before[k, c] + gains[b] * (values[t, c] - before[k, c])
-                values[t, c] = after[k, c]
-            k += 1
-
-
-@kernel(nogil=True)
-def _cut(values, ranges, levels):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            square = 0.0
-            for c in range(values.shape[1]):
-                square += values[t, c] ** 2
-            if square < levels[k] * abs(levels[k]):
-                for c in range(values.shape[1]):
-                    values[t, c] = 0.0
-            k += 1
-
-
-@kernel(nogil=True)
-def _round(values, ranges, width, least, most, valid):
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                count = np.rint(values[t, c] / width[b])
-                if not least[b] <= count <= most[b]:
-                    valid[t] = 0
-                    count = min(max(count, least[b]), most[b])
-                values[t, c] = count * width[b]
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, _ = span(own, b)
+            width, bits, signed = own.parameters[b, 0], own.parameters[b, 1], own.parameters[b, 2]
+            size = 2.0 ** (bits - signed)
+            least = -np.inf if bits == 0.0 else -size * signed
+            most = np.inf if bits == 0.0 else size - 1.0
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                beyond = 0
+                for i in range(len(row)):
+                    count = np.rint(row[i] / width)
+                    beyond |= not least <= count <= most
+                    row[i] = count * width
+                if beyond:
+                    for i in range(len(row)):
+                        count = np.rint(row[i] / width)
+                        if not least <= count <= most:
+                            now.valid[begin + i] = 0
+                            row[i] = min(max(count, least), most) * width

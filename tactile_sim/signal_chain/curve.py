@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span
 
 _POINTS = 2049
 """Points of a polynomial in its table."""
-
-
-class Curves(NamedTuple):
-    """The curves of a group as tables."""
-
-    inputs: np.ndarray
-    """(m,) magnitudes, those of the first body first."""
-    outputs: np.ndarray
-    """(m,) magnitudes."""
-    begin: np.ndarray
-    """(b + 1,) first entry of each body."""
+_CELLS = 8192
+"""Equal parts of the range of a table, each with its first entry."""
 
 
 @dataclass(frozen=True)
@@ -48,36 +38,80 @@ class Curve(Stage):
     baseline: float = ranged(Number(), "Counts without load.", default=0.0)
 
     @classmethod
-    def start(cls, group: Group) -> Curves:
-        tables = [
-            _table(stage, f"{body.name}.{cls.key()}")
-            for body, stage in zip(group.bodies, group.configured, strict=True)
-        ]
-        inputs, outputs = (np.concatenate(column) for column in zip(*tables, strict=True))
-        return Curves(inputs, outputs, np.cumsum([0, *(len(table[0]) for table in tables)]))
+    def check(cls, group: Group) -> None:
+        cls._tables(group)
+
+    @classmethod
+    def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
+        """Return from where to where the curves lead, as increasing arrays (m,); equal curves once."""
+        return {
+            _law(stage): _table(stage, f"{body.name}.{cls.key()}")
+            for body, stage in zip(group.bodies, group.stages, strict=True)
+        }
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return the place of the curve of each body in this array, (b,), and the curves, (3 + _CELLS,) each.
+
+        A curve is its first entry, the last one, the most entries in a cell, and the end of the first segment
+        of each cell.
+        """
+        places: dict[tuple, int] = {}
+        rows: list[np.ndarray] = []
+        begin = 0
+        for law, (before, _) in cls._tables(group).items():
+            last = len(before) - 1
+            ends = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[:-1]).clip(1, last)
+            places[law] = len(group.bodies) + len(rows) * (3 + _CELLS)
+            rows.append(np.r_[begin, begin + last, np.diff(ends, append=last).max(), ends])
+            begin += len(before)
+        return np.concatenate([[places[_law(stage)] for stage in group.stages], *rows]).astype(np.int64)
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the entries of all curves: from where, then to where, then the slopes before them."""
+        tables = cls._tables(group).values()
+        columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
+        return np.concatenate([np.concatenate(column) for column in columns])
 
 
+@dataclass(frozen=True)
 class Transfer(Curve):
     """Each channel becomes counts by a curve, odd about the baseline, and holds beyond its end."""
 
     marks = True
 
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: Curves, step: int) -> Curves:
-        baseline = group.parameters["baseline"]
-        _interpolate(values, group.ranges, *memory, 0.0 * baseline, baseline, group.skin.valid)
-        return memory
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, _ = span(own, b)
+            valid = now.valid[begin:end]
+            _interpolate(values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid)
 
 
+@dataclass(frozen=True)
 class Calibration(Curve):
     """The driver turns counts into units by the inverse of a curve, the sensor's or another one."""
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: Curves, step: int) -> Curves:
-        baseline, ignored = group.parameters["baseline"], np.ones_like(group.skin.valid)
-        inverse = memory.outputs, memory.inputs, memory.begin
-        _interpolate(values, group.ranges, *inverse, baseline, 0.0 * baseline, ignored)
-        return memory
+    def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
+        return {law: (outputs, inputs) for law, (inputs, outputs) in super()._tables(group).items()}
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, _ = span(own, b)
+            ignored = now.work[0].view(np.uint8)[: end - begin]
+            _interpolate(
+                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored
+            )
+
+
+def _law(curve: Curve) -> tuple:
+    """Return what defines a curve, without its baseline."""
+    return curve.inputs, curve.outputs, curve.coefficients, curve.limit
 
 
 def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
@@ -108,20 +142,34 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(curve.inputs), np.array(curve.outputs)
 
 
-@kernel(nogil=True)
-def _interpolate(values, ranges, inputs, outputs, begin, before, after, valid):
-    for b in range(len(ranges)):
-        x, y = inputs[begin[b] : begin[b + 1]], outputs[begin[b] : begin[b + 1]]
-        last = len(x) - 1
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                signed = values[t, c] - before[b]
-                size = abs(signed)
-                if size > x[last]:
-                    valid[t] = 0
-                    size = x[last]
-                k = min(1 + int(last * size / x[last]), last)  # right for even steps
-                if not x[k - 1] <= size <= x[k]:
-                    k = min(max(np.searchsorted(x, size), 1), last)
-                size = y[k - 1] + (y[k] - y[k - 1]) * (size - x[k - 1]) / (x[k] - x[k - 1])
-                values[t, c] = after[b] + (size if signed >= 0 else -size)
+@kernel(error_model="numpy")
+def _interpolate(values, begin, end, index, entries, b, before, after, valid):
+    """Replace values by those of curve b, about the baselines before and after."""
+    own = index[index[b] : index[b] + 3 + _CELLS]
+    first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
+    third = len(entries) // 3
+    x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
+    slopes = entries[2 * third + first : 2 * third + first + last + 1]
+    scale, limit = _CELLS / x[last], x[last]
+    for c in range(len(values)):
+        row, beyond = values[c, begin:end], 0
+        for i in range(len(row)):
+            beyond |= abs(row[i] - before) > limit
+        if beyond:
+            for i in range(len(row)):
+                if abs(row[i] - before) > limit:
+                    valid[i] = 0
+        if most <= 1:
+            for i in range(len(row)):
+                size = min(abs(row[i] - before), limit)
+                # Unsigned, since numba looks for negative indices otherwise.
+                k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
+                k = np.uint64(k + np.uint64(size > x[k]))
+                size = y[k] + slopes[k] * (size - x[k])
+                row[i] = after + np.copysign(size, row[i] - before)
+        else:
+            for i in range(len(row)):
+                size = min(abs(row[i] - before), limit)
+                k = min(max(np.searchsorted(x, size), 1), last)
+                size = y[k] + slopes[k] * (size - x[k])
+                row[i] = after + np.copysign(size, row[i] - before)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import LARGEST, Integer, Number, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
+from tactile_sim.signal_chain.stage import Group, Stage, computation, copy, ranged, span, squares
 
 
 @dataclass(frozen=True)
@@ -20,12 +19,19 @@ class Clip(Stage):
     high: float = ranged(Number(), "Greatest value [units].", default=LARGEST)
 
     @classmethod
-    def start(cls, group: Group) -> None:
+    def check(cls, group: Group) -> None:
         _check_order(group, "low", "high")
 
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: None, step: int) -> None:
-        _clip(values, group.ranges, group.parameters["low"], group.parameters["high"])
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, _ = span(own, b)
+            low, high = own.parameters[b, 0], own.parameters[b, 1]
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                for i in range(len(row)):
+                    row[i] = min(max(row[i], low), high)
 
 
 @dataclass(frozen=True)
@@ -36,18 +42,39 @@ class Contact(Stage):
     below: float = ranged(Number(least=0), "Magnitude below which it is 0 again [units].")
     has_memory = True
 
-    # A vector keeps its direction: it has the length 1 or 0.
     @classmethod
-    def start(cls, group: Group) -> None:
+    def check(cls, group: Group) -> None:
         _check_order(group, "below", "above")
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray | None, step: int) -> np.ndarray:
-        """Memory: (taxels of these bodies,) whether each is on."""
-        before = np.zeros(group.number, np.bool_) if memory is None else memory
-        after = np.empty_like(before)
-        _trigger(values, group.ranges, group.parameters["above"], group.parameters["below"], before, after)
-        return after
+    def words(cls, group: Group) -> int:
+        """Whether each taxel is on, (taxels of these bodies,)."""
+        return group.number
+
+    # A vector keeps its direction: it has the length 1 or 0.
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            above, below = own.parameters[b, 0], own.parameters[b, 1]
+            before, magnitudes = memory[first : first + end - begin], now.work[0, : end - begin]
+            squares(values, begin, end, magnitudes)
+            for i in range(len(before)):
+                magnitude = np.sqrt(magnitudes[i])
+                on = magnitude >= (below if before[i] != 0.0 else above) and magnitude > 0.0
+                magnitudes[i] = magnitude if on else np.inf
+            for c in range(len(values)):
+                row = values[c, begin:end]
+                if len(values) == 1:
+                    for i in range(len(row)):
+                        row[i] = 1.0 if magnitudes[i] < np.inf else 0.0
+                else:
+                    for i in range(len(row)):
+                        row[i] = row[i] / magnitudes[i] if magnitudes[i] < np.inf else 0.0
+            if now.keep:
+                for i in range(len(before)):
+                    before[i] = 1.0 if magnitudes[i] < np.inf else 0.0
 
 
 @dataclass(frozen=True)
@@ -58,45 +85,46 @@ class History(Stage):
     has_memory = True
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: tuple | None, step: int) -> tuple:
-        """Memory: (step, values of these bodies) of the last outputs, oldest first."""
+    def words(cls, group: Group) -> int:
+        """Return the size of the number of outputs and of slots (samples, channels, taxels) of them."""
+        return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        if not now.keep:
+            return
+        count = np.int64(memory[0])
+        if not now.again:
+            count += 1
+        memory[0] = count
+        most = 0.0
+        for b in range(len(own.ranges)):
+            most = max(most, own.parameters[b, 0])
+        slots = memory[1:].reshape((np.int64(most), len(values), -1))
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            for c in range(len(values)):
+                newest = slots[(count - 1) % len(slots), c, first : first + end - begin]
+                copy(values[c, begin:end], newest)
+
+    @classmethod
+    def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the last outputs (samples, taxels, channels) of each body, oldest first; zeros before."""
         most = max(stage.samples for stage in group.stages)
-        older = (output for output in memory or () if output[0] != step)
-        return (*older, (step, group.take(values)))[-most:]
+        slots = memory[1:].reshape(most, group.channels, group.number)
+        order = np.arange(int(memory[0]) - most, int(memory[0])) % most
+        return {
+            body.name: slots[order[most - stage.samples :], :, place : place + end - begin].swapaxes(1, 2)
+            for body, stage, (begin, end, place) in zip(
+                group.bodies, group.stages, group.ranges.tolist(), strict=True
+            )
+        }
 
 
 def _check_order(group: Group, low: str, high: str) -> None:
     """Check that one parameter is at most another one, for all values in their ranges."""
-    for body, stage in zip(group.bodies, group.configured, strict=True):
+    for body, stage in zip(group.bodies, group.stages, strict=True):
         least, most = np.max(getattr(stage, low)), np.min(getattr(stage, high))
         if least > most:
             raise ConfigError(f"{body.name}.{stage.key()}.{low}: must be <= {high}, {most:g}, got {least:g}")
-
-
-@kernel(nogil=True)
-def _clip(values, ranges, low, high):
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                values[t, c] = min(max(values[t, c], low[b]), high[b])
-
-
-@kernel(nogil=True)
-def _trigger(values, ranges, above, below, before, after):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            square = 0.0
-            for c in range(values.shape[1]):
-                square += values[t, c] ** 2
-            magnitude = np.sqrt(square)
-            level = below[b] if before[k] else above[b]
-            after[k] = magnitude >= level and magnitude > 0.0
-            for c in range(values.shape[1]):
-                if not after[k]:
-                    values[t, c] = 0.0
-                elif values.shape[1] == 1:
-                    values[t, c] = 1.0
-                else:
-                    values[t, c] /= magnitude
-            k += 1

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
+from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
 
 _REACH = 4.0
 """Cutoff of the Gaussian, in standard deviations."""
@@ -18,17 +17,15 @@ _MOST_PAIRS = 4_000_000
 """Most pairs of taxels of a body that may share loads."""
 
 
-class Spread(NamedTuple):
-    """Distribution of the load of each taxel."""
+class Pairs(NamedTuple):
+    """The taxels of a body that may share loads."""
 
-    own: np.ndarray
-    """(k,) share of the load that stays."""
-    begin: np.ndarray
-    """(k + 1,) first entry of each taxel in the arrays below."""
+    counts: np.ndarray
+    """(k,) number of others of each taxel."""
     others: np.ndarray
-    """(m,) taxels that get a share, in the whole skin."""
-    weights: np.ndarray
-    """(m,) that share."""
+    """(m,) these, in the whole skin; those of the first taxel first."""
+    distances: np.ndarray
+    """(m,) [m]; empty if they do not count."""
 
 
 @dataclass(frozen=True)
@@ -52,62 +49,89 @@ class CrossTalk(Stage):
     )
 
     @classmethod
-    def start(cls, group: Group) -> Spread:
-        parts = [_spread(group, k) for k in range(len(group.bodies))]
-        counts = np.concatenate([np.diff(part.begin) for part in parts])
-        return Spread(
-            np.concatenate([part.own for part in parts]),
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([part.others for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-        )
+    def check(cls, group: Group) -> None:
+        for body, stage in zip(group.bodies, group.stages, strict=True):
+            listed, where = stage.distances, f"{body.name}.cross_talk.distances"
+            if len(listed) != len(stage.weights) or (listed and (len(listed) < 2 or listed[0] != 0)):
+                raise ConfigError(
+                    f"{where}: must begin with 0 and have one number per weight, "
+                    f"got {len(listed)} for {len(stage.weights)} weights"
+                )
+            if listed and (np.diff(listed) <= 0).any():
+                raise ConfigError(f"{where}: must increase, got {list(listed)}")
+        cls._pairs(group)
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: Spread, step: int) -> Spread:
-        _pass_on(values, values.copy(), group.ranges, *memory)
-        return memory
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return the first entry of each taxel, (k + 1,), and the others (m,)."""
+        pairs = cls._pairs(group)
+        counts = np.concatenate([part.counts for part in pairs])
+        return np.concatenate([[0], np.cumsum(counts), *(part.others for part in pairs)]).astype(np.int64)
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the share of each taxel's load that stays, (k,), and those of the others (m,)."""
+        own, weights = [], []
+        for k, (stage, pairs) in enumerate(zip(group.stages, cls._pairs(group), strict=True)):
+            share, sigma = draw.parameters[k]
+            if stage.distances:
+                own.append(np.full(len(pairs.counts), stage.weights[0]))
+                weights.append(np.interp(pairs.distances, stage.distances, stage.weights))
+                continue
+            parts = np.ones(len(pairs.others))
+            if sigma > 0:
+                near = pairs.distances <= _REACH * sigma
+                parts = np.where(near, np.exp(-0.5 * (pairs.distances / sigma) ** 2), 0.0)
+            sums = np.bincount(
+                np.repeat(np.arange(len(pairs.counts)), pairs.counts), parts, len(pairs.counts)
+            )
+            own.append(np.where(sums > 0, 1.0 - share, 1.0))
+            weights.append(parts * np.repeat(share / np.maximum(sums, np.finfo(float).tiny), pairs.counts))
+        return np.concatenate([*own, *weights])
+
+    @classmethod
+    def _pairs(cls, group: Group) -> list[Pairs]:
+        """Return the pairs of each body, for the greatest sigma in its range."""
+        if "pairs" not in group.cache:
+            group.cache["pairs"] = [_pairs(group, k) for k in range(len(group.bodies))]
+        return group.cache["pairs"]
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        taxels = 0
+        for b in range(len(own.ranges)):
+            taxels += own.ranges[b, 1] - own.ranges[b, 0]
+        begins, others = own.integers[: taxels + 1], own.integers[taxels + 1 :]
+        stays, weights = own.constants[:taxels], own.constants[taxels:]
+        for c in range(len(values)):
+            row, loads = values[c], now.work[0]
+            copy(row, loads)
+            for b in range(len(own.ranges)):
+                begin, end, first = span(own, b)
+                for t in range(begin, end):
+                    load, k = loads[t], first + t - begin
+                    if load != 0.0:
+                        row[t] += (stays[k] - 1.0) * load
+                        for e in range(begins[k], begins[k + 1]):
+                            row[others[e]] += weights[e] * load
 
 
-def _spread(group: Group, k: int) -> Spread:
-    """Return where the loads of body k go."""
+def _pairs(group: Group, k: int) -> Pairs:
+    """Return the pairs of body k that are within reach and face the same way."""
     body, stage = group.bodies[k], group.stages[k]
-    number = body.stop - body.start
-    listed = len(stage.distances)
-    if listed != len(stage.weights) or (listed and (listed < 2 or stage.distances[0] != 0)):
-        raise ConfigError(
-            f"{body.name}.cross_talk.distances: must begin with 0 and have one number per weight, "
-            f"got {listed} for {len(stage.weights)} weights"
-        )
-    if listed and (np.diff(stage.distances) <= 0).any():
-        raise ConfigError(f"{body.name}.cross_talk.distances: must increase, got {list(stage.distances)}")
-    if not listed and stage.sigma == 0:
+    number, sigma = body.stop - body.start, float(np.max(stage.sigma))
+    if not stage.distances and sigma == 0:
         begin, beside = group.skin.neighbours
         counts = np.diff(begin[body.start : body.stop + 1])
-        others = beside[begin[body.start] : begin[body.stop]]
-        parts = np.repeat(stage.share / np.maximum(counts, 1), counts)
-        return Spread(np.where(counts, 1.0 - stage.share, 1.0), np.r_[0, np.cumsum(counts)], others, parts)
-    sources, others, apart = _pairs(group, k, stage.distances[-1] if listed else _REACH * stage.sigma)
-    if listed:
-        own = np.full(number, stage.weights[0])
-        parts = np.interp(apart, stage.distances, stage.weights)
-    else:
-        parts = np.exp(-0.5 * (apart / stage.sigma) ** 2)
-        sums = np.bincount(sources, parts, number)
-        parts *= stage.share / sums[sources]
-        own = np.where(sums > 0, 1.0 - stage.share, 1.0)
-    counts = np.bincount(sources, minlength=number)
-    return Spread(own, np.r_[0, np.cumsum(counts)], others + body.start, parts)
-
-
-def _pairs(group: Group, k: int, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pairs (m,) of taxels of body k within reach [m] that face the same way, and their distances."""
+        return Pairs(counts, beside[begin[body.start] : begin[body.stop]], np.empty(0))
     from scipy.spatial import cKDTree  # takes 0.1 s, which chains without this do not pay
 
-    body = group.bodies[k]
+    reach = stage.distances[-1] if stage.distances else _REACH * sigma
     points = group.skin.positions[body.start : body.stop]
     tree = cKDTree(points)
     if tree.count_neighbors(tree, reach) > _MOST_PAIRS:
-        key = "distances" if group.stages[k].distances else "sigma"
+        key = "distances" if stage.distances else "sigma"
         raise ConfigError(
             f"{body.name}.cross_talk.{key}: too many taxels within reach, got {reach:g} m; make it smaller"
         )
@@ -118,7 +142,8 @@ def _pairs(group: Group, k: int, reach: float) -> tuple[np.ndarray, np.ndarray, 
     one, other = one[facing], other[facing]
     order = np.lexsort((other, one))
     one, other = one[order], other[order]
-    return one, other, np.linalg.norm(points[one] - points[other], axis=1)
+    distances = np.linalg.norm(points[one] - points[other], axis=1)
+    return Pairs(np.bincount(one, minlength=number), other + body.start, distances)
 
 
 @dataclass(frozen=True)
@@ -134,42 +159,34 @@ class Hysteresis(Stage):
     # encloses fraction (1 - fraction) / (1 + fraction) F^2. For vectors the interval is a ball, so that no
     # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray | None, step: int) -> np.ndarray:
-        """Memory: (taxels of these bodies, channels) the last reading."""
-        before = group.zeros(values) if memory is None else memory
-        after = np.empty_like(before)
-        _hold_back(values, group.ranges, group.parameters["fraction"], before, after)
-        return after
+    def words(cls, group: Group) -> int:
+        """Return the size of the last reading (channels, taxels of these bodies)."""
+        return group.channels * group.number
 
-
-@kernel(nogil=True)
-def _pass_on(values, loads, ranges, own, begin, others, weights):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            for c in range(values.shape[1]):
-                load = loads[t, c]
-                if load != 0.0:
-                    values[t, c] += (own[k] - 1.0) * load
-                    for e in range(begin[k], begin[k + 1]):
-                        values[others[e], c] += weights[e] * load
-            k += 1
-
-
-@kernel(nogil=True)
-def _hold_back(values, ranges, fraction, before, after):
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            load, apart = 0.0, 0.0
-            for c in range(values.shape[1]):
-                load += values[t, c] ** 2
-                apart += (before[k, c] - values[t, c]) ** 2
-            width, apart = fraction[b] * np.sqrt(load), np.sqrt(apart)
-            for c in range(values.shape[1]):
-                held = before[k, c]
-                if apart > width:
-                    held = values[t, c] + (held - values[t, c]) * (width / apart)
-                after[k, c] = held
-                values[t, c] = held
-            k += 1
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        last = memory.reshape((len(values), -1))
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            fraction, ratios, apart = (
+                own.parameters[b, 0],
+                now.work[0, : end - begin],
+                now.work[1, : end - begin],
+            )
+            squares(values, begin, end, ratios)
+            for i in range(len(apart)):
+                apart[i] = 0.0
+            for c in range(len(values)):
+                row, before = values[c, begin:end], last[c, first : first + end - begin]
+                for i in range(len(row)):
+                    apart[i] += (before[i] - row[i]) ** 2
+            for i in range(len(ratios)):
+                ratios[i] = fraction * np.sqrt(ratios[i]) / np.sqrt(apart[i])
+            for c in range(len(values)):
+                row, before = values[c, begin:end], last[c, first : first + end - begin]
+                for i in range(len(row)):
+                    held = row[i] + (before[i] - row[i]) * ratios[i] if ratios[i] < 1.0 else before[i]
+                    row[i] = held
+                    if now.keep:
+                        before[i] = held

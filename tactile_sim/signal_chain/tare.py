@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
 
 from tactile_sim.schema import Number
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
-
-
-class TareMemory(NamedTuple):
-    """State of the tare, which survives a reset."""
-
-    zero: np.ndarray | None
-    """(taxels, channels) subtracted from the readings; None: nothing was tared."""
-    waiting: tuple[int, ...]
-    """Indices in the group of the bodies whose time has not come yet."""
+from tactile_sim.signal_chain.stage import SLACK, Group, Stage, computation, ranged, span
 
 
 @dataclass(frozen=True)
@@ -28,18 +17,27 @@ class Tare(Stage):
     has_memory = True
 
     @classmethod
-    def start(cls, group: Group) -> TareMemory:
-        return TareMemory(None, tuple(range(len(group.bodies))))
+    def words(cls, group: Group) -> int:
+        """Return the size of flags for all and for each body, and of the zero (channels, taxels).
 
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: TareMemory, step: int) -> TareMemory:
-        zero = memory.zero
-        due = [k for k in memory.waiting if step >= group.steps(group.stages[k].at)]
-        if due:
-            zero = np.zeros_like(values) if zero is None else zero.copy()
-            for k in due:
-                taxels = slice(*group.ranges[k])
-                zero[taxels] = values[taxels]
-        if zero is not None:
-            values -= zero
-        return TareMemory(zero, tuple(k for k in memory.waiting if k not in due))
+        This memory alone survives a reset, and there is one of it without any body, for ``~/tare``.
+        """
+        return 1 + len(group.bodies) + group.channels * len(group.skin.positions)
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        done = memory[1 : 1 + len(own.ranges)]
+        zero = memory[1 + len(own.ranges) :].reshape(values.shape)
+        if memory[0] != 0.0:
+            for c in range(len(values)):
+                row, subtracted = values[c], zero[c]
+                for i in range(len(row)):
+                    row[i] -= subtracted[i]
+        for b in range(len(own.ranges)):
+            if done[b] == 0.0 and now.step >= math.ceil(own.parameters[b, 0] / now.timestep - SLACK):
+                begin, end, _ = span(own, b)
+                if now.keep:
+                    memory[0] = done[b] = 1.0
+                    zero[:, begin:end] += values[:, begin:end]
+                values[:, begin:end] = 0.0

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
-from tactile_sim.signal_chain.noise import entry, stream, unit
-from tactile_sim.signal_chain.stage import Group, Stage, ranged
-
-_ZERO, _HELD = 0x2545F491, 0x6A09E667
-"""Turn a seed into those of lost readings."""
-_JITTER = 0x3C6EF372
+from tactile_sim.signal_chain.draws import entry, lower, upper
+from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computation, copy, ranged, span
 
 
 @dataclass(frozen=True)
@@ -26,11 +22,13 @@ class DeadTaxels(Stage):
     value: float = ranged(Number(), "What each channel of them reads [units].", default=0.0)
     marks = True
 
+    @property
+    def scattered(self) -> bool:
+        return self.random or self.fraction > 0
+
     @classmethod
-    def start(cls, group: Group) -> tuple[np.ndarray, np.ndarray]:
-        """Return the dead taxels (k,) and their values (k, 1)."""
-        dead, values = [np.empty(0, np.int64)], [np.empty(0)]
-        for k, (body, stage) in enumerate(zip(group.bodies, group.stages, strict=True)):
+    def check(cls, group: Group) -> None:
+        for body, stage in zip(group.bodies, group.stages, strict=True):
             taxels = body.stop - body.start
             unknown = [taxel for taxel in stage.taxels if taxel >= taxels]
             if unknown:
@@ -38,18 +36,30 @@ class DeadTaxels(Stage):
                     f"{body.name}.dead_taxels.taxels: body {body.name!r} has the taxels 0 to {taxels - 1}, "
                     f"got {unknown[0]}"
                 )
-            drawn = group.draw(k).permutation(taxels)[: round(stage.fraction * taxels)]
-            own = np.unique(np.concatenate([drawn, np.array(stage.taxels, np.int64)]))
-            dead.append(body.start + own)
-            values.append(np.full(len(own), stage.value))
-        return np.concatenate(dead), np.concatenate(values)[:, None]
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: tuple, step: int) -> tuple:
-        dead, stuck = memory
-        values[dead] = stuck
-        group.skin.valid[dead] = 0
-        return memory
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return what each taxel always reads, NaN: it works, (taxels of these bodies,)."""
+        out = np.full(group.number, np.nan)
+        for k, (stage, (begin, end, place)) in enumerate(
+            zip(group.stages, group.ranges.tolist(), strict=True)
+        ):
+            count, value = round(draw.parameters[k, 0] * (end - begin)), draw.parameters[k, 1]
+            out[place + draw.chosen(k, count)] = value
+            out[place + np.array(stage.taxels, np.int64)] = value
+        return out
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            for i in range(end - begin):
+                value = own.constants[first + i]
+                if not np.isnan(value):
+                    now.valid[begin + i] = 0
+                    for c in range(len(values)):
+                        values[c, begin + i] = value
 
 
 @dataclass(frozen=True)
@@ -61,14 +71,28 @@ class Dropout(Stage):
     has_memory = True
 
     @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: np.ndarray | None, step: int) -> np.ndarray:
-        """Memory: (taxels of these bodies, channels) the last reading, before zeros."""
-        before = group.take(values) if memory is None else memory
-        after = np.empty_like(before)
-        hold, zero = group.parameters["hold"], group.parameters["zero"]
-        seeds = np.uint64(group.seed ^ _HELD), np.uint64(group.seed ^ _ZERO)
-        _lose(values, group.ranges, hold, zero, before, after, *seeds, np.uint64(step))
-        return after
+    def words(cls, group: Group) -> int:
+        """Return the size of the last reading (channels, taxels of these bodies), before zeros."""
+        return group.channels * group.number
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        last = memory.reshape((len(values), -1))
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
+            held, cleared = now.work[0, : end - begin], now.work[1, : end - begin]
+            for i in range(len(held)):
+                bits = entry(now.key, begin + i)
+                held[i], cleared[i] = upper(bits), lower(bits)
+            for c in range(len(values)):
+                row, before = values[c, begin:end], last[c, first : first + end - begin]
+                for i in range(len(row)):
+                    after = before[i] if held[i] <= hold else row[i]
+                    row[i] = 0.0 if cleared[i] <= zero else after
+                    if now.keep:
+                        before[i] = after
 
 
 @dataclass(frozen=True)
@@ -84,61 +108,58 @@ class Delay(Stage):
     has_memory = True
     marks = True
 
+    @classmethod
+    def words(cls, group: Group) -> int:
+        """Return the size of the slot of the oldest reading, the number of readings, and ``room`` slots.
+
+        A slot has the step of arrival of each body, and valid and values (1 + channels, taxels).
+        """
+        return 2 + group.room * (len(group.bodies) + (1 + group.channels) * group.number)
+
     # Readings are taken when tactile messages are due, so a delay that is no multiple of their interval acts
     # as one up to the next message. The sensor never measured what lies between two readings, so nothing is
     # interpolated.
-    @classmethod
-    def apply(cls, values: np.ndarray, group: Group, memory: tuple | None, step: int) -> tuple:
-        """Memory: (step, steps of arrival (b,), values and valid of these bodies), oldest reading first."""
-        valid = group.skin.valid[:, None]
-        late = group.parameters["time"]
-        if group.parameters["jitter"].any():
-            drawn = _uniform(group.ranges, np.uint64(group.seed ^ _JITTER), np.uint64(step))
-            late = late + group.parameters["jitter"] * drawn
-        arrival = np.array([step + group.steps(time) for time in late])
-        now = step, arrival, group.take(values), group.take(valid)
-        readings = (*(reading for reading in memory or () if reading[0] != step), now)
-        arrived = np.array([reading[1] for reading in readings]) <= step
-        newest = np.where(arrived.any(axis=0), len(readings) - 1 - arrived[::-1].argmax(axis=0), -1)
-        for k in set(newest.tolist()):
-            _, _, output, marks = (
-                readings[k] if k >= 0 else (0, 0, group.zeros(values), np.zeros_like(now[3]))
-            )
-            _report(values, valid, group.ranges, newest == k, output, marks)
-        return readings[max(newest.min(), 0) :]
-
-
-@kernel(nogil=True)
-def _uniform(ranges, seed, step):
-    key = stream(seed, step)
-    drawn = np.empty(len(ranges))
-    for b in range(len(ranges)):
-        drawn[b] = unit(entry(key, ranges[b, 0], 0))
-    return drawn
-
-
-@kernel(nogil=True)
-def _report(values, valid, ranges, chosen, output, marks):
-    """Write a reading of the chosen bodies (b,) into the skin."""
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            if chosen[b]:
-                valid[t, 0] = marks[k, 0]
-                for c in range(values.shape[1]):
-                    values[t, c] = output[k, c]
-            k += 1
-
-
-@kernel(nogil=True)
-def _lose(values, ranges, hold, zero, before, after, hold_seed, zero_seed, step):
-    held, zeroed = stream(hold_seed, step), stream(zero_seed, step)
-    k = 0
-    for b in range(len(ranges)):
-        for t in range(ranges[b, 0], ranges[b, 1]):
-            repeat = hold[b] > 0.0 and unit(entry(held, t, 0)) <= hold[b]
-            clear = zero[b] > 0.0 and unit(entry(zeroed, t, 0)) <= zero[b]
-            for c in range(values.shape[1]):
-                after[k, c] = before[k, c] if repeat else values[t, c]
-                values[t, c] = 0.0 if clear else after[k, c]
-            k += 1
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        bodies, taxels = len(own.ranges), 0
+        for b in range(bodies):
+            taxels += own.ranges[b, 1] - own.ranges[b, 0]
+        size = bodies + (1 + len(values)) * taxels
+        slots = memory[2:].reshape((-1, size))
+        room, oldest, count = len(slots), np.int64(memory[0]), np.int64(memory[1])
+        stored = count - 1 if now.again else count  # a reading of the same step is replaced
+        new, least = slots[(oldest + stored) % room], stored
+        for b in range(bodies):
+            begin, end, first = span(own, b)
+            late = own.parameters[b, 0]
+            if own.parameters[b, 1] > 0.0:
+                late += own.parameters[b, 1] * upper(entry(now.key, begin))
+            arrival = now.step + math.ceil(late / now.timestep - SLACK)
+            newest = stored
+            if arrival > now.step:
+                newest -= 1
+                while newest >= 0 and slots[(oldest + newest) % room, b] > now.step:
+                    newest -= 1
+            least = min(least, newest)
+            if now.keep:
+                new[b] = arrival
+                copy(now.valid[begin:end], new[bodies + first : bodies + first + end - begin])
+                for c in range(len(values)):
+                    place = bodies + (1 + c) * taxels + first
+                    copy(values[c, begin:end], new[place : place + end - begin])
+            if newest == stored:
+                continue
+            if newest < 0:
+                now.valid[begin:end] = 0
+                values[:, begin:end] = 0.0
+                continue
+            read = slots[(oldest + newest) % room]
+            copy(read[bodies + first : bodies + first + end - begin], now.valid[begin:end])
+            for c in range(len(values)):
+                place = bodies + (1 + c) * taxels + first
+                copy(read[place : place + end - begin], values[c, begin:end])
+        if now.keep:
+            # Readings before the newest one that has arrived on every body are never reported.
+            drop = max(least, 0)
+            memory[0], memory[1] = (oldest + drop) % room, stored + 1 - drop

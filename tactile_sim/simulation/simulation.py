@@ -166,10 +166,14 @@ class Simulation(InteractiveScene):
         self.apply_commands()
         return self.snapshot()
 
-    def snapshot(self) -> Snapshot:
-        """Return the present state as it is: commands that came since the last step do not act yet."""
+    def snapshot(self, stored: bool = False) -> Snapshot:
+        """Return the present state as it is: commands that came since the last step do not act yet.
+
+        Args:
+            stored: whether the signal chain stores the reading of this snapshot.
+        """
         self.engine.forward()
-        return Snapshot(self)
+        return Snapshot(self, stored)
 
     def free_steps(self) -> int:
         """Return how many steps the engine may take in one call before commands or sampling act."""
@@ -187,7 +191,7 @@ class Simulation(InteractiveScene):
         """
         due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
-            snapshot = self.snapshot()
+            snapshot = self.snapshot(stored=bool(due))
             self._check_physics()
             if publish:
                 publish(snapshot)
@@ -229,7 +233,6 @@ class Simulation(InteractiveScene):
         if due:
             self.keep_readings(snapshot)
             self.pad_states.keep(snapshot)
-            self.signal_chain.keep()
         if self.sampling:
             pads_due = [self.stream_of(pad.name) in due for pad in self.skin.pads]
             self.sampling.add(snapshot.sense(), np.array(pads_due, bool)[self.skin.pad_index])

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class Snapshot:
     """Data of one state of a simulation, computed on request. Valid until the next step."""
 
-    def __init__(self, simulation: Simulation):
+    def __init__(self, simulation: Simulation, stored: bool = False):
+        """Look at the present state. stored: whether the signal chain stores its reading."""
         self.simulation = simulation
+        self._stored = stored
         self.stamp = simulation.stamp
         """[ns]"""
 
@@ -75,7 +77,8 @@ class Snapshot:
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
         """Readings and `valid`."""
         chain = self.simulation.signal_chain
-        readings = chain.peek(self.simulation.steps_since_reset, self.truth)
+        output = chain.read if self._stored else chain.peek
+        readings = output(self.simulation.steps_since_reset, self.truth)
         valid = chain.valid
         return readings, valid[:0] if valid.all() else valid
 

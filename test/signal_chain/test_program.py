@@ -1,0 +1,46 @@
+"""Many environments in one program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.signal_chain import ALL, TAXELS, sensor
+from test_ranges import RANDOM
+
+SEEDS = [3, 4, 5]
+NONE = np.empty((0, TAXELS, 3))
+
+
+def test_environments_equal_single_chains_and_reset_alone(readings):
+    stages = ALL | RANDOM
+    chain, singles = sensor(**stages), [sensor(seed, **stages) for seed in SEEDS]
+    program, workspace, envs = chain.program(SEEDS, 3), chain.workspace(3), np.arange(3)
+    steps, output = np.zeros(3, np.int64), np.empty((3, TAXELS, 3))
+    for k in range(90):
+        truth = np.stack([readings[(k + shift) % len(readings)] for shift in range(3)])
+        program.make_room()
+        program.run(workspace, envs[k % 2 :], steps, truth, output, keep=True)
+        for env in envs[k % 2 :]:
+            np.testing.assert_array_equal(output[env], singles[env].read(int(steps[env]), truth[env]))
+        steps += 1 + k % 3
+        if k in (20, 40):
+            others = program.memory[[0, 2]].copy()
+            program.restart(envs[1:2])
+            singles[1].restart()
+            steps[1] = 0
+            np.testing.assert_array_equal(program.memory[[0, 2]], others)
+    assert len({reading.tobytes() for reading in output}) == 3
+
+
+@pytest.mark.parametrize("delay", [{"time": 0.03}, {"time": 0.0, "jitter": 0.05}])
+def test_memory_of_a_delay_grows_once(readings, delay):
+    chain = sensor(delay=delay)
+    program, workspace = chain.program(SEEDS, 3), chain.workspace(3)
+    sizes, truth = [], np.repeat(readings[:1], 3, axis=0)
+    for k in range(400):
+        if k % 100 == 0:
+            program.restart(np.arange(3))
+        program.make_room()
+        program.run(workspace, np.arange(3), np.full(3, k % 100), truth, NONE, keep=True)
+        sizes.append(program.memory.shape[1])
+    assert sizes[0] < sizes[99] == sizes[-1]
