@@ -21,12 +21,14 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from tactile_sim.msg import TactileFrame
 
+from tactile_sim import load
 from tactile_sim.ros import subscribe
 
 COMMANDS, WARM_UP = 2000, 100
 SECONDS = 20.0
 RATE = 500.0
 """Rate of the clock in real time [Hz]."""
+PATIENCE = 10.0
 TARGET = 1e-3
 """Wanted median from command to frame [s]."""
 
@@ -41,7 +43,7 @@ def node(**parameters: object) -> subprocess.Popen:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Interrupt a process and wait for its end."""
+    """Interrupt the node and wait for its end."""
     process.send_signal(signal.SIGINT)
     process.wait()
 
@@ -55,7 +57,7 @@ def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
     commands = ros.create_publisher(Float64MultiArray, "ctrl", 10)
     while not (frames and commands.get_subscription_count()):
         executor.spin_once(timeout_sec=0.1)
-    message = Float64MultiArray(data=[0.0, 0.0])
+    message = Float64MultiArray(data=[0.0] * load("gripper").engine.model.nu)
     times = []
     for _ in range(COMMANDS):
         executor.spin_once(timeout_sec=0.0)
@@ -63,6 +65,8 @@ def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
         commands.publish(message)
         while len(frames) == count:
             executor.spin_once(timeout_sec=1.0)
+            if time.perf_counter() > sent + PATIENCE:
+                raise RuntimeError("the node has not answered a command")
         times.append(frames[count] - sent)
     ros.destroy_subscription(heard)
     end(process)
@@ -96,7 +100,7 @@ def main() -> None:
     rclpy.init()
     executor = SingleThreadedExecutor()
     executor.add_node(rclpy.create_node("bench_latency"))
-    table = Table(title=f"gripper, {RATE:g} steps/s; load of the machine: {os.getloadavg()[0]:.1f}")
+    table = Table(title=f"gripper, topics at {RATE:g} Hz; load of the machine: {os.getloadavg()[0]:.1f}")
     for column in ("", "p50 [ms]", "p99 [ms]", "p99.9 [ms]", "target"):
         table.add_column(column, justify="right" if column else "left")
     for name, measure, target in (

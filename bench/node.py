@@ -117,7 +117,7 @@ def main() -> None:
     for name, seconds, target in (
         ("physics alone", alone, None),
         ("node, no subscriber", unsubscribed, 1.3),
-        ("node, subscribers to frame, contacts, points, TF, markers", subscribed, 2.0),
+        ("node, subscribers to frame, contacts, points, TF, markers", subscribed, 1.5),
     ):
         ratio = seconds / alone
         verdict = f"≤ {target:g}" if target else ""

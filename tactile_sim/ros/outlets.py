@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
@@ -138,21 +139,21 @@ class Outlets:
         """Return whether every topic that is not latched has a subscriber."""
         return all(outlet.publisher.get_subscription_count() > 0 for outlet in self._all())
 
-    def publish(self, stream: str, snapshot: Snapshot) -> None:
+    def publish(self, stream: str, snapshot: Any) -> None:
         """Publish all topics of a stream, with or without subscribers.
 
         Args:
             stream: Name of the stream.
-            snapshot: The snapshot that is encoded.
+            snapshot: The snapshot that is encoded; an object with a stamp suffices for clock and diagnostics.
         """
         self._send(self._outlets.get(stream, []), snapshot)
 
-    def send(self, streams: Iterable[str], snapshot: Snapshot) -> None:
+    def send(self, streams: Iterable[str], snapshot: Any) -> None:
         """Publish the topics of some streams that have subscribers.
 
         Args:
             streams: Names of the streams, in the order of publishing.
-            snapshot: The snapshot that is encoded.
+            snapshot: As for `publish`.
         """
         self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
 
@@ -188,7 +189,7 @@ class Outlets:
     def _all(self) -> Iterator[LazyPublisher]:
         return chain.from_iterable(self._outlets.values())
 
-    def _send(self, outlets: list[LazyPublisher], snapshot: Snapshot) -> None:
+    def _send(self, outlets: list[LazyPublisher], snapshot: Any) -> None:
         # Encode all messages before publishing, so that a subscriber wakes up once.
         batch = []
         for outlet in outlets:

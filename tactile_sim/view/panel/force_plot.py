@@ -1,6 +1,11 @@
 """A plot of the net force on each body over the last seconds.
 
-It is drawn as SVG because viser's plots connect points across gaps.
+It is drawn as SVG and not by viser's ``gui.add_uplot``, which joins the points on both sides of a gap,
+because it sends float64 arrays and uPlot breaks a line only at null. After a reset, a pause or a seek, the
+line would show forces that were never measured. uPlot's key also has no current values unless the pointer
+is on the plot. With 12 lines of 300 points, an update is 45 kB of SVG (15 kB compressed) and 1.5 ms of CPU
+time, or 31 kB (29 kB) and 0.1 ms with uPlot, so at most 650 or 9,000 updates per second; the panel makes
+10, with 6 lines. uPlot would replace the 92 lines of this module that draw by an estimated 35.
 """
 
 from __future__ import annotations
