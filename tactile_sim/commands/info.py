@@ -24,6 +24,7 @@ from tactile_sim.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
+    from tactile_sim.skin import Pad
 
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 PLAIN_WIDTH = 160
@@ -100,6 +101,11 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return Group(Text(f"\n{title}", style="bold"), table)
 
 
+def _flex_of(simulation: Simulation, pad: Pad) -> str:
+    """Return the flex that a pad without geoms covers."""
+    return f"flex {mujoco.mj_id2name(simulation.engine.model, mujoco.mjtObj.mjOBJ_FLEX, pad.flex)}"
+
+
 def _skin(simulation: Simulation) -> RenderableType:
     skin, names = simulation.skin, simulation.names
     rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
@@ -114,7 +120,7 @@ def _skin(simulation: Simulation) -> RenderableType:
             f"{pad.spacing * 1e3:.3g}",
             f"{skin.areas[pad.start : pad.stop].sum() * 1e4:.2f}",
             f"{rates[simulation.stream_of(pad.name)]:g}",
-            ", ".join(names.geoms[geom] for geom in pad.geom_ids),
+            ", ".join(names.geoms[geom] for geom in pad.geom_ids) or _flex_of(simulation, pad),
         )
         for pad, quantity in zip(skin.pads, quantities, strict=True)
     ]

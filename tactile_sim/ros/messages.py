@@ -91,7 +91,7 @@ class Messages:
             "transform": cdr.Value(0),
         }
         self._transforms = cdr.template(TFMessage, {"transforms": cdr.Repeat(transform)})
-        self._skins: dict[tuple[str, ...], _SkinForms] = {}
+        self._skins: dict[str, _SkinForms] = {}
         self._wrenches = [
             cdr.template(
                 WrenchStamped,
@@ -225,7 +225,9 @@ class Messages:
     def _array(self, index: int, snapshot: Snapshot, readings: np.ndarray, valid: np.ndarray) -> bytes:
         """Return the TactileArray of one pad from readings (n, channels) of the skin and `Snapshot.valid`."""
         forms, pad = self._skin(), self._simulation.skin.pads[index]
-        data = np.ascontiguousarray(readings[pad.start : pad.stop, : forms.channels[index]], np.float32)
+        data = readings[pad.start : pad.stop]
+        if forms.channels[index] < readings.shape[1] or readings.dtype != np.float32:
+            data = np.ascontiguousarray(data[:, : forms.channels[index]], np.float32)
         if len(valid):
             valid = valid[pad.start : pad.stop]
             valid = _ALL_VALID if valid.all() else valid
@@ -262,8 +264,9 @@ class Messages:
 
     def _skin(self) -> _SkinForms:
         """Return the templates for the present touch functions."""
-        quantities = tuple(self._simulation.functions.quantities)
-        if quantities not in self._skins:
+        common = self._simulation.settings.skin.touch_function
+        if common not in self._skins:
+            quantities = self._simulation.functions.quantities
             functions = [TOUCH_FUNCTIONS[quantity] for quantity in quantities]
             frames = [
                 self.world if function.frame == "world" else frame
@@ -300,13 +303,13 @@ class Messages:
                     "pad_channels": channels,
                 }
             else:
-                frame["quantity"] = next(iter(quantities), self._simulation.settings.skin.touch_function)
-            self._skins[quantities] = _SkinForms(
+                frame["quantity"] = next(iter(quantities), common)
+            self._skins[common] = _SkinForms(
                 _ReadingsForm(TactileFrame, frame),
                 [_ReadingsForm(TactileArray, array) for array in arrays],
                 channels,
             )
-        return self._skins[quantities]
+        return self._skins[common]
 
     # -- contacts and joints ---------------------------------------------------------------------------------
 
