@@ -114,18 +114,18 @@ def _skin(simulation: Simulation) -> RenderableType:
         (
             _with_topic(pad.name),
             names.bodies[pad.body_id],
-            quantity,
             str(pad.stop - pad.start),
             f"{skin.ids[pad.start : pad.stop].min()} to {skin.ids[pad.start : pad.stop].max()}",
             f"{pad.spacing * 1e3:.3g}",
             f"{skin.areas[pad.start : pad.stop].sum() * 1e4:.2f}",
             f"{rates[simulation.stream_of(pad.name)]:g}",
+            quantity,
             ", ".join(names.geoms[geom] for geom in pad.geom_ids) or _flex_of(simulation, pad),
         )
         for pad, quantity in zip(skin.pads, quantities, strict=True)
     ]
     numbers = (">taxels", ">ids", ">spacing [mm]", ">area [cm²]", ">rate [Hz]")
-    return _table("pads", ("pad", "body", "quantity", *numbers, "geoms"), rows)
+    return _table("pads", ("pad", "body", *numbers, "quantity", "geoms"), rows)
 
 
 def _feelers(simulation: Simulation) -> RenderableType:
