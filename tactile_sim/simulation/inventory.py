@@ -12,6 +12,7 @@ import numpy as np
 from tactile_sim.names import topic_token
 from tactile_sim.scenes.drives import FIELDS, read_drives
 from tactile_sim.simulation.simulation import Simulation
+from tactile_sim.skin import Pad
 
 
 class Column(NamedTuple):
@@ -78,6 +79,11 @@ def _millimetres(metres: float) -> str:
     return f"{metres * 1e3:.3g}"
 
 
+def _flex_of(simulation: Simulation, pad: Pad) -> str:
+    """Return the flex that a pad without geoms covers."""
+    return f"flex {mujoco.mj_id2name(simulation.engine.model, mujoco.mjtObj.mjOBJ_FLEX, pad.flex)}"
+
+
 def _pads(simulation: Simulation) -> Listing:
     skin, names = simulation.skin, simulation.names
     rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
@@ -86,13 +92,13 @@ def _pads(simulation: Simulation) -> Listing:
             pad.name,
             f"tactile/{topic_token(pad.name)}",
             names.bodies[pad.body_id],
-            quantity,
             pad.stop - pad.start,
             [skin.ids[pad.start : pad.stop].min(), skin.ids[pad.start : pad.stop].max()],
             pad.spacing,
             skin.areas[pad.start : pad.stop].sum(),
             rates[simulation.stream_of(pad.name)],
-            [names.geoms[geom] for geom in pad.geom_ids],
+            quantity,
+            [names.geoms[geom] for geom in pad.geom_ids] or [_flex_of(simulation, pad)],
         )
         for pad, quantity in zip(skin.pads, simulation.functions.quantities, strict=True)
     ]
@@ -100,12 +106,12 @@ def _pads(simulation: Simulation) -> Listing:
         Column("pad", "pad"),
         Column("topic", "topic"),
         Column("body", "body"),
-        Column("quantity", "quantity"),
         Column("taxels", "taxels", right=True),
         Column("ids", "ids", lambda ids: f"{ids[0]} to {ids[1]}", right=True),
         Column("spacing", "spacing [mm]", _millimetres, right=True),
         Column("area", "area [cm²]", lambda area: f"{area * 1e4:.2f}", right=True),
         Column("rate", "rate [Hz]", lambda rate: f"{rate:g}", right=True),
+        Column("quantity", "quantity"),
         Column("geoms", "geoms", _listed),
     )
     return Listing("pads", columns, rows)

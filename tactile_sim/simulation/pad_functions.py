@@ -34,6 +34,7 @@ class PadFunctions:
         """
         self._simulation, skin = simulation, simulation.skin
         own = {plan.name: (plan.touch_function, plan.response_function) for plan in plans}
+        self._quantities: dict[str, tuple[str, ...]] = {}
         self._pads: list[Functions] = [own.get(pad.name, (None, None)) for pad in skin.pads]
         self._rows = {
             functions: np.repeat(
@@ -54,10 +55,12 @@ class PadFunctions:
         return [pad.name for pad, functions in pads if functions != (None, None)]
 
     @property
-    def quantities(self) -> list[str]:
+    def quantities(self) -> tuple[str, ...]:
         """Name of the touch function of each pad."""
         common = self._simulation.settings.skin.touch_function
-        return [touch or common for touch, _ in self._pads]
+        if common not in self._quantities:  # asked for at each message
+            self._quantities[common] = tuple(touch or common for touch, _ in self._pads)
+        return self._quantities[common]
 
     @property
     def unit(self) -> str:

@@ -77,11 +77,7 @@ class MessageTemplate:
         size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
         if size > self._out.nbytes:
             self._allocate(size)
-        others: list[np.ndarray] = []
-        if isinstance(data, tuple):
-            first, *others = data
-        else:
-            first = data
+        first, others = (data[0], data[1:]) if isinstance(data, tuple) else (data, ())
         if len(others) != self._more:
             raise WireError(
                 f"data: must have {self._more + 1} contents in a tuple, got {len(others) + 1}", "", self._name
@@ -96,8 +92,10 @@ class MessageTemplate:
         octets = self._octets
         if not self._has_payload:
             return b"".join((ENCAPSULATION, octets[:end]))
-        start, rest = 8 * len(others), split + (first.nbytes & 7)
-        parts: list[Any] = [ENCAPSULATION, octets[start:split], first.data]
+        rest = split + (first.nbytes & 7)
+        if not others:
+            return b"".join((ENCAPSULATION, octets[:split], first.data, octets[rest:end]))
+        parts: list[Any] = [ENCAPSULATION, octets[8 * len(others) : split], first.data]
         for content, offset in zip(others, self._others.tolist(), strict=True):
             parts += octets[rest:offset], content.data
             rest = offset + (content.nbytes & 7)

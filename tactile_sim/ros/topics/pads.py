@@ -108,8 +108,9 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
         }
 
     def of_pad(readings: np.ndarray) -> np.ndarray:
-        channels = simulation.functions.pad_channels[k]
-        return np.ascontiguousarray(readings[taxels, :channels], np.float32)
+        channels = TOUCH_FUNCTIONS[simulation.functions.quantities[k]].channels
+        own = readings[taxels, :channels]
+        return own if own.flags.c_contiguous and own.dtype == np.float32 else np.ascontiguousarray(own, "f4")
 
     def array(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
         return of_pad(snapshot.taxels32), snapshot.valid[taxels]
@@ -196,7 +197,7 @@ def _readings(
     def make(snapshot: Snapshot) -> bytes:
         data, valid = read(snapshot)
         all_valid = bool(valid.all())
-        form = template(tuple(simulation.functions.quantities[pads]), all_valid)
+        form = template(simulation.functions.quantities[pads], all_valid)
         return form.fill(snapshot.stamp, data=data if all_valid else (valid, data))
 
     return Topic(stream, message_type, name, make)
