@@ -90,19 +90,25 @@ class MjDataEngine(MujocoSensors):
         """Return the contacts of the last ``forward``."""
         return read_contacts(self.model, self.data)
 
+    def _update_poses(self) -> None:
+        """Compute poses and efforts if they are not up to date; with MuJoCo they always are."""
+
     @property
     def body_positions(self) -> np.ndarray:
         """(nbody, 3) origins of the bodies in the world [m]."""
+        self._update_poses()
         return self.data.xpos
 
     @property
     def body_rotations(self) -> np.ndarray:
         """(nbody, 3, 3) rotations from body frames to the world."""
+        self._update_poses()
         return self._rotations
 
     @property
     def body_quaternions(self) -> np.ndarray:
         """(nbody, 4) orientations of the bodies in the world, wxyz."""
+        self._update_poses()
         return self.data.xquat
 
     @property
@@ -118,16 +124,19 @@ class MjDataEngine(MujocoSensors):
     @property
     def geom_positions(self) -> np.ndarray:
         """(ngeom, 3) positions of the geoms in the world [m]."""
+        self._update_poses()
         return self.data.geom_xpos
 
     @property
     def geom_rotations(self) -> np.ndarray:
         """(ngeom, 3, 3) rotations from geom frames to the world."""
+        self._update_poses()
         return self._geom_rotations
 
     @property
     def joint_efforts(self) -> np.ndarray:
         """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+        self._update_poses()
         return self.data.qfrc_actuator + self.qfrc_applied
 
     @cached_property

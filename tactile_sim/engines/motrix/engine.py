@@ -206,42 +206,6 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         return super().contacts()
 
     @property
-    def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies in the world [m]."""
-        self._update_poses()
-        return super().body_positions
-
-    @property
-    def body_rotations(self) -> np.ndarray:
-        """(nbody, 3, 3) rotations from body frames to the world."""
-        self._update_poses()
-        return super().body_rotations
-
-    @property
-    def body_quaternions(self) -> np.ndarray:
-        """(nbody, 4) orientations of the bodies in the world, wxyz."""
-        self._update_poses()
-        return super().body_quaternions
-
-    @property
-    def geom_positions(self) -> np.ndarray:
-        """(ngeom, 3) positions of the geoms in the world [m]."""
-        self._update_poses()
-        return super().geom_positions
-
-    @property
-    def geom_rotations(self) -> np.ndarray:
-        """(ngeom, 3, 3) rotations from geom frames to the world."""
-        self._update_poses()
-        return super().geom_rotations
-
-    @property
-    def joint_efforts(self) -> np.ndarray:
-        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
-        self._update_poses()
-        return super().joint_efforts
-
-    @property
     def _sensordata(self) -> np.ndarray:
         self._update_contacts()
         return self._mirrored
