@@ -12,12 +12,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.falling_bag import fall, make_bag
+
+__all__ = ["fall", "make_bag"]  # fixtures
 
 NO_MOTRIX = pytest.mark.skipif(
     find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
 )
-
-pytest_plugins = ["support.falling_bag"]
 
 # A background job of a shell ignores SIGINT, and a program after nohup SIGHUP. Child processes inherit this,
 # but the tested programs must get both signals.
@@ -27,7 +28,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with nodes and browsers first, because long files at the end would leave cores idle."""
-    items.sort(key=lambda item: not {"ros", "view"} & set(item.path.parts))
+    items.sort(key=lambda item: not item.nodeid.startswith(("test/ros/", "test/view/")))
 
 
 @pytest.fixture

@@ -42,6 +42,12 @@ def test_import_loads_neither_mujoco_nor_kernels():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_simulation_and_description_load_trimesh_only_for_meshes():
+    code = "import sys, tactile_sim.robot_description, tactile_sim.view.process.publisher;"
+    code += "assert 'mujoco' in sys.modules; assert 'trimesh' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_unknown_attribute_raises_attribute_error():
     with pytest.raises(AttributeError, match="simulatoin"):
         tactile_sim.simulatoin  # noqa: B018

@@ -247,6 +247,8 @@ build_interfaces() {  # ROS
     export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
   fi
   say "building the messages and services (about a minute; log: .venv/setup.log)"
+  # With its own flags colcon would wait while the load of the machine is high.
+  local -x MAKEFLAGS="-j$(nproc)"
   if ! PATH="$VENV/bin:$PATH" "$VENV/bin/python" -m colcon --log-base "$VENV/log" build --base-paths "$ROOT" \
     --build-base "$VENV/build" --install-base "$VENV" --merge-install --symlink-install \
     --event-handlers console_direct+ console_cohesion- console_stderr- --cmake-force-configure \

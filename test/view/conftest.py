@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
+from support.chromium import CHROMIUM, HEIGHT, SOFTWARE, WIDTH
+from support.chromium import PATIENCE as PAGE_PATIENCE
 from support.published_view import PATIENCE, SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
 from support.view_clients import SCENE as BOX
@@ -56,3 +58,36 @@ def running(tmp_path):
         runner.stop()
         thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Yield Chromium, started once for all tests of a file."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PAGE_PATIENCE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Return a function that opens a page."""
+    pages = []
+
+    def visit(address, focused=True):
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        if not focused:
+            page.add_init_script("document.hasFocus = () => false")
+        page.set_default_timeout(PAGE_PATIENCE)
+        page.goto(address)
+        pages.append(page)
+        page.add_style_tag(
+            content=".mantine-Notifications-root { display: none }"
+        )  # hides the notification about software rendering
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()

@@ -1,25 +1,35 @@
-"""The view in headless Chromium with software rendering.
-
-Screenshots are written to the folder TACTILE_SIM_SCREENSHOTS, if it is set.
-"""
+"""The view in headless Chromium with software rendering."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from support.chromium import (
+    CHROMIUM,
+    HEIGHT,
+    PANEL,
+    PATIENCE,
+    WIDTH,
+    active_pixels,
+    contrast,
+    enter,
+    field,
+    paused_frame,
+    press,
+    screenshot,
+    seconds,
+    until,
+    wait_for_text,
+)
 from support.falling_bag import Cube, Making
+from support.view_clients import Recorder
 
 from tactile_sim import config
 from tactile_sim.simulation import Simulation
@@ -29,15 +39,9 @@ from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.viewer import FIELD_OF_VIEW, Viewer
 from tactile_sim.view.web.address import Endpoint
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
-SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
-WIDTH, HEIGHT, PANEL = 720, 440, 330
-"""Size of the window and of the panel [px], small because of software rendering."""
-PATIENCE = 90_000
-"""Timeout of all waits [ms]."""
 OUTAGE = 20_000
 """Duration of the outage [ms].
 
@@ -49,37 +53,6 @@ FIRST_SCREEN = 3.0
 """Simulation time at which a user has opened the view [s]."""
 FALL = 500
 """Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PATIENCE)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(browser):
-    pages = []
-
-    def visit(address, focused=True):
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        if not focused:
-            page.add_init_script("document.hasFocus = () => false")
-        page.set_default_timeout(PATIENCE)
-        page.goto(address)
-        pages.append(page)
-        page.add_style_tag(
-            content=".mantine-Notifications-root { display: none }"
-        )  # hides the notification about software rendering
-        return page
-
-    yield visit
-    for page in pages:
-        page.close()
 
 
 @pytest.fixture
@@ -100,66 +73,6 @@ def serve():
     for process in started:
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE / 1000) == 0
-
-
-def screenshot(page, name):
-    """Return the scene without the panel, (height, width, 3) uint8."""
-    taken = page.screenshot()
-    if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        Path(folder, f"{name}.png").write_bytes(taken)
-    return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
-
-
-def active_pixels(pixels):
-    """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
-    red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)
-    return int(((red > 170) & (red > blue + 60)).sum())
-
-
-def luminance(pixels):
-    """Relative luminance of sRGB pixels, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
-    share = pixels / 255.0
-    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
-def contrast(lit, unlit):
-    """Number of pixels that readings change, and the upper quartile of their contrast ratio (WCAG)."""
-    changed = np.abs(lit.astype(int) - unlit).max(axis=2) > 12
-    ratio = (luminance(lit[changed]) + 0.05) / (luminance(unlit[changed]) + 0.05)
-    return int(changed.sum()), float(np.percentile(ratio, 75)) if changed.any() else 1.0
-
-
-def until(condition, patience=PATIENCE / 1000):
-    end = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-def seconds(page):
-    """Return the simulation time shown in the panel [s]."""
-    return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
-
-
-def field(page, label):
-    """Return the text field with this label."""
-    parent = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
-    return parent.locator("xpath=.//input[not(@type='hidden')]")
-
-
-def enter(page, label, text):
-    field(page, label).fill(text)
-    page.keyboard.press("Enter")
-
-
-def press(page, name):
-    page.get_by_role("button", name=name, exact=True).click()
-
-
-def wait_for_text(page, text):
-    page.get_by_text(text).first.wait_for()
 
 
 def only_taxels(page):
@@ -243,16 +156,6 @@ def test_bag_plays_and_seeks(serve, visit, tmp_path):
     until(lambda: seconds(page) > 0.5)
 
 
-class Recorder:
-    """Records the requests of users."""
-
-    def __init__(self):
-        self.requests = []
-
-    def ask(self, name, *arguments):
-        self.requests.append((name, arguments))
-
-
 @pytest.fixture
 def box_view():
     """Yield a view of a box, and the recorded requests."""
@@ -272,11 +175,6 @@ def box_view():
     viewer = Viewer(scene, Endpoint(port=0, token="secret"), recorder)
     yield viewer, recorder.requests
     viewer.close()
-
-
-def paused_frame(time, **fields):
-    upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
-    return ViewFrame(time, np.zeros((2, 3)), upright, controls=np.array([0.25, 3.0]), paused=True, **fields)
 
 
 def test_click_pushes_a_body_along_the_view_direction(box_view, visit):

@@ -8,9 +8,13 @@ import signal
 import sys
 from typing import Any
 
+from tactile_sim.child import prepare
+
+if __name__ == "__main__":
+    prepare()  # before the imports, during which it makes garbage collections rare
+
 import numpy as np
 
-from tactile_sim.child import prepare
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.frame_builder import FrameBuilder
@@ -80,5 +84,4 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
 
 
 if __name__ == "__main__":
-    prepare()
     sys.exit(main(*sys.argv[1:]))

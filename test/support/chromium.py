@@ -1,0 +1,90 @@
+"""A view in headless Chromium with software rendering, and what its page shows.
+
+Screenshots are written to the folder TACTILE_SIM_SCREENSHOTS, if it is set.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from tactile_sim.view.content import ViewFrame
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+WIDTH, HEIGHT, PANEL = 720, 440, 330
+"""Size of the window and of the panel [px], small because of software rendering."""
+PATIENCE = 90_000
+"""Timeout of all waits [ms]."""
+
+
+def screenshot(page, name):
+    """Return the scene without the panel, (height, width, 3) uint8."""
+    taken = page.screenshot()
+    if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, f"{name}.png").write_bytes(taken)
+    return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
+
+
+def active_pixels(pixels):
+    """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
+    red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)
+    return int(((red > 170) & (red > blue + 60)).sum())
+
+
+def luminance(pixels):
+    """Relative luminance of sRGB pixels, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
+    share = pixels / 255.0
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(lit, unlit):
+    """Number of pixels that readings change, and the upper quartile of their contrast ratio (WCAG)."""
+    changed = np.abs(lit.astype(int) - unlit).max(axis=2) > 12
+    ratio = (luminance(lit[changed]) + 0.05) / (luminance(unlit[changed]) + 0.05)
+    return int(changed.sum()), float(np.percentile(ratio, 75)) if changed.any() else 1.0
+
+
+def until(condition, patience=PATIENCE / 1000):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def seconds(page):
+    """Return the simulation time shown in the panel [s]."""
+    return float(re.search(r"([\d.]+) s", page.get_by_text(re.compile(r"^[\d.]+ s$")).inner_text())[1])
+
+
+def field(page, label):
+    """Return the text field with this label."""
+    parent = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
+    return parent.locator("xpath=.//input[not(@type='hidden')]")
+
+
+def enter(page, label, text):
+    field(page, label).fill(text)
+    page.keyboard.press("Enter")
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def wait_for_text(page, text):
+    page.get_by_text(text).first.wait_for()
+
+
+def paused_frame(time, **fields):
+    upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
+    return ViewFrame(time, np.zeros((2, 3)), upright, controls=np.array([0.25, 3.0]), paused=True, **fields)
