@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.signal_chain import ALL, TAXELS, sensor
-from test_ranges import RANDOM
+from support.signal_chain import ALL, RANDOM, TAXELS, sensor
 
 SEEDS = [3, 4, 5]
 NONE = np.empty((0, TAXELS, 3))

@@ -7,18 +7,10 @@ import resource
 import numpy as np
 import pytest
 from support.errors import raises
-from support.signal_chain import ALL, PALM, SKIN, TIMESTEP, held, sensor
+from support.signal_chain import ALL, PALM, RANDOM, SKIN, TIMESTEP, held, sensor
 
 from tactile_sim import ConfigError, config
 from tactile_sim.signal_chain import STAGES, SignalChain
-
-RANDOM = {
-    "cross_talk": {"share": [0.1, 0.3]},
-    "gain": {"value": [0.85, 1.15], "scatter": [0.0, 0.1]},
-    "noise": {"std": [0.0, 0.01]},
-    "dead_taxels": {"fraction": [0.05, 0.05], "value": [0.0, 1.0]},
-    "delay": {"time": [0.0, 0.01]},
-}
 
 
 def episodes(made, count):

@@ -58,3 +58,12 @@ def first_reading(made, value, step, channels=3):
     """Return the first taxel's output for such readings, along their direction."""
     reading = held(value, channels)
     return float(made.read(step, reading)[0] @ held(1.0, channels)[0])
+
+
+RANDOM = {
+    "cross_talk": {"share": [0.1, 0.3]},
+    "gain": {"value": [0.85, 1.15], "scatter": [0.0, 0.1]},
+    "noise": {"std": [0.0, 0.01]},
+    "dead_taxels": {"fraction": [0.05, 0.05], "value": [0.0, 1.0]},
+    "delay": {"time": [0.0, 0.01]},
+}
