@@ -33,6 +33,7 @@ from tactile_sim.ros.messages import Messages
 from tactile_sim.ros.outlets import DEPTH, LATCHED, LATCHED_TWICE, REFRESH, Outlets
 from tactile_sim.ros.scene_markers import scene_markers
 from tactile_sim.ros.sensor_messages import SensorMessages
+from tactile_sim.ros.skin_markers import SkinMarkers
 from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
@@ -87,11 +88,13 @@ class Publishers:
             outlets.add("sensors", topic.kind, topic.name, topic.make)
         markers = Markers(simulation, messages.world)
         outlets.add("markers", MarkerArray, "markers", markers)
+        skin_markers = SkinMarkers(simulation, messages.world)
+        outlets.add("markers", MarkerArray, "skin_markers", skin_markers)
         outlets.add("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics)
         self._send_lasting()
         # Compile the kernels of these messages before the simulation starts.
         snapshot = simulation.observe()
-        for make in (messages.transforms, messages.points, markers):
+        for make in (messages.transforms, messages.points, markers, skin_markers):
             make(snapshot)
         for bridge in bridged:
             bridge.make(snapshot)
