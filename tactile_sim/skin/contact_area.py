@@ -204,7 +204,7 @@ def _touching(loads, group, number, pair, index, quad, solids, layer):
     """
     found, count, round_other, meshes = 0, 0, True, False
     gap, taxel, near, cells, (nx, ny, nz) = layer.gap, layer.taxel, layer.near, quad.taxels, pair.axes[2]
-    geoms, poses, table, order = layer.geoms, layer.poses, solids.table, quad.index
+    geoms, poses, table, order = layer.geoms, layer.poses, solids.table, quad.place
     for m in range(pair.first, len(loads)):
         if group[m] != number:
             continue

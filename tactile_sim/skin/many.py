@@ -87,8 +87,16 @@ def feel_many(
     response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
     quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
     if quantity is None or law is None:
-        alone = range(first, last)
         _wrenches(first, last, *contacts, skin._slot, out.wrenches)
+        for env in range(first, last):
+            count = contacts.counts[env]
+            here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
+            out.taxels[env] = skin.feel(
+                here, contacts.positions[env], contacts.rotations[env], touch, response
+            )
+            touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
+            out.touched[env, : len(touched)] = touched
+            out.touched_counts[env] = len(touched)
     else:
         mark = np.zeros(len(skin.positions), bool)
         factor = NO_FACTOR
@@ -107,14 +115,6 @@ def feel_many(
             if env == last:
                 break
             skin._make_room()
-        alone = range(0)
-    for env in alone:
-        count = contacts.counts[env]
-        here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
-        out.taxels[env] = skin.feel(here, contacts.positions[env], contacts.rotations[env], touch, response)
-        touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
-        out.touched[env, : len(touched)] = touched
-        out.touched_counts[env] = len(touched)
 
 
 @kernel(nogil=True)

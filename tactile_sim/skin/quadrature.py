@@ -51,7 +51,7 @@ class Quadrature(NamedTuple):
 
     taxels: np.ndarray
     """(n + 1,) of `TAXEL`, ordered by place; the last one only has where the others end."""
-    index: np.ndarray
+    place: np.ndarray
     """(n,) where the taxels of the skin are in this order."""
     points: np.ndarray
     """(q, 7) position [m], outward normal, unit or 0, and area [m2]; those of a taxel sum to its own."""

@@ -159,8 +159,8 @@ def test_reading_changes_little_while_a_box_slides():
 
 
 def test_flex_falls_back_to_linear_shares():
-    flex = """<flexcomp name="soft" type="grid" count="4 4 2" spacing=".01 .01 .01" pos="0 0 .008" radius=".002"
-        mass=".2" dim="3"><contact selfcollide="none"/><edge equality="true"/></flexcomp>"""
+    flex = """<flexcomp name="soft" type="grid" count="4 4 2" spacing=".01 .01 .01" pos="0 0 .008"
+        radius=".002" mass=".2" dim="3"><contact selfcollide="none"/><edge equality="true"/></flexcomp>"""
     readings = {}
     for response in ("elastic_foundation", "spread_linear"):
         snapshot = on_plate(flex, steps=200, response_function=response).observe()
