@@ -14,7 +14,7 @@ from tactile_sim import ConfigError, SceneError, share
 from tactile_sim.addresses import of_address
 from tactile_sim.config import parameter_file
 
-TOPICS = ("markers", "scene_markers", "tactile/points")
+TOPICS = ("markers", "scene_markers", "skin_markers", "tactile/points")
 BOOL = ("true", "false")
 LEVELS = ("debug", "info", "warn", "error", "fatal")
 RECORDING = (

@@ -14,7 +14,12 @@ from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml") if "skin:" in path.read_text())
-TOPICS = {"/scene_markers": "Transient Local", "/tactile/points": "Volatile", "/markers": "Volatile"}
+TOPICS = {
+    "/scene_markers": "Transient Local",
+    "/skin_markers": "Volatile",
+    "/tactile/points": "Volatile",
+    "/markers": "Volatile",
+}
 FIELD_OF_VIEW = np.radians(45.0)
 """Vertical field of view of RViz's camera."""
 ASPECT = 1.1

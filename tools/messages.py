@@ -38,6 +38,12 @@ TOPICS = (
     ("finger/applied_torque", "sensor_msgs/msg/JointState", "joint_states", "TriFinger only"),
     ("finger/tip_force", "std_msgs/msg/Float64MultiArray", "joint_states", "TriFinger only"),
     ("markers", "visualization_msgs/msg/MarkerArray", "markers", "contacts, net forces and feelers for RViz"),
+    (
+        "skin_markers",
+        "visualization_msgs/msg/MarkerArray",
+        "markers",
+        "triangles of the skin in contact, for RViz",
+    ),
     ("scene_markers", "visualization_msgs/msg/MarkerArray", "once", "the scene for RViz"),
     ("robot_description", "std_msgs/msg/String", "once", "URDF"),
     ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),

@@ -8,17 +8,25 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import BOX, CYLINDER, MESH, PARALLEL, PLANE, enter_box, entry
+from tactile_sim.geometry.solids import BOX, CYLINDER, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
 from tactile_sim.geometry.triangle_bins import bin_triangles, highest_below
-from tactile_sim.geometry.vectors import along, plus
+from tactile_sim.geometry.vectors import along, dot, plus
 from tactile_sim.skin.patches import find_nearest
+from tactile_sim.skin.quadrature import NX, POINT_AREA
 
+MISSED = 1e300
+"""Gap at a taxel whose line along the normal misses the other body [m]."""
 FACING = 0.2
 """Least cosine of the outward normal of a point with the direction to the other surface."""
 DEPTHS = 3.0
 """Points deeper below the surface than this, over the depth without a tilt, are not pressed."""
 UNEVEN = 0.25
 """A gap that changes by more than this, over the spacing, between neighbors has an edge there."""
+UPRIGHT = 0.999
+"""Cosine to the normal of a pair above which a face is called level."""
+LEVEL_SLOPE = 0.12
+"""Between neighbors in a level plane, the gap to a level face changes by less than this, over their distance:
+sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
@@ -31,82 +39,153 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
     Returns:
         How many points there are, and the indentation of a flat surface by the same force [m].
     """
-    patch = index.patches[loads[pair.first].patch]
-    reach = layer.thickness + patch.spacing
-    found, geoms = _taxels_near(loads, group, number, pair, index, solids, layer, reach)
-    gap, taxel, centers, points, owner = layer.gap, layer.taxel, layer.centers, layer.points, layer.owner
+    spacing = index.patches[loads[pair.first].patch].spacing
+    reach, volume = layer.thickness + spacing, pair.force[2] / stiffness
+    gap, taxel, near, several = layer.gap, layer.taxel, layer.near, layer.several
+    points, owner, cells, beside, own = layer.points, layer.owner, quad.taxels, quad.beside, quad.points
+    found, geoms, round_other, meshes = _touching(loads, group, number, pair, index, quad, solids, layer)
+    _gaps(near, 0, found, solids, layer, geoms, layer.triangles, reach)
+    # A first guess of how far the taxels that may be pressed are from the other surface.
+    within, least, depth, done = np.inf, np.inf, np.inf, 0
     for e in range(found):
-        _place(index.positions, taxel[e], pair, centers, e)
-    triangles, round_other = layer.triangles, True
-    for g in range(geoms):
-        kind = solids.table[layer.geoms[g]].kind
-        round_other &= kind != BOX and kind != CYLINDER and kind != MESH
-        if kind == MESH and len(triangles[0]) == 0:
-            triangles = bin_triangles(solids, layer.geoms[:geoms], layer.poses, centers[:3, :found], reach)
-    _gaps(centers, 0, found, solids, layer, geoms, triangles, reach)
-    least = np.inf
-    for e in range(found):
-        gap[taxel[e]] = centers[3, e]
-        least = min(least, centers[3, e])
-    depth = _depth(centers, found, taxel, quad.taxel_areas, least, pair.force[2] / stiffness)
-    limit, uneven = least + min(reach, DEPTHS * depth), UNEVEN * patch.spacing
-    begin, beside, normals, smooth = index.begin, index.neighbour_ids, index.normals, quad.smooth
+        within = min(within, near[3, e] + DEPTHS * volume / near[5, e])
+    within = min(max(within, 0.0), reach) if not meshes else reach
+    triangles = layer.triangles
+    while True:
+        for g in range(geoms):
+            load = loads[layer.geoms[1, g]]
+            found = _taxels_around(load, solids.table[load.other], pair, quad, within, layer, found)
+        if meshes and done == 0:
+            triangles = bin_triangles(solids, layer.geoms[0, :geoms], layer.poses, near[:3, :found], reach)
+        _gaps(near, done, found, solids, layer, geoms, triangles, reach)
+        for e in range(done, found):
+            gap[taxel[e]] = min(near[3, e], MISSED)
+            least = min(least, near[3, e])
+        depth, done = _depth(near, found, least, volume), found
+        if within >= reach or least + DEPTHS * depth <= within:
+            break
+        within = reach
+    limit, uneven = least + min(reach, DEPTHS * depth), UNEVEN * spacing
+    level, a, b, half_a, half_b = _level_face(solids, layer, geoms)
     nx, ny, nz = pair.axes[2]
-    count, kept = 0, 0
-    for e in range(found):
-        t, here = taxel[e], centers[3, e]
-        between = round_other and smooth[t] and here < np.inf
-        if between and here - least > 2.0 * (limit - least):
+    count, unsure = 0, 0
+    for e in range(done):
+        here, margin = near[3, e], near[6, e]
+        if round_other and margin >= 0.0 and 2.0 * (limit - least) < here - least < np.inf:
             continue
+        if level and here <= limit and margin >= 0.0 and near[4, e] > UPRIGHT:
+            x, y, z = near[0, e], near[1, e], near[2, e] - here
+            inside = abs(a[0] + a[1] * x + a[2] * y + a[3] * z) + 1.1 * margin <= half_a
+            inside &= abs(b[0] + b[1] * x + b[2] * y + b[3] * z) + 1.1 * margin <= half_b
+            if inside and LEVEL_SLOPE * margin <= uneven:
+                _add_point(near, e, cells[taxel[e]].id, points, owner, count)
+                count += 1
+                continue
+        several[unsure] = e
+        unsure += 1
+        if within < reach and here <= limit:  # the gaps beside it are needed
+            for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
+                t = beside[k]
+                if gap[t] == np.inf:
+                    cell, gap[t] = cells[t], MISSED
+                    cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+                    if cosine > FACING:
+                        _take(cell, t, cosine, pair, taxel, near, found)
+                        found += 1
+                    else:
+                        gap[t] = np.inf
+    _gaps(near, done, found, solids, layer, geoms, triangles, reach)
+    for e in range(done, found):
+        gap[taxel[e]] = min(near[3, e], MISSED)
+        if not (round_other and near[6, e] >= 0.0 and 2.0 * (limit - least) < near[3, e] - least < np.inf):
+            several[unsure] = e
+            unsure += 1
+    kept = 0
+    for k in range(unsure):
+        e = several[k]
+        cell, here, smooth = cells[taxel[e]], near[3, e], near[6, e] >= 0.0
         low, high = here, here
-        for b in range(begin[t], begin[t + 1]):
-            there = gap[beside[b]]
+        for n in range(cell.beside, cells[taxel[e] + 1].beside):
+            there = gap[beside[n]]
             low, high = (there if there < low else low), (there if there > high else high)
         # Between two smooth surfaces, the gap beside a taxel is about the mean of its own and its neighbor's.
-        beside_it = 0.5 * (here + low) if between else low
-        cosine = -(normals[t, 0] * nx + normals[t, 1] * ny + normals[t, 2] * nz)
+        beside_it = 0.5 * (here + low) if round_other and smooth and here < np.inf else low
         even = high - here <= uneven and here - low <= uneven
-        if smooth[t] and here <= limit and even and cosine > FACING:
-            for i in range(4):
-                points[i, count] = centers[i, e]
-            points[4, count] = cosine * quad.taxel_areas[t]
-            owner[count] = t
+        if smooth and here <= limit and even and near[4, e] > FACING:
+            _add_point(near, e, cell.id, points, owner, count)
             count += 1
-        elif beside_it <= limit or least == np.inf:  # kept for the next loop
-            centers[0, kept] = t
+        elif beside_it <= limit or least == np.inf:
+            several[kept] = taxel[e]
             kept += 1
     for e in range(found):
         gap[taxel[e]] = np.inf
-    several = count
+    some = count
     for e in range(kept):
-        t = int(centers[0, e])
-        for q in range(quad.begin[t], quad.begin[t + 1]):
-            x, y, z = quad.normals[q, 0], quad.normals[q, 1], quad.normals[q, 2]
+        t = several[e]
+        for q in range(cells[t].begin, cells[t + 1].begin):
+            x, y, z = own[q, NX], own[q, NX + 1], own[q, NX + 2]
             cosine = -(x * nx + y * ny + z * nz) if x != 0.0 or y != 0.0 or z != 0.0 else 1.0
             if cosine > FACING:
-                _place(quad.positions, q, pair, points, several)
-                points[4, several], owner[several] = cosine * quad.areas[q], t
-                several += 1
-    _gaps(points, count, several, solids, layer, geoms, triangles, reach)
-    for k in range(count, several):
+                _place(own[q, 0], own[q, 1], own[q, 2], pair, points, some)
+                points[4, some], owner[some] = cosine * own[q, POINT_AREA], cells[t].id
+                some += 1
+    _gaps(points, count, some, solids, layer, geoms, triangles, reach)
+    for k in range(count, some):
         if points[3, k] < np.inf:
             least = min(least, points[3, k])
-            for i in range(5):
-                points[i, count] = points[i, k]
-            owner[count] = owner[k]
+            if count < k:
+                for i in range(5):
+                    points[i, count] = points[i, k]
+                owner[count] = owner[k]
             count += 1
     return count, least + (depth if depth < np.inf else 0.0)
 
 
 @kernel
-def _place(positions, t, pair, out, e):
+def _add_point(near, e, taxel, points, owner, count):
+    """Let one point stand for a taxel near a pair."""
+    points[0, count], points[1, count], points[2, count] = near[0, e], near[1, e], near[2, e]
+    points[3, count], points[4, count], owner[count] = near[3, e], near[4, e] * near[5, e], taxel
+
+
+@kernel
+def _take(cell, k, cosine, pair, taxel, near, count):
+    """Append a taxel, number k in the order of the quadrature, to those near a pair."""
+    _place(cell.x, cell.y, cell.z, pair, near, count)
+    near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
+
+
+@kernel(inline="always")
+def _level_face(solids, layer, geoms):
+    """Return the level face of the only geom of a pair, if it has one.
+
+    Returns:
+        Whether there is one, the two coordinates along the face as coefficients of 1, x, y and z, and its
+        half-sizes [m]. Between neighbors above the face, the gap changes linearly.
+    """
+    solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
+    none, face = (0.0, 0.0, 0.0, 0.0), -1
+    if geoms == 1 and solid.kind == PLANE and pose[11] > UPRIGHT:
+        return True, none, none, np.inf, np.inf
+    if geoms == 1 and solid.kind == BOX:
+        for i in range(3):
+            face = i if abs(pose[9 + i]) > UPRIGHT else face
+    if face < 0:
+        return False, none, none, 0.0, 0.0
+    i, j = (face + 1) % 3, (face + 2) % 3
+    a, b = (pose[3 + i], pose[6 + i], pose[9 + i]), (pose[3 + j], pose[6 + j], pose[9 + j])
+    start_a = -(a[0] * pose[0] + a[1] * pose[1] + a[2] * pose[2])
+    start_b = -(b[0] * pose[0] + b[1] * pose[1] + b[2] * pose[2])
+    return (
+        True, (start_a, a[0], a[1], a[2]), (start_b, b[0], b[1], b[2]), solid.size[i], solid.size[j]
+    )  # fmt: skip
+
+
+@kernel
+def _place(x, y, z, pair, out, e):
     """Write a point of the body in the frame of a pair into column e of out."""
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
-    x, y, z = (
-        positions[t, 0] - pair.origin[0],
-        positions[t, 1] - pair.origin[1],
-        positions[t, 2] - pair.origin[2],
-    )
+    x, y, z = x - pair.origin[0], y - pair.origin[1], z - pair.origin[2]
     out[0, e], out[1, e], out[2, e] = (
         ux * x + uy * y + uz * z,
         vx * x + vy * y + vz * z,
@@ -115,132 +194,182 @@ def _place(positions, t, pair, out, e):
 
 
 @kernel(inline="always")
-def _taxels_near(loads, group, number, pair, index, solids, layer, reach):
-    """Write the taxels near a pair, and the geoms that touch with their poses, to the layer.
+def _touching(loads, group, number, pair, index, quad, solids, layer):
+    """Write the geoms that touch, their poses, and the taxels nearest to the contacts to the layer.
+
+    A thin object may touch between taxels; then these are all there is.
 
     Returns:
-        How many taxels and how many geoms there are.
+        How many taxels and how many geoms there are, whether all geoms are round, and whether any is a mesh.
     """
-    found, geoms = 0, 0
+    found, count, round_other, meshes = 0, 0, True, False
+    gap, taxel, near, cells, (nx, ny, nz) = layer.gap, layer.taxel, layer.near, quad.taxels, pair.axes[2]
+    geoms, poses, table, order = layer.geoms, layer.poses, solids.table, quad.place
     for m in range(pair.first, len(loads)):
         if group[m] != number:
             continue
         load, known = loads[m], False
-        for g in range(geoms):
-            known |= layer.geoms[g] == load.other
+        for g in range(count):
+            known |= geoms[0, g] == load.other
         if not known:
-            rotation, pose = load.other_rotation, layer.poses[geoms]
-            pose[0], pose[1], pose[2] = along(pair.axes, plus(load.other_position, -1.0, pair.origin))
-            for j in range(3):
-                column = (rotation[0, j], rotation[1, j], rotation[2, j])
-                pose[3 + j], pose[6 + j], pose[9 + j] = along(pair.axes, column)
-            layer.geoms[geoms] = load.other
-            geoms += 1
-            found = _taxels_around(load, solids.table[load.other], pair.axes[2], index, reach, layer, found)
-        nearest = find_nearest(load, index)
-        if layer.gap[nearest] == np.inf:  # a thin object may touch between taxels
-            layer.gap[nearest] = 0.0
-            layer.taxel[found] = nearest
+            rotation, kind = load.other_rotation, table[load.other].kind
+            place = along(pair.axes, plus(load.other_position, -1.0, pair.origin))
+            for i in range(3):
+                axis = pair.axes[i]
+                poses[count, i] = place[i]
+                for j in range(3):
+                    column = (rotation[0, j], rotation[1, j], rotation[2, j])
+                    poses[count, 3 + 3 * i + j] = dot(axis, column)
+            geoms[0, count], geoms[1, count] = load.other, m
+            count += 1
+            meshes |= kind == MESH
+            round_other &= kind != BOX and kind != CYLINDER and kind != MESH
+        nearest = order[find_nearest(load, index)]
+        if gap[nearest] == np.inf:
+            cell = cells[nearest]
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            _take(cell, nearest, cosine, pair, taxel, near, found)
+            gap[nearest] = 0.0
             found += 1
-    return found, geoms
+    return found, count, round_other, meshes
 
 
 @kernel(inline="always")
-def _taxels_around(load, solid, normal, index, reach, layer, count):
+def _taxels_around(load, solid, pair, quad, reach, layer, count):
     """Append the taxels of a patch near a solid that face it to the layer; return how many it has then.
 
-    count: how many it has before; normal: of the pair, into the body.
+    count: how many it has before.
     """
-    patch, (nx, ny, nz) = index.patches[load.patch], normal
-    rotation, position, shape, first = load.other_rotation, load.other_position, patch.shape, index.cell_start
-    normals, order, gap, taxel = index.normals, index.order, layer.gap, layer.taxel
-    if solid.kind == PLANE:
-        positions, up_x, up_y, up_z = index.positions, rotation[0, 2], rotation[1, 2], rotation[2, 2]
-        limit = up_x * position[0] + up_y * position[1] + up_z * position[2] + reach
-        for t in range(patch.start, patch.stop):
-            if up_x * positions[t, 0] + up_y * positions[t, 1] + up_z * positions[t, 2] < limit:
-                x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
-                faces = x * nx + y * ny + z * nz < -FACING or (x == 0.0 and y == 0.0 and z == 0.0)
-                if faces and gap[t] == np.inf:
-                    taxel[count], gap[t] = t, 0.0
-                    count += 1
-        return count
-    i0, i1 = _cells(0, rotation, position, solid, patch, reach)
-    j0, j1 = _cells(1, rotation, position, solid, patch, reach)
-    k0, k1 = _cells(2, rotation, position, solid, patch, reach)
-    for i in range(i0, i1):
-        for j in range(j0, j1):
-            row = patch.base + (i * shape[1] + j) * shape[2]
-            for e in range(first[row + k0], first[row + k1]):
-                t = order[e]
-                x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
-                faces = x * nx + y * ny + z * nz < -FACING or (x == 0.0 and y == 0.0 and z == 0.0)
-                if faces and gap[t] == np.inf:
-                    taxel[count], gap[t] = t, 0.0
-                    count += 1
+    nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
+    rotation, position, plane = load.other_rotation, load.other_position, solid.kind == PLANE
+    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
+    ox, oy, oz = pair.origin
+    cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    up_x, up_y, up_z = rotation[0, 2], rotation[1, 2], rotation[2, 2]
+    limit = up_x * position[0] + up_y * position[1] + up_z * position[2] + reach
+    if not plane:
+        cx, hx = _extent(0, rotation, position, solid, reach)
+        cy, hy = _extent(1, rotation, position, solid, reach)
+        cz, hz = _extent(2, rotation, position, solid, reach)
+    k, end = quad.roots[load.patch], quad.roots[load.patch + 1]
+    while k < end:
+        node = nodes[k]
+        if plane:
+            height = up_x * node.x + up_y * node.y + up_z * node.z
+            beyond = height - abs(up_x) * node.hx - abs(up_y) * node.hy - abs(up_z) * node.hz > limit
+        else:
+            beyond = abs(node.x - cx) > node.hx + hx or abs(node.y - cy) > node.hy + hy
+            beyond = beyond or abs(node.z - cz) > node.hz + hz
+        if beyond:
+            k = node.skip
+            continue
+        for c in range(node.first, node.last):
+            cell = cells[c]
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
+            if faces and gap[c] == np.inf:
+                x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
+                near[0, count] = ux * x + uy * y + uz * z
+                near[1, count] = vx * x + vy * y + vz * z
+                near[2, count] = nx * x + ny * y + nz * z
+                near[4, count], near[5, count], near[6, count] = cosine, cell.area, cell.margin
+                taxel[count], gap[c] = c, 0.0
+                count += 1
+        k += 1
     return count
 
 
 @kernel
-def _cells(axis, rotation, position, solid, patch, reach):
-    """Return the range of cells of a patch along an axis that the box around a solid meets."""
-    center, half, corner = position[axis], reach, patch.corner[axis]
+def _extent(axis, rotation, position, solid, reach):
+    """Return the center and the half-size of the box around a solid along an axis of the body [m]."""
+    center, half = position[axis], reach
     for k in range(3):
         center += rotation[axis, k] * solid.center[k]
         half += abs(rotation[axis, k]) * solid.half[k]
-    last = patch.shape[axis] - 1.0
-    low = min(max(np.floor((center - half - corner) / patch.cell), 0.0), last)
-    high = min(max(np.floor((center + half - corner) / patch.cell), 0.0), last)
-    return int(low), int(high) + 1
+    return center, half
 
 
-@kernel
-def _depth(centers, count, taxel, areas, least, pressing):
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def _depth(near, count, least, pressing):
     """Return how deep taxels would lie in the layer without a tilt, by their centers alone [m].
 
     pressing: area times depth that balances the force [m3].
     """
     depth = np.inf
     for _ in range(5):
-        area, volume = 0.0, pressing
+        area, volume = 0.0, 0.0
         for e in range(count):
-            if centers[3, e] < np.inf and centers[3, e] - least < depth:
-                area += areas[taxel[e]]
-                volume += areas[taxel[e]] * (centers[3, e] - least)
+            above = near[3, e] - least
+            own = near[5, e] if above < depth else 0.0
+            area += own
+            volume += own * above if above < depth else 0.0
         if area == 0.0:
             return np.inf
-        if volume / area >= depth:
+        if (volume + pressing) / area >= depth:
             break
-        depth = volume / area
+        depth = (volume + pressing) / area
     return depth
 
 
 @kernel(inline="always")
 def _gaps(points, first, last, solids, layer, geoms, triangles, reach):
     """Write the gap from some points (x, y, z, gap, ...) of the skin down to the other body [m]."""
-    for e in range(first, last):
-        points[3, e] = np.inf
+    # Rows of their own, from index 0: then the loops compile to vector instructions.
+    xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
+    gaps = points[3][first:last]
+    gaps[:] = np.inf
     for g in range(geoms):
-        solid, pose = solids.table[layer.geoms[g]], layer.poses[g]
-        kind, a, b, c = solid.kind, solid.size[0], solid.size[1], solid.size[2]
-        if kind == MESH:
-            continue
-        t0, t1, t2 = pose[0], pose[1], pose[2]
-        r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
-        r20, r21, r22 = pose[9], pose[10], pose[11]
-        ix = 1.0 / r20 if abs(r20) > PARALLEL else 0.0
-        iy = 1.0 / r21 if abs(r21) > PARALLEL else 0.0
-        iz = 1.0 / r22 if abs(r22) > PARALLEL else 0.0
-        for e in range(first, last):
-            x, y, z = points[0, e] - t0, points[1, e] - t1, points[2, e] - t2
+        solid = solids.table[layer.geoms[0, g]]
+        if solid.kind == BOX:
+            _gaps_to_box(solid.size, layer.poses[g], xs, ys, zs, gaps)
+        elif solid.kind != MESH:
+            _gaps_to(solid.kind, solid.size, layer.poses[g], xs, ys, zs, gaps)
+    if len(triangles[0]):
+        for e in range(len(xs)):
+            gaps[e] = min(gaps[e], zs[e] - highest_below(triangles, xs[e], ys[e], zs[e] + reach))
+
+
+@kernel(error_model="numpy")
+def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
+    """Reduce the gap at some points to that to a solid other than a mesh or box, where that is less."""
+    a, b, c = size[0], size[1], size[2]
+    t0, t1, t2 = pose[0], pose[1], pose[2]
+    r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
+    r20, r21, r22 = pose[9], pose[10], pose[11]
+    if kind == PLANE and r22 > PARALLEL:
+        slope_x, slope_y = r02 / r22, r12 / r22
+        for e in range(len(xs)):
+            here = zs[e] - t2 + slope_x * (xs[e] - t0) + slope_y * (ys[e] - t1)
+            gaps[e] = here if here < gaps[e] else gaps[e]
+    elif kind == SPHERE:
+        for e in range(len(xs)):
+            x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+            root = a * a - x * x - y * y
+            half = np.sqrt(root if root > 0.0 else 0.0)
+            here = z - half if root >= 0.0 and z + half >= 0.0 else np.inf
+            gaps[e] = here if here < gaps[e] else gaps[e]
+    else:
+        for e in range(len(xs)):
+            x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
             px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
             pz = r02 * x + r12 * y + r22 * z
-            if kind == BOX:
-                here = enter_box(px, py, pz, -ix, -iy, -iz, a, b, c)
-            else:
-                here = entry(kind, a, b, c, px, py, pz, -r20, -r21, -r22)
-            points[3, e] = here if here < points[3, e] else points[3, e]
-    if len(triangles[0]):
-        for e in range(first, last):
-            below = highest_below(triangles, points[0, e], points[1, e], points[2, e] + reach)
-            points[3, e] = min(points[3, e], points[2, e] - below)
+            here = entry(kind, a, b, c, px, py, pz, -r20, -r21, -r22)
+            gaps[e] = here if here < gaps[e] else gaps[e]
+
+
+@kernel(error_model="numpy")
+def _gaps_to_box(size, pose, xs, ys, zs, gaps):
+    """Do what `_gaps_to` does for a box."""
+    a, b, c = size[0], size[1], size[2]
+    t0, t1, t2 = pose[0], pose[1], pose[2]
+    r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
+    r20, r21, r22 = pose[9], pose[10], pose[11]
+    ix = 1.0 / r20 if abs(r20) > PARALLEL else 0.0
+    iy = 1.0 / r21 if abs(r21) > PARALLEL else 0.0
+    iz = 1.0 / r22 if abs(r22) > PARALLEL else 0.0
+    for e in range(len(xs)):
+        x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+        px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
+        pz = r02 * x + r12 * y + r22 * z
+        here = enter_box(px, py, pz, -ix, -iy, -iz, a, b, c)
+        gaps[e] = here if here < gaps[e] else gaps[e]

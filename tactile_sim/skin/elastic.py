@@ -17,7 +17,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.solids import Solids
 from tactile_sim.geometry.vectors import along, cross, dot, plus
 from tactile_sim.skin.contact_area import contact_points
-from tactile_sim.skin.layer import Layer, Pair
+from tactile_sim.skin.layer import Pair, unpack
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.quadrature import Quadrature
@@ -141,9 +141,6 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     pressed, scale, twist, x, y = 0, 0.0, 0.0, 0.0, 0.0
     for _ in range(MOST_ROUNDS):
         tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
-        for e in range(pressed):
-            for i in range(4):
-                layer.sums[layer.taxel[e], i] = 0.0
         pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
         torsion = moment[2] - mean_u * force[1] + mean_v * force[0]
         if abs(torsion) <= SMALL * f * spacing:
@@ -167,36 +164,37 @@ def _sum_up(points, count, u, v, tilt, layer, force):
         How many taxels are pressed, and the force over the sum.
     """
     total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.taxel, layer.owner
+    (c0, c1, c2), last = tilt, -1
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for k in range(count):
-        depth = tilt[0] + tilt[1] * (points[0, k] - u) + tilt[2] * (points[1, k] - v) - points[3, k]
+        x, y = points[0, k], points[1, k]
+        depth = c0 + c1 * (x - u) + c2 * (y - v) - points[3, k]
         if depth > 0.0:
             part, t = points[4, k] * depth, owner[k]
-            if sums[t, 0] == 0.0:
-                taxel[pressed] = t
-                pressed += 1
             total += part
-            sums[t, 0] += part
-            sums[t, 1] += part * points[0, k]
-            sums[t, 2] += part * points[1, k]
-            sums[t, 3] += part * points[2, k]
+            if t != last:
+                taxel[pressed], last = t, t
+                s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+                pressed += 1
+            s0, s1, s2, s3 = s0 + part, s1 + part * x, s2 + part * y, s3 + part * points[2, k]
+            sums[0, pressed - 1], sums[1, pressed - 1] = s0, s1
+            sums[2, pressed - 1], sums[3, pressed - 1] = s2, s3
     return pressed, force / total
 
 
 @kernel(error_model="numpy")
 def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
     """Return the twist that makes a torsional moment, the center of pressure, and the moments of heights."""
-    x, y = 0.0, 0.0
+    sums, x, y = layer.sums, 0.0, 0.0
     for e in range(pressed):
-        t = layer.taxel[e]
-        x += layer.sums[t, 1] + lean_x * layer.sums[t, 3]
-        y += layer.sums[t, 2] + lean_y * layer.sums[t, 3]
+        x += sums[1, e] + lean_x * sums[3, e]
+        y += sums[2, e] + lean_y * sums[3, e]
     x, y = x * scale / force, y * scale / force
     inertia, zx, zy = 0.0, 0.0, 0.0
     for e in range(pressed):
-        t = layer.taxel[e]
-        f, fz = scale * layer.sums[t, 0], scale * layer.sums[t, 3]
-        dx = (layer.sums[t, 1] + lean_x * layer.sums[t, 3]) / layer.sums[t, 0] - x
-        dy = (layer.sums[t, 2] + lean_y * layer.sums[t, 3]) / layer.sums[t, 0] - y
+        f, fz = scale * sums[0, e], scale * sums[3, e]
+        dx = (sums[1, e] + lean_x * sums[3, e]) / sums[0, e] - x
+        dy = (sums[2, e] + lean_y * sums[3, e]) / sums[0, e] - y
         inertia += f * (dx * dx + dy * dy)
         zx, zy = zx + fz * dx, zy + fz * dy
     return (torsion / inertia if inertia > 1e-14 * force else 0.0), x, y, zx, zy
@@ -214,7 +212,7 @@ def add_readings(
         index_arrays: Fields of a `TaxelIndex`.
         quad_arrays: Fields of a `Quadrature`.
         solid_arrays: Fields of a `Solids`.
-        layer_arrays: Fields of a `Layer`.
+        layer_arrays: Fields of a `LayerArrays`.
         quantity: Quantity of a touch function that `loads.evaluate` supports, or EACH.
         sums: (n, 1 + c) as in `shares.gather`; not used with EACH.
         table: (room,) output: loads on taxels, as many as fit; only used with EACH.
@@ -225,7 +223,8 @@ def add_readings(
         many loads on taxels there are.
     """
     index, quad = TaxelIndex(*index_arrays), Quadrature(*quad_arrays)
-    solids, layer, count, left = Solids(*solid_arrays), Layer(*layer_arrays), 0, 0
+    solids, layer, count, left = Solids(*solid_arrays), unpack(layer_arrays), 0, 0
+    pressed_taxel, area, touched = layer.taxel, layer.sums, layer.touched
     for number in range(group_loads(loads, group)):
         pair = net_load(loads, group, number)
         pressed, scale, twist, middle_x, middle_y = press(
@@ -240,11 +239,9 @@ def add_readings(
         lean_x, lean_y, drift = pair.force[0] / pair.force[2], pair.force[1] / pair.force[2], pair.velocity
         drift_x, drift_y, spin = dot(pair.axes[0], drift), dot(pair.axes[1], drift), pair.spin
         for e in range(pressed):
-            t = layer.taxel[e]
-            f, fz = scale * layer.sums[t, 0], scale * layer.sums[t, 3]
-            fx, fy = scale * layer.sums[t, 1] + lean_x * fz, scale * layer.sums[t, 2] + lean_y * fz
-            for i in range(4):
-                layer.sums[t, i] = 0.0
+            t = pressed_taxel[e]
+            f, fz = scale * area[0, e], scale * area[3, e]
+            fx, fy = scale * area[1, e] + lean_x * fz, scale * area[2, e] + lean_y * fz
             first, second = f * lean_x - twist * (fy - f * middle_y), f * lean_y + twist * (fx - f * middle_x)
             if quantity == EACH:
                 if count < len(table):
@@ -256,7 +253,7 @@ def add_readings(
                 count += 1
                 continue
             if sums[t, 0] == 0.0:
-                layer.touched[count] = t
+                touched[count] = t
                 count += 1
             if quantity == NORMAL:
                 sums[t, 0] += 1.0

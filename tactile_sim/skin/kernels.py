@@ -16,10 +16,12 @@ from tactile_sim.engines.contacts import (
     WRENCH_WORLD,
 )
 from tactile_sim.geometry.curvature import effective_radius
+from tactile_sim.skin.elastic import add_readings, group_loads
+from tactile_sim.skin.layer import INDICES, TOUCHED
 from tactile_sim.skin.loads import LOAD, evaluate
 from tactile_sim.skin.patches import TaxelIndex, is_outside
-from tactile_sim.skin.responses import spread
-from tactile_sim.skin.shares import gather
+from tactile_sim.skin.responses import LINEAR, spread
+from tactile_sim.skin.shares import flush, gather
 
 
 @kernel
@@ -136,6 +138,55 @@ def feel(
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
+
+
+@kernel
+def feel_elastic(
+    values, ids, geoms, patch_bodies, body_positions, body_rotations,
+    quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out,
+):  # fmt: skip
+    """Do what `feel` does by `elastic_foundation`; index to layer as in `elastic.add_readings`."""
+    table = np.empty(2 * len(ids), LOAD)
+    loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
+    enough, _ = press_loads(
+        loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out
+    )
+    return enough
+
+
+@kernel
+def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out):
+    """From loads to taxels by `elastic_foundation`, and linearly for loads that it cannot press over an area.
+
+    Returns:
+        Whether room was enough, see `feel`, and the taxels that read something, some of them repeatedly.
+    """
+    group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0
+    for m in range(len(loads)):
+        limited |= patches[loads[m].patch].limited
+    if limited:
+        inside = np.empty(len(loads), np.bool_)
+        mark_inside(loads, group, group_loads(loads, group), extents, index, inside)
+        loads = loads[inside]
+        group = group[: len(loads)]
+    count, left = add_readings(
+        loads, group, index, quad, solids, layer, quantity, sums, np.empty(0, LOAD), np.empty(0, np.int64)
+    )
+    taxels = layer[INDICES][TOUCHED][:count]
+    if left:
+        rest = loads[group < 0]
+        begin, reach = np.empty(left + 1, np.int64), np.empty(0)
+        taxel, weight = np.empty(room * left, np.int64), np.empty(room * left)
+        found = spread(rest, LINEAR, reach, stiffness, extents, index, begin, taxel, weight)
+        if found < 0:
+            for t in taxels:
+                sums[t] = 0.0
+            return False, taxels
+        gather(rest, begin, taxel, weight, evaluate(rest, quantity), mean, sums, out)
+        flush(taxels, mean, sums, out)
+        return True, np.concatenate((taxels, taxel[:found]))
+    flush(taxels, mean, sums, out)
+    return True, taxels
 
 
 @kernel

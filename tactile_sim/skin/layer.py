@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from tactile_sim.compilation import kernel
 from tactile_sim.geometry.solids import solids
 from tactile_sim.skin.quadrature import quadrature
 
@@ -15,61 +16,91 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """The elastic layer of n taxels, and scratch memory. Python hands it to kernels as a plain tuple."""
+    """The elastic layer of n taxels, and scratch memory for a pair."""
 
     stiffness: float
     """[Pa]"""
     thickness: float
     """[m]"""
     gap: np.ndarray
-    """(n,) infinite: the gap at each taxel [m]."""
-    sums: np.ndarray
-    """(n, 4) zero: area times depth of each taxel [m3] and its first moments along u, v and z [m4]."""
-    taxel: np.ndarray
-    """(n,) taxels near a pair, then those that are pressed."""
-    touched: np.ndarray
-    """(n,) taxels that any pair presses."""
-    centers: np.ndarray
-    """(4, n) x, y, z of taxels near a pair, and the gap there [m]."""
+    """(n,) infinite: the gap at each taxel in the order of the quadrature [m]."""
+    near: np.ndarray
+    """(7, n) x, y, z and gap [m] of taxels near a pair, cosine between normals, area and margin."""
     points: np.ndarray
-    """(5, q) x, y, z, gap [m] and area [m2] of points that may be pressed."""
+    """(5, q) x, y, z, gap [m] and area [m2] of points that may be pressed, those of a taxel together."""
+    sums: np.ndarray
+    """(4, n) area times depth of each pressed taxel [m3] and its first moments along u, v and z [m4]."""
+    taxel: np.ndarray
+    """(n,) taxels near a pair, in the order of the quadrature, then those of the skin that are pressed."""
+    several: np.ndarray
+    """(n,) those of them on which the gap may be uneven."""
+    touched: np.ndarray
+    """(n,) taxels of the skin that any pair presses."""
     owner: np.ndarray
-    """(q,) their taxels."""
+    """(q,) taxel of the skin that each point belongs to."""
     geoms: np.ndarray
-    """(g,) geoms of the other body that touch."""
+    """(2, g) geoms of the other body that touch, and a load of each."""
     poses: np.ndarray
     """(g, 12) their positions and rotations in the frame of a pair."""
     triangles: tuple
     """Result of `bin_triangles` without triangles."""
 
 
-TOUCHED = Layer._fields.index("touched")
+class LayerArrays(NamedTuple):
+    """The memory of a `Layer` in few arrays, because each argument of a kernel costs time."""
+
+    stiffness: float
+    thickness: float
+    numbers: np.ndarray
+    """(17, q) gap, near, points and sums."""
+    indices: np.ndarray
+    """(4, q) taxel, several, touched and owner."""
+    geoms: np.ndarray
+    poses: np.ndarray
+
+
+NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
+"""Rows of `LayerArrays.numbers`."""
+INDICES, TOUCHED = LayerArrays._fields.index("indices"), 2
+"""Where the taxels that any pair presses are: row TOUCHED of the field INDICES."""
+
+
+@kernel(inline="always")
+def unpack(arrays):
+    """Return the `Layer` of the fields of `LayerArrays`."""
+    stiffness, thickness, numbers, indices, geoms, poses = arrays
+    none = (np.empty((0, 3, 3)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return Layer(
+        stiffness, thickness, numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
+        indices[0], indices[1], indices[TOUCHED], indices[3], geoms, poses, none,
+    )  # fmt: skip
+
+
+def own_memory(arrays: tuple) -> tuple:
+    """Return the fields of `LayerArrays` with memory of their own, for another thread."""
+    return tuple(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
 
 
 def elastic_arrays(
     skin: Taxels, model: mujoco.MjModel, stiffness: float, thickness: float
 ) -> tuple[tuple, tuple, tuple]:
-    """Return the arrays of `Quadrature`, `Solids` and `Layer` for a skin in a scene.
+    """Return the arrays of `Quadrature`, `Solids` and `LayerArrays` for a skin in a scene.
 
     stiffness, thickness: of the layer [Pa], [m].
     """
     none = np.empty((0, 3), np.int64)
     triangles = np.concatenate([none, *(pad.triangles.astype(np.int64) + pad.start for pad in skin.pads)])
-    quad = quadrature(skin.surface_positions, skin.normals, skin.areas, triangles)
-    taxels, points, geoms = len(skin.positions), len(quad.positions), model.ngeom
-    layer = Layer(
+    quad = quadrature(skin, triangles)
+    points, geoms = len(quad.points), model.ngeom
+    numbers = np.empty((ROWS, points))
+    numbers[0] = np.inf
+    layer = LayerArrays(
         float(stiffness),
         float(thickness),
-        np.full(taxels, np.inf),
-        np.zeros((taxels, 4)),
-        np.empty(taxels, np.int64),
-        np.empty(taxels, np.int64),
-        np.empty((4, taxels)),
-        np.empty((5, points)),
-        np.empty(points, np.int64),
-        np.empty(geoms, np.int64),
+        numbers,
+        np.empty((4, points), np.int64),
+        np.empty((2, geoms), np.int64),
         np.empty((geoms, 12)),
-        (np.empty((0, 3, 3)), np.zeros(2, np.int64), np.empty(0, np.int64), np.zeros(5)),
     )
     return tuple(quad), tuple(solids(model)), tuple(layer)
 

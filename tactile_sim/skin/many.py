@@ -8,9 +8,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.skin.elastic import add_readings
-from tactile_sim.skin.kernels import mark_inside, net_wrenches, resolve_loads, to_taxel_axes
-from tactile_sim.skin.layer import TOUCHED
+from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, resolve_loads, to_taxel_axes
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, TouchFunction, evaluate
 from tactile_sim.skin.responses import (
     ELASTIC,
@@ -19,7 +17,7 @@ from tactile_sim.skin.responses import (
     Response,
     spread,
 )
-from tactile_sim.skin.shares import flush, gather
+from tactile_sim.skin.shares import gather
 from tactile_sim.skin.skin import Skin
 from tactile_sim.skin.taxels import choose
 
@@ -88,11 +86,18 @@ def feel_many(
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
     response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
     quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
-    if quantity is None or law is None or (law == ELASTIC and skin._has_limits):
-        alone = np.arange(first, last)
+    if quantity is None or law is None:
         _wrenches(first, last, *contacts, skin._slot, out.wrenches)
+        for env in range(first, last):
+            count = contacts.counts[env]
+            here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
+            out.taxels[env] = skin.feel(
+                here, contacts.positions[env], contacts.rotations[env], touch, response
+            )
+            touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
+            out.touched[env, : len(touched)] = touched
+            out.touched_counts[env] = len(touched)
     else:
-        needs_python = np.zeros(last - first, bool)
         mark = np.zeros(len(skin.positions), bool)
         factor = NO_FACTOR
         if touch.factor:
@@ -105,29 +110,21 @@ def feel_many(
                 env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
                 skin.stiffness, skin._extents, *skin.elastic_arrays, skin._room,
                 skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor,
-                mark, needs_python[env - first :], *out,
+                mark, *out,
             )  # fmt: skip
             if env == last:
                 break
             skin._make_room()
-        alone = first + np.flatnonzero(needs_python)
-    for env in alone.tolist():
-        count = contacts.counts[env]
-        here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
-        out.taxels[env] = skin.feel(here, contacts.positions[env], contacts.rotations[env], touch, response)
-        touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
-        out.touched[env, : len(touched)] = touched
-        out.touched_counts[env] = len(touched)
 
 
 @kernel(nogil=True)
 def _feel(
     first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
     stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
-    needs_python, out, touched, touched_counts, wrenches,
+    out, touched, touched_counts, wrenches,
 ):  # fmt: skip
     """Write environments until the memory around a load is full; return the first that was not written."""
-    none, no_loads, no_taxels = np.empty(0), np.empty(0, LOAD), np.empty(0, np.int64)
+    none = np.empty(0)
     for env in range(first, last):
         count = counts[env]
         contact_values, contact_ids = values[env, :count], ids[env, :count]
@@ -140,13 +137,11 @@ def _feel(
             out[env, touched[env, k]] = 0.0
         touched_counts[env] = 0
         if law == ELASTIC:
-            group = np.empty(number, np.int64)
-            pressed, left = add_readings(
-                loads, group, index, quad, solids, layer, quantity, sums, no_loads, no_taxels
+            enough, taxels = press_loads(
+                loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out[env]
             )
-            taxels = layer[TOUCHED][:pressed]
-            flush(taxels, mean, sums, out[env])
-            needs_python[env - first] = left
+            if not enough:
+                return env
         else:
             if limited:
                 alone, inside = np.full(number, -1), np.empty(number, np.bool_)

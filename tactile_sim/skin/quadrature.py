@@ -9,43 +9,110 @@ triangle is flat.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from tactile_sim.skin.tree import NODE, tree
+
+if TYPE_CHECKING:
+    from tactile_sim.skin.taxels import Taxels
 
 OWN, OTHER = 7 / 12, 5 / 24
 """Barycentric coordinates of the middle of a corner's third."""
 SMOOTH = np.cos(np.radians(25.0))
 
 
+TAXEL = np.dtype(
+    [
+        ("x", float), ("y", float), ("z", float),
+        ("nx", float), ("ny", float), ("nz", float),
+        ("area", float),
+        ("margin", float),
+        ("id", np.int32),
+        ("begin", np.int32),
+        ("beside", np.int32),
+    ],
+    align=True,
+)  # fmt: skip
+"""A taxel: position [m], outward normal and area [m2]; the distance to its farthest neighbor [m], infinite
+unless they lie in one plane, or EDGE; its index in the skin; and where its points and its neighbors begin."""
+EDGE = -1.0
+"""Margin of a taxel around which the surface has an edge, so that one point does not stand for it well."""
+NX, POINT_AREA = 3, 6
+"""Columns of points from which their normals and areas begin, see `Quadrature`."""
+FLAT = 0.02
+"""Neighbors lie in the plane of a taxel if they rise from it by less than this, over their distance."""
+
+
 class Quadrature(NamedTuple):
-    """The points of all taxels, taxel after taxel. Python hands it to kernels as a plain tuple."""
+    """Taxels and their points in the frames of their bodies. Python hands it to kernels as a plain tuple."""
 
-    begin: np.ndarray
-    """(n + 1,) where the points of each taxel begin; each has one or more."""
-    positions: np.ndarray
-    """(q, 3) in the frames of their bodies [m]."""
-    normals: np.ndarray
-    """(q, 3) outward, unit; 0 where the taxel has none."""
-    areas: np.ndarray
-    """(q,) [m2]; those of a taxel sum to its area."""
-    taxel_areas: np.ndarray
-    """(n,) of the taxels [m2]."""
-    smooth: np.ndarray
-    """(n,) whether the surface has no edge around a taxel, so that one point stands for it well."""
+    taxels: np.ndarray
+    """(n + 1,) of `TAXEL`, ordered by place; the last one only has where the others end."""
+    place: np.ndarray
+    """(n,) where the taxels of the skin are in this order."""
+    points: np.ndarray
+    """(q, 7) position [m], outward normal, unit or 0, and area [m2]; those of a taxel sum to its own."""
+    beside: np.ndarray
+    """Neighbors of taxels, in this order."""
+    nodes: np.ndarray
+    """Trees of `tree.NODE` over the taxels of each patch."""
+    roots: np.ndarray
+    """(p + 1,) where the tree of each patch begins."""
 
 
-def quadrature(
-    positions: np.ndarray, normals: np.ndarray, areas: np.ndarray, triangles: np.ndarray
-) -> Quadrature:
-    """Return the points of n taxels.
+def quadrature(skin: Taxels, triangles: np.ndarray) -> Quadrature:
+    """Return the points of the n taxels of a skin.
 
     Args:
-        positions: (n, 3) in the frames of their bodies [m].
-        normals: (n, 3) outward, unit or 0.
-        areas: (n,) [m2].
+        skin: The taxels.
         triangles: (t, 3) indices of taxels, wound outward; a taxel in none gets one point, itself.
     """
+    positions, normals = skin.surface_positions, skin.normals
+    positions, normals, areas = skin.surface_positions, skin.normals, skin.areas
+    trees = [tree(positions[a:b]) for a, b in pairwise(skin.patch_offsets)]
+    roots = np.concatenate([[0], np.cumsum([len(nodes) for _, nodes in trees])]).astype(np.int64)
+    for (own, nodes), start, root in zip(trees, skin.patch_offsets[:-1], roots[:-1], strict=True):
+        own += start
+        nodes["first"] += start
+        nodes["last"] += start
+        nodes["skip"] += root
+    order = np.concatenate([np.empty(0, np.int64), *(own for own, _ in trees)])
+    index = np.empty(len(order), np.int64)
+    index[order] = np.arange(len(order))
+
+    owner, points, smooth = _points(positions, normals, areas, triangles)
+    begin, beside = skin.neighbours
+    ahead = np.repeat(np.arange(len(positions)), np.diff(begin))
+    step = positions[beside] - positions[ahead]
+    distance, rise = np.linalg.norm(step, axis=1), np.abs((step * normals[ahead]).sum(axis=1))
+    margin = np.where(smooth, 0.0, EDGE)
+    level = np.where(rise <= FLAT * distance, distance, np.inf)
+    np.maximum.at(margin, ahead[smooth[ahead]], level[smooth[ahead]])
+
+    taxels = np.zeros(len(positions) + 1, TAXEL)
+    for i, axis in enumerate("xyz"):
+        taxels[axis][:-1], taxels["n" + axis][:-1] = positions[order, i], normals[order, i]
+    taxels["area"][:-1], taxels["margin"][:-1], taxels["id"][:-1] = areas[order], margin[order], order
+    for name, owners in (("begin", owner), ("beside", ahead)):
+        taxels[name][1:] = np.cumsum(np.bincount(index[owners], minlength=len(positions)))
+    by_place = np.argsort(index[ahead], kind="stable")
+    return Quadrature(
+        taxels,
+        index,
+        points[np.argsort(index[owner], kind="stable")],
+        index[beside[by_place]],
+        np.concatenate([np.empty(0, NODE), *(nodes for _, nodes in trees)]),
+        roots,
+    )
+
+
+def _points(
+    positions: np.ndarray, normals: np.ndarray, areas: np.ndarray, triangles: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the taxel of each point, the points, and which taxels are smooth."""
     corners = positions[triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)
@@ -67,14 +134,12 @@ def quadrature(
     taxels = np.concatenate([taxels, alone])
     share = np.concatenate([np.repeat(double, 3), np.ones(len(alone))])
     total = np.bincount(taxels, share, minlength=len(positions))
-    order = np.argsort(taxels, kind="stable")
-    count = np.bincount(taxels, minlength=len(positions))
     edge = np.bincount(triangles[~smooth].ravel(), minlength=len(positions)) > 0
-    return Quadrature(
-        np.concatenate([[0], np.cumsum(count)]),
-        np.concatenate([middle.reshape(-1, 3), positions[alone]])[order],
-        np.concatenate([facing.reshape(-1, 3), normals[alone]])[order],
-        (areas[taxels] * share / total[taxels])[order],
-        np.asarray(areas, float),
-        ~edge & (normals != 0.0).any(axis=1),
+    points = np.column_stack(
+        [
+            np.concatenate([middle.reshape(-1, 3), positions[alone]]),
+            np.concatenate([facing.reshape(-1, 3), normals[alone]]),
+            areas[taxels] * share / total[taxels],
+        ]
     )
+    return taxels, points, ~edge & (normals != 0.0).any(axis=1)

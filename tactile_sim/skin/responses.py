@@ -19,7 +19,6 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.elastic import EACH, add_readings
 from tactile_sim.skin.hertz import contact_radius, pressure
-from tactile_sim.skin.layer import TOUCHED
 from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.patches import AREA, SPACING, TaxelIndex
 from tactile_sim.skin.shares import Shares
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Map a skin and m loads to the shares of taxels in them, or to other loads and the shares in those."""
 
-NO_SUMS, NO_LOADS, NO_TAXELS = np.empty((0, 1)), np.empty(0, LOAD), np.empty(0, np.int64)
+NO_SUMS = np.empty((0, 1))
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
@@ -81,18 +80,6 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     weight = np.concatenate([np.ones(count), linear.weight])
     spread = Loads(np.concatenate([table[:count], rest.table]))
     return spread, Shares(begin, np.concatenate([taxel[:count], linear.taxel]), weight)
-
-
-def add_elastic(skin: Skin, loads: Loads, quantity: int, sums: np.ndarray) -> tuple[Loads | None, np.ndarray]:
-    """Add what taxels read of loads by `elastic_foundation` to sums (n, 1 + c).
-
-    Returns:
-        The loads that are left over, to be spread linearly, or None, and the taxels that read something.
-    """
-    group = np.empty(len(loads), np.int64)
-    arrays = skin.elastic_arrays
-    count, left = add_readings(loads.table, group, *arrays, quantity, sums, NO_LOADS, NO_TAXELS)
-    return loads[group < 0] if left else None, arrays[-1][TOUCHED][:count]
 
 
 RESPONSE_FUNCTIONS: dict[str, Response] = {

@@ -13,7 +13,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
 from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import Layer, elastic_arrays
+from tactile_sim.skin.layer import elastic_arrays, own_memory
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex
@@ -21,14 +21,12 @@ from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import (
     ELASTIC,
     LAWS,
-    LINEAR,
     RESPONSE_FUNCTIONS,
     Response,
-    add_elastic,
     elastic_foundation,
 )
 from tactile_sim.skin.search import TaxelSearch
-from tactile_sim.skin.shares import Shares, checked, flush, gather
+from tactile_sim.skin.shares import Shares, checked, gather
 from tactile_sim.skin.taxels import choose
 
 THICKNESS = 2e-3
@@ -77,7 +75,7 @@ class Skin(TaxelSearch):
         super().__init__(model, scales, placement, kind, pads, distance, stiffness)
         self.thickness = thickness
         self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
-        """What `elastic` takes."""
+        """Arguments of `elastic.add_readings`."""
         self._sums: dict[int, np.ndarray] = {}
         """By number of channels, what `gather` works in."""
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
@@ -107,34 +105,29 @@ class Skin(TaxelSearch):
             loads = self.loads(contacts, body_positions, body_rotations)
             return self.sense(loads, touch, response, dtype=dtype)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
+        sums = self._sums_of(touch.channels)
+        state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
+        what = quantity, touch.mean
         if law == ELASTIC:
-            loads, sums = self.loads(contacts, body_positions, body_rotations), self._sums_of(touch.channels)
-            loads = loads[self.inside(loads, response)] if self._has_limits else loads
-            rest, taxels = add_elastic(self, loads, quantity, sums)
-            if rest:
-                shares, values = self.spread(rest, LINEAR), touch.evaluate(rest)
-                gather(rest.table, *shares, values, touch.mean, sums, out)
-            flush(taxels, touch.mean, sums, out)
-            return self._converted(out, touch)
-        while not kernels.feel(
-            contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
-            quantity, touch.mean, law, self.stiffness, self._extents, self._index, self._room,
-            self._sums_of(touch.channels), out,
-        ):  # fmt: skip
-            self._make_room()
+            while not kernels.feel_elastic(
+                *state, *what, self.stiffness, self._extents, *self.elastic_arrays, self._room, sums, out
+            ):
+                self._make_room()
+        else:
+            while not kernels.feel(
+                *state, *what, law, self.stiffness, self._extents, self._index, self._room, sums, out
+            ):
+                self._make_room()
         return self._converted(out, touch)
 
     def twin(self) -> Skin:
         """Return this skin with working memory of its own, for another thread."""
         twin = copy.copy(self)
         twin._far = self._far.copy()
-        index, (_, quad, solids, arrays) = TaxelIndex(*self._index), self.elastic_arrays
+        index, (_, quad, solids, layer) = TaxelIndex(*self._index), self.elastic_arrays
         own = {name: getattr(index, name).copy() for name in ("scratch_heap", "scratch_vector")}
         twin._index = tuple(index._replace(scratch_distance=twin._far, **own))
-        layer = Layer(*arrays)
-        names = ("gap", "sums", "taxel", "touched", "centers", "points", "owner", "geoms", "poses")
-        own = {name: getattr(layer, name).copy() for name in names}
-        twin.elastic_arrays = (twin._index, quad, solids, tuple(layer._replace(**own)))
+        twin.elastic_arrays = (twin._index, quad, solids, own_memory(layer))
         twin._sums = {}
         return twin
 

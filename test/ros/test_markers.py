@@ -13,7 +13,7 @@ from rcl_interfaces.srv import SetParameters  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from support.ros import Ros, stamp, wait_for  # noqa: E402
 from support.rviz_checks import each, marker_complaints  # noqa: E402
-from tactile_sim.msg import ContactWrenchArray  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
@@ -106,6 +106,35 @@ def test_markers_disappear_with_their_contacts(ros):
         lifted = put(0.4)
         assert [marker.action for marker in each(lifted)] == [Marker.DELETEALL]
         assert list(lifted.markers.header.frame_id) == ["world"]
+
+
+def test_skin_markers_light_the_triangles_under_a_cube(ros):
+    lit = ros.listen(MarkerArray, "skin_markers")
+    layouts = ros.listen(TactileLayout, "tactile/cube/layout", lasting=True)
+    ros.run(scene="touch_cube.xml", start_paused=True, markers={"taxel_scale": 1.0},
+            skin={"scales": {"cube": 0.02}, "response_function": "elastic_foundation"})  # fmt: skip
+    wait_for(lambda: lit and layouts)
+    for height, touching in ((0.0999, True), (0.4, False)):
+        pose = Pose(position=Point(z=height), orientation=Quaternion(w=1.0))
+        request = {"body": "cube", "pose": pose, "twist": Twist()}
+        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **request).success
+        ros.step(1, lit)
+        clear, *shown = each(lit[-1])
+        assert clear.action == Marker.DELETEALL
+        assert len(shown) == touching
+        if touching:
+            [marker] = shown
+            assert marker.type == Marker.TRIANGLE_LIST
+            points, rgba = np.asarray(marker.points), np.asarray(marker.colors)
+            # All triangles with a corner on the bottom, and no others; the bottom is pressed evenly.
+            positions = np.asarray(layouts[0].positions).reshape(-1, 3)
+            triangles = np.asarray(layouts[0].triangles).reshape(-1, 3)
+            bottom = positions[:, 2] < -0.0999
+            assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
+            inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
+            np.testing.assert_allclose(points[inside, 2], height - 0.1 - 0.05 * 0.02, atol=2e-4)
+            assert len(np.unique(rgba[inside], axis=0)) <= 2  # one step of the colour scale
+            assert (rgba[points[:, 2] > 0.01] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 
 def test_length_of_arrows_follows_live_parameter(ros):

@@ -44,12 +44,13 @@ class Shown:
         self.config = config
         self.scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
         self.markers = ros.listen(MarkerArray, "markers")
+        self.skin = ros.listen(MarkerArray, "skin_markers")
         self.clouds = ros.listen(PointCloud2, "tactile/points")
         self.moving = ros.listen(TFMessage, "/tf")
         self.fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
 
     def complete(self) -> bool:
-        return bool(self.scene and self.markers and self.clouds and self.moving and self.fixed)
+        return bool(self.scene and self.markers and self.skin and self.clouds and self.moving and self.fixed)
 
 
 @pytest.fixture(scope="module", params=SHIPPED)
@@ -60,7 +61,7 @@ def shown(request, tmp_path_factory):
         shown = Shown(ros, request.param)
         ros.start("run", request.param, "--ros-args", "-p", "start_paused:=true", "-p", "rates.tf:=30.0")
         wait_for(shown.complete, "the first state")
-        while ros.step(100, shown.markers, shown.clouds, shown.moving) < 10**9:
+        while ros.step(100, shown.markers, shown.skin, shown.clouds, shown.moving) < 10**9:
             pass
         yield shown
     finally:
@@ -68,7 +69,7 @@ def shown(request, tmp_path_factory):
 
 
 def test_every_message_passes_rviz_checks(shown):
-    for array in [*shown.scene, *shown.markers]:
+    for array in [*shown.scene, *shown.markers, *shown.skin]:
         assert marker_complaints(array) == []
     for cloud in shown.clouds:
         assert cloud_complaints(cloud) == []
@@ -77,7 +78,11 @@ def test_every_message_passes_rviz_checks(shown):
 
 def test_every_frame_is_known_and_has_one_parent_only(shown):
     known = frames([*shown.moving, *shown.fixed], FIXED_FRAME)
-    named = {marker.header.frame_id for array in [*shown.scene, *shown.markers] for marker in each(array)}
+    named = {
+        marker.header.frame_id
+        for array in [*shown.scene, *shown.markers, *shown.skin]
+        for marker in each(array)
+    }
     named |= {cloud.header.frame_id for cloud in shown.clouds}
     assert named <= known
     children = set(shown.moving[0].transforms.child_frame_id)

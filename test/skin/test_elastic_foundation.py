@@ -158,6 +158,17 @@ def test_reading_changes_little_while_a_box_slides():
     assert worst["elastic_foundation"] < 0.05 < worst["nearest"]
 
 
+def test_flex_falls_back_to_linear_shares():
+    flex = """<flexcomp name="soft" type="grid" count="4 4 2" spacing=".01 .01 .01" pos="0 0 .008"
+        radius=".002" mass=".2" dim="3"><contact selfcollide="none"/><edge equality="true"/></flexcomp>"""
+    readings = {}
+    for response in ("elastic_foundation", "spread_linear"):
+        snapshot = on_plate(flex, steps=200, response_function=response).observe()
+        readings[response] = snapshot.taxels
+        assert snapshot.taxels.sum() == pytest.approx(0.2 * G, rel=0.01)
+    np.testing.assert_array_equal(readings["elastic_foundation"], readings["spread_linear"])
+
+
 @pytest.mark.parametrize("key", ["stiffness", "thickness"])
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
 def test_invalid_layer_is_rejected_by_key(key, value):

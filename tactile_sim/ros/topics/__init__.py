@@ -6,10 +6,21 @@ from collections.abc import Iterator
 
 from tactile_sim.ros import bridges
 from tactile_sim.ros.topic import Topic
-from tactile_sim.ros.topics import engine, feelers, images, markers, pads, scene, sensors, state, transforms
+from tactile_sim.ros.topics import (
+    engine,
+    feelers,
+    images,
+    markers,
+    pads,
+    scene,
+    sensors,
+    skin_markers,
+    state,
+    transforms,
+)
 from tactile_sim.simulation import Simulation
 
-KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, scene, transforms)
+KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, skin_markers, scene, transforms)
 """Modules with a function ``topics(simulation)``; topics of one stream are published in this order.
 
 Transforms are last, because sensors add frames.

@@ -1,0 +1,56 @@
+"""Boxes around groups of nearby points, in a tree: those near something are found without a look at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LEAF, CHILDREN = 8, 4
+"""Points in a leaf, and children of a node."""
+BITS = 10
+"""Bits of each coordinate in the order of the points."""
+
+NODE = np.dtype(
+    [
+        ("x", float), ("y", float), ("z", float),
+        ("hx", float), ("hy", float), ("hz", float),
+        ("first", np.int64), ("last", np.int64), ("skip", np.int64),
+    ]
+)  # fmt: skip
+"""A node: center and half-sizes of its box [m], its points [first, last) in the order (none in inner nodes),
+and the index of the next node that is not below it. Its own children follow it."""
+
+
+def tree(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a tree over points (n, 3): an order (n,) in which neighbors are close, and nodes of `NODE`."""
+    if not len(points):
+        return np.empty(0, np.int64), np.empty(0, NODE)
+    low = points.min(axis=0)
+    extent = max(float((points.max(axis=0) - low).max()), 1e-12)
+    cells = np.minimum((points - low) * (2**BITS / extent), 2**BITS - 1).astype(np.int64)
+    code = np.zeros(len(points), np.int64)
+    for bit in range(BITS):  # the Morton order
+        for axis in range(3):
+            code |= (cells[:, axis] >> bit & 1) << (3 * bit + axis)
+    order = np.argsort(code, kind="stable")
+
+    parts: list[np.ndarray] = []
+    width = LEAF
+    while True:
+        start = np.arange(0, len(points), width)
+        lower = np.minimum.reduceat(points[order], start)
+        upper = np.maximum.reduceat(points[order], start)
+        level = np.zeros(len(start), NODE)
+        for axis, name in enumerate("xyz"):
+            level[name] = 0.5 * (lower + upper)[:, axis]
+            level["h" + name] = 0.5 * (upper - lower)[:, axis]
+        level["first"], level["last"] = start, np.minimum(start + width, len(points))
+        parts.append(level)
+        if len(start) == 1:
+            break
+        width *= CHILDREN
+    nodes, depth = np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    preorder = np.lexsort([-depth, nodes["first"]])
+    nodes, inner = nodes[preorder], depth[preorder] > 0
+    nodes["skip"] = np.searchsorted(nodes["first"], nodes["last"])
+    nodes["last"][inner] = nodes["first"][inner]
+    return order, nodes
