@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 export PYTHON SCENE DURATION
 
-.PHONY: help setup demo test bench lint docs pictures
+.PHONY: help setup demo test test-extras bench lint docs pictures
 
 help:
 	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
 	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
+	@echo "make test-extras  run test/extras with large packages (PyTorch, 5 GB) in .venv-extras"
 	@echo "make bench   run the benchmarks"
 	@echo "make lint    run ruff and mypy"
 	@echo "make docs    the documentation as a site: build/docs/index.html"
@@ -21,6 +22,9 @@ demo: setup
 
 test: setup
 	@tools/test.bash $(TESTS)
+
+test-extras:
+	@tools/extras.bash $(TESTS)
 
 bench: setup
 	@source tools/env.bash && tactile_sim bench

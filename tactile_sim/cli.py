@@ -23,8 +23,8 @@ COMMANDS = (
     "run", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol", "bench",
 )  # fmt: skip
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, imprint, trifinger)
-or the path of a YAML file.
+CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, imprint, balance,
+trifinger) or the path of a YAML file.
 
   tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
   tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)

@@ -11,16 +11,18 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.learning.task import TOUCH, Task
+from tactile_sim.errors import CommandError, ConfigError, suggest
+from tactile_sim.learning.tactile_image import TactileImages
+from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
     """A task in many environments at once.
 
-    Observations are float32: the task's state, then touch. Environments whose episode ended are reset by the
-    next step, as Gymnasium's vector environments do by default; their action is then ignored. An
-    episode whose physics becomes unstable is terminated with reward 0 and marked in ``info["fault"]``.
+    Observations are float32: the task's state, then touch; with ``touch="image"`` a dictionary of ``state``
+    and ``image``. Environments whose episode ended are reset by the next step, as Gymnasium's vector
+    environments do by default; their action is then ignored. An episode whose physics becomes unstable or
+    whose action is NaN is terminated with reward 0 and marked in ``info["fault"]``.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -39,7 +41,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Args:
             task: The task.
             num_envs: Number of environments.
-            touch: What the policy feels, a name in `TOUCH`.
+            touch: What the policy feels, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
             render_mode: Must be None; rendering is not supported.
@@ -47,17 +49,17 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             TactileSimError: The configuration is invalid, or an argument is.
         """
-        if touch not in TOUCH:
-            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(touch, TOUCH)}")
+        if touch not in OBSERVATIONS:
+            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
         if render_mode is not None:
             raise ConfigError(f"render_mode: must be None, got {render_mode!r}")
         self.task, self.num_envs = task, num_envs
         self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
         """The environments."""
-        self._touch = TOUCH[touch]
-        width = self._observation(self.batch.observe()).shape[1]
+        self._touch = TOUCH.get(touch, TOUCH["none"])
+        self._images = TactileImages(self.batch.simulation) if touch == "image" else None
         count = task.actions(self.batch)
-        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (width,), np.float32)
+        self.single_observation_space = _space(self._observation(self.batch.observe()))
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -66,7 +68,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments; return observations (n, m) and no further information.
 
         Args:
@@ -77,12 +79,17 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.arange(self.num_envs))
         return self._observation(self.batch.observe()), {}
 
-    def step(
-        self, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Apply actions (n, k); return observations, rewards, terminations, truncations and information."""
-        actions = np.clip(np.asarray(actions, float), -1.0, 1.0)
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Apply actions (n, k); return observations, rewards, terminations, truncations and information.
+
+        Raises:
+            CommandError: The actions have another shape.
+        """
+        actions = np.asarray(actions, float)
+        if actions.shape != self.action_space.shape:
+            raise CommandError(f"actions: must have the shape {self.action_space.shape}, got {actions.shape}")
         restarted, batch, task = self._ended, self.batch, self.task
+        actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
         batch.ctrl = task.controls(batch, actions)
         batch.step(task.substeps)
         fault = np.zeros(self.num_envs, bool)
@@ -105,10 +112,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)
 
-    def _observation(self, seen: Observation) -> np.ndarray:
+    def _observation(self, seen: Observation) -> Any:
         state = self.task.state(self.batch, seen)
         touch = self._touch(seen).reshape(self.num_envs, -1)
-        return np.concatenate([state, touch], axis=1).astype(np.float32)
+        flat = np.concatenate([state, touch], axis=1).astype(np.float32)
+        return flat if self._images is None else {"state": flat, "image": self._images(seen)}
 
 
 class TaskEnv(gymnasium.Env):
@@ -125,17 +133,17 @@ class TaskEnv(gymnasium.Env):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a new episode; return an observation (m,)."""
         super().reset(seed=seed)
         observation, info = self._many.reset(seed=seed)
-        return observation[0], info
+        return _first(observation), info
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action (k,); return observation, reward, termination, truncation and information."""
         observation, reward, terminated, truncated, info = self._many.step(np.asarray(action)[None])
         fault = {"fault": bool(info["fault"][0])}
-        return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
+        return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
 
 
 def register(name: str, task: type[Task], **options: Any) -> None:
@@ -152,6 +160,22 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         vector_entry_point=partial(_many, task),
         kwargs=options,
     )
+
+
+def _space(observations: Any) -> gymnasium.Space:
+    """Return the space of one of several observations."""
+    if isinstance(observations, dict):
+        return gymnasium.spaces.Dict({name: _space(values) for name, values in observations.items()})
+    if observations.dtype == np.uint8:
+        return gymnasium.spaces.Box(0, 255, observations.shape[1:], np.uint8)
+    return gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:], np.float32)
+
+
+def _first(observations: Any) -> Any:
+    """Return the observation of the first environment."""
+    if isinstance(observations, dict):
+        return {name: values[0] for name, values in observations.items()}
+    return observations[0]
 
 
 def _single(task: type[Task], **options: Any) -> TaskEnv:

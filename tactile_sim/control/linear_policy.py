@@ -1,0 +1,57 @@
+"""A policy that is linear in observations and their changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+class LinearPolicy:
+    """Actions that are linear in normalized observations z and in their changes z - m.
+
+    The memory m follows z with a first-order lag, so z - m is a smoothed rate of change: with the position of
+    something in z, the policy is a PD controller.
+
+    >>> policy = LinearPolicy.load("balance.npz")
+    >>> action = policy(observation)
+    """
+
+    def __init__(self, weights: np.ndarray, mean: np.ndarray, scale: np.ndarray, lag: float = 0.2):
+        """Make a policy without memory of earlier observations.
+
+        Args:
+            weights: (2 m + 1, k) weights of z, z - m and 1, or (n, 2 m + 1, k): one policy for each
+                environment.
+            mean: (m,) mean of the observations.
+            scale: (m,) their standard deviation.
+            lag: Fraction of z - m by which the memory changes at each action, 0 to 1.
+        """
+        self.weights, self.mean, self.scale, self.lag = weights, mean, scale, lag
+        self._memory: np.ndarray | None = None
+
+    @classmethod
+    def load(cls, path: str | Path) -> LinearPolicy:
+        """Load a policy that `save` wrote."""
+        with np.load(path) as stored:
+            return cls(stored["weights"], stored["mean"], stored["scale"], float(stored["lag"]))
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` file."""
+        arrays = {"weights": self.weights, "mean": self.mean, "scale": self.scale}
+        rounded = {name: values.astype(np.float32) for name, values in arrays.items()}
+        np.savez_compressed(path, lag=self.lag, **rounded)
+
+    def reset(self) -> None:
+        """Forget earlier observations."""
+        self._memory = None
+
+    def __call__(self, observation: np.ndarray) -> np.ndarray:
+        """Return the actions (k,) or (n, k), within [-1, 1], for observations (m,) or (n, m)."""
+        normalized = (observation - self.mean) / self.scale
+        if self._memory is None:
+            self._memory = normalized
+        change = normalized - self._memory
+        self._memory = self._memory + self.lag * change
+        features = np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
+        return np.clip((features[..., None, :] @ self.weights)[..., 0, :], -1.0, 1.0)
