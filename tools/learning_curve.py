@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draw the learning curves of docs/learning.md: python tools/learning_curve.py [--train].
 
-With --train it trains all policies first, with the script in examples/, and stores the results in learning_curve.csv;
-runs that are in that file are skipped.
+With --train it trains all policies first, with the script in examples/, and stores the results in
+learning_curve.csv. Runs that are in that file are skipped.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def draw() -> None:
         iterations = EVERY * np.arange(values.shape[1])
         axes.fill_between(iterations, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2, lw=0)
         axes.plot(iterations, values.mean(axis=0), color=color, label=touch.replace("_", " "))
-    axes.set(xlabel="iterations of 32 episodes", ylabel="ball on the tray [s]", ylim=(0, 10.3))
+    axes.set(xlabel="iterations of 64 episodes", ylabel="ball on the tray [s]", ylim=(0, 10.3))
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="center right")

@@ -21,8 +21,8 @@ class LinearPolicy:
         """Make a policy without memory of earlier observations.
 
         Args:
-            weights: (2 m + 1, k) weights of z, z - m and 1, or (n, 2 m + 1, k): one policy for each
-                environment.
+            weights: (2 m + 1, k) weights of z, z - m and 1; or (n, 2 m + 1, k), another policy for each of n
+                environments.
             mean: (m,) mean of the observations.
             scale: (m,) their standard deviation.
             lag: Fraction of z - m by which the memory changes at each action, 0 to 1.
@@ -46,12 +46,14 @@ class LinearPolicy:
         """Forget earlier observations."""
         self._memory = None
 
-    def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Return the actions (k,) or (n, k), within [-1, 1], for observations (m,) or (n, m)."""
+    def features(self, observation: np.ndarray) -> np.ndarray:
+        """Return z, z - m and 1 (..., 2 m + 1) for observations (..., m), and update the memory."""
         normalized = (observation - self.mean) / self.scale
-        if self._memory is None:
-            self._memory = normalized
-        change = normalized - self._memory
-        self._memory = self._memory + self.lag * change
-        features = np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
-        return np.clip((features[..., None, :] @ self.weights)[..., 0, :], -1.0, 1.0)
+        change = normalized - (normalized if self._memory is None else self._memory)
+        self._memory = normalized - (1.0 - self.lag) * change
+        return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
+
+    def __call__(self, observation: np.ndarray) -> np.ndarray:
+        """Return actions (..., k) within [-1, 1] for observations (..., m); see `features`."""
+        features = self.features(observation)[..., None, :]
+        return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)

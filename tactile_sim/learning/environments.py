@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import gymnasium
+import mujoco
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import CommandError, ConfigError, suggest
+from tactile_sim.errors import CommandError, ConfigError, EngineError, suggest
 from tactile_sim.learning.tactile_image import TactileImages
 from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
@@ -25,7 +28,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
     whose action is NaN is terminated with reward 0 and marked in ``info["fault"]``.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
@@ -44,18 +47,19 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             touch: What the policy feels, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
-            render_mode: Must be None; rendering is not supported.
+            render_mode: None, or ``rgb_array`` for `render`.
 
         Raises:
             TactileSimError: The configuration is invalid, or an argument is.
         """
         if touch not in OBSERVATIONS:
             raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
-        if render_mode is not None:
-            raise ConfigError(f"render_mode: must be None, got {render_mode!r}")
-        self.task, self.num_envs = task, num_envs
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode: must be None or 'rgb_array', got {render_mode!r}")
+        self.task, self.num_envs, self.render_mode = task, num_envs, render_mode
         self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
         """The environments."""
+        self.metadata = self.metadata | {"render_fps": round(1.0 / (task.substeps * self.batch.timestep))}
         self._touch = TOUCH.get(touch, TOUCH["none"])
         self._images = TactileImages(self.batch.simulation) if touch == "image" else None
         count = task.actions(self.batch)
@@ -104,6 +108,14 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._ended = terminated | truncated
         return self._observation(seen), reward, terminated, truncated, {"fault": fault}
 
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Return an image (240, 320, 3) uint8 of each environment, from the first camera of the scene.
+
+        Raises:
+            EngineError: There is no OpenGL.
+        """
+        return None if self.render_mode is None else tuple(_render(self.batch))
+
     def _restart(self, envs: np.ndarray) -> None:
         """Begin new episodes in environments."""
         if len(envs):
@@ -122,12 +134,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 class TaskEnv(gymnasium.Env):
     """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
     def __init__(self, task: Task, **options: Any):
         """Make the environment; options as of `TaskVectorEnv`."""
         self._many = TaskVectorEnv(task, 1, **options)
-        self.batch, self.task = self._many.batch, task
+        self.metadata = self.metadata | {"render_fps": self._many.metadata["render_fps"]}
+        self.batch, self.task, self.render_mode = self._many.batch, task, self._many.render_mode
         self.observation_space = self._many.single_observation_space
         self.action_space = self._many.single_action_space
 
@@ -145,6 +158,11 @@ class TaskEnv(gymnasium.Env):
         fault = {"fault": bool(info["fault"][0])}
         return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
 
+    def render(self) -> np.ndarray | None:
+        """Return an image (240, 320, 3) uint8 from the first camera of the scene."""
+        frames = self._many.render()
+        return None if frames is None else frames[0]
+
 
 def register(name: str, task: type[Task], **options: Any) -> None:
     """Register a task, so that ``gymnasium.make`` and ``gymnasium.make_vec`` find it.
@@ -160,6 +178,27 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         vector_entry_point=partial(_many, task),
         kwargs=options,
     )
+
+
+def _render(batch: Batch) -> Iterator[np.ndarray]:
+    """Yield an image of each environment."""
+    model, worlds = batch.simulation.engine.model, batch.worlds
+    data = mujoco.MjData(model)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
+            renderer = mujoco.Renderer(model)
+    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+        raise EngineError(
+            "render: requires OpenGL, which MuJoCo cannot initialise; without a display: install libegl1 and"
+            " libgl1-mesa-dri and set MUJOCO_GL=egl"
+        ) from None
+    with renderer:
+        for env in range(batch.num_envs):
+            for name in ("qpos", "mocap_pos", "mocap_quat"):
+                getattr(data, name)[:] = getattr(worlds, name)[env]
+            mujoco.mj_forward(model, data)
+            renderer.update_scene(data, 0 if model.ncam else -1)
+            yield renderer.render()
 
 
 def _space(observations: Any) -> gymnasium.Space:

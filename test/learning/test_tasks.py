@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
+from ctypes.util import find_library
 
 import numpy as np
 import pytest
@@ -82,6 +86,20 @@ def test_tiles_and_image_show_where_the_ball_is():
     for pixels, offset in zip(image, offsets, strict=True):
         row, column = np.unravel_index(np.argmax(pixels), (8, 8))
         np.testing.assert_allclose(0.03 * (np.array([column, row]) - 3.5), offset, atol=0.016)
+
+
+@pytest.mark.skipif(not find_library("EGL"), reason="no OpenGL: apt install libegl1 libgl1-mesa-dri")
+def test_render_returns_an_image_of_each_environment():
+    code = (
+        "import gymnasium, tactile_sim.learning\n"
+        f"environments = gymnasium.make_vec('{BALANCE}', num_envs=2, render_mode='rgb_array')\n"
+        "environments.reset(seed=0)\n"
+        "one, other = environments.render()\n"
+        "print(one.shape, (one != other).any())\n"
+    )
+    environment = os.environ | {"MUJOCO_GL": "egl"}  # MuJoCo selects OpenGL when it is imported
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "(240, 320, 3) True\n", done.stderr
 
 
 def test_nan_action_ends_and_resets_its_environment_only():
