@@ -35,14 +35,16 @@ class Balance(Node):
 
     def _on_frame(self, frame) -> None:
         now = frame.header.stamp.sec + 1e-9 * frame.header.stamp.nanosec
-        if frame.data.any() or self._felt < 0.0:
+        tiles = np.split(frame.data, np.cumsum(frame.taxel_counts)[:-1])
+        contact = [tile.any() for tile in tiles]
+        if any(contact) or self._felt < 0.0:
             self._felt = now
         if now - self._felt > LOST:
             self._reset.call_async(Reset.Request())
             self._policy.reset()
             self._target, self._felt = np.zeros(2), now
         elif now > self._acted + PERIOD - 1e-6:  # in lock-step there is a message at each time step
-            self._target = REACH * self._policy(np.concatenate([self._target, frame.data]))
+            self._target = REACH * self._policy(np.concatenate([self._target, contact]))
             self._acted = now
         # In lock-step each command takes a step, whether it is new or not.
         self._commands.publish(JointState(name=["tilt_x", "tilt_y"], position=self._target.tolist()))

@@ -28,7 +28,7 @@ PRINTED = {
     "mimo": {r"feel (\S+) N": (4.905, 0.01)},
 }
 """Patterns of what each program prints, with the number that is expected and its tolerance."""
-ARGUMENTS = {"train_balance": ["taxels", "0", "0"]}
+ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
 """Arguments of programs; by default none."""
 
 

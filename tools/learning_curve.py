@@ -45,7 +45,7 @@ def train() -> None:
             curve = []
             for seconds, policy in trainer(touch, seed):
                 curve.append(f"{seconds:.2f}")
-                if (touch, seed) == ("taxels", 0):
+                if (touch, seed) == ("contact", 0):
                     policy.save(ROOT / "examples/balance.npz")
             with DATA.open("a", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerow([touch, seed, *curve])

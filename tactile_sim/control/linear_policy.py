@@ -38,9 +38,8 @@ class LinearPolicy:
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
-        arrays = {"weights": self.weights, "mean": self.mean, "scale": self.scale}
-        rounded = {name: values.astype(np.float32) for name, values in arrays.items()}
-        np.savez_compressed(path, lag=self.lag, **rounded)
+        weights, mean, scale = (np.float32(array) for array in (self.weights, self.mean, self.scale))
+        np.savez_compressed(path, weights=weights, mean=mean, scale=scale, lag=self.lag)
 
     def reset(self) -> None:
         """Forget earlier observations."""

@@ -55,6 +55,6 @@ def _pixels(simulation: Simulation, index: int) -> np.ndarray:
             f"touch: 'image' requires pads with rows and columns or a UV map; pad {pad.name!r} has none"
         )
     drawn = SkinImage(simulation.engine.model, simulation.skin, index)
-    pixels = np.full(drawn.height * drawn.width, -1)
-    pixels[drawn.pixels] = pad.start + drawn.taxels
-    return pixels.reshape(drawn.height, drawn.width)
+    pixels = np.full((drawn.height, drawn.width), -1)
+    pixels.reshape(-1)[drawn.pixels] = pad.start + drawn.taxels
+    return pixels

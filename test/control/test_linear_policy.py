@@ -41,12 +41,14 @@ def test_ball_stays_on_the_tray_only_with_the_shipped_policy(controlled):
     assert SHIPPED.stat().st_size < 10_000
     policy, target = LinearPolicy.load(SHIPPED), np.zeros(2)
     simulation = tactile_sim.load("balance")
-    felt = []
+    tray, ball = (simulation.names.body_id(name) for name in ("tray", "ball"))
     for _ in range(500):  # 10 s
-        readings = simulation.observe().taxels[:, 0]
-        felt.append(readings.any())
         if controlled:
-            target = 0.2 * policy(np.concatenate([target, readings]))
+            contact = simulation.observe().taxels.reshape(16, 4).any(axis=1)  # of 16 tiles
+            target = 0.2 * policy(np.concatenate([target, contact]))
         simulation.command_joints(position=dict(zip(("tilt_x", "tilt_y"), target, strict=True)))
         simulation.step(5)
-    assert all(felt[5:]) if controlled else not any(felt[150:])
+    positions = simulation.engine.body_positions
+    # Half the diagonal of the tray is 0.17 m; the floor is 0.19 m below it.
+    distance = np.linalg.norm(positions[ball] - positions[tray])
+    assert distance < 0.17 if controlled else distance > 0.18

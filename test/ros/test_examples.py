@@ -64,11 +64,12 @@ def test_policy_keeps_ball_on_the_tray(ros):
     ros.start(program=EXAMPLES / "balance_controller.py")
     wait_for(lambda: ros.node.count_publishers("joint_commands"), "the controller")
     wait_for(lambda: commands or ros.step(5, frames) < 0, "the first command")
-    reached = 0
+    reached = felt = 0
     while reached < 3 * 10**9:  # without commands the ball falls within 2 s
         known = len(commands)
         reached = ros.step(5, frames)
-        assert frames[-1].data.sum() > 0.2 or reached < 10**8  # it lands on the tray first
+        felt = reached if frames[-1].data.any() else felt
+        assert reached - felt < 10**9 // 2  # it may hop
         wait_for(lambda known=known: len(commands) > known, "the next command")
     assert np.ptp([command.position for command in commands], axis=0).min() > 0.02
 
