@@ -33,7 +33,7 @@ def roll_out(environments, policy, steps=500, seed=None):
     return *rewards, np.concatenate(seen)
 
 
-def train(touch="contact", seed=0, iterations=40):
+def train(touch="contact", seed=0, iterations=30):
     """Yield the mean time on the tray [s] and the policy before the first and after each fifth iteration."""
     random = np.random.default_rng(seed)
     environments = gymnasium.make_vec("tactile_sim/BallBalance-v0", num_envs=2 * TRIED, touch=touch)
