@@ -52,7 +52,7 @@ def train() -> None:
 
 def draw() -> None:
     """Draw the mean of the seeds, and their range."""
-    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.4, 3.2), layout="constrained")
     curves = runs()
     for touch, color in TOUCH.items():
         values = np.array([curves[touch, seed] for seed in SEEDS])
@@ -62,7 +62,7 @@ def draw() -> None:
     axes.set(xlabel="iterations of 64 episodes", ylabel="ball on the tray [s]", ylim=(0, 10.3))
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="center right")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(ROOT / "docs/images/learning.png", dpi=90)
 
 
