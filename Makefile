@@ -4,12 +4,13 @@ export PYTHON SCENE DURATION
 
 REPORT := build/coverage
 
-.PHONY: help setup demo test coverage bench lint docs pictures
+.PHONY: help setup demo test coverage test-extras bench lint docs pictures
 
 help:
 	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
 	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
 	@echo "make coverage  run the test suite and show which lines it does not run (also build/coverage/index.html)"
+	@echo "make test-extras  run test/extras with large packages (PyTorch, 5 GB) in .venv-extras"
 	@echo "make bench   run the benchmarks"
 	@echo "make lint    run ruff and mypy"
 	@echo "make docs    the documentation as a site: build/docs/index.html"
@@ -31,6 +32,9 @@ coverage: setup
 	@rm -rf $(REPORT) && mkdir -p $(REPORT)
 	@tools/test.bash $(TESTS)
 	@source tools/env.bash && coverage combine -q && coverage html -q -d $(REPORT) && coverage report
+
+test-extras:
+	@tools/extras.bash $(TESTS)
 
 bench: setup
 	@source tools/env.bash && tactile_sim bench

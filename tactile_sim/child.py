@@ -1,4 +1,4 @@
-"""Run a program of this package in a child process that never outlives its parent."""
+"""Run a Python program in a child process that never outlives its parent."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Child:
 
     Args:
         arguments: Arguments of the program.
-        module: Module to run; the command ``tactile_sim`` by default.
+        module: Module to run, or path of a ``.py`` file; the command ``tactile_sim`` by default.
         files: File descriptors that the child inherits.
     """
 
     def __init__(self, *arguments: str, module: str = "tactile_sim", files: Sequence[int] = ()) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, *([] if module.endswith(".py") else ["-m"]), module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -27,7 +27,7 @@ COMPLETION = "_ARGCOMPLETE"
 """Environment variable with which the shell asks for completions."""
 EXAMPLES = """\
 CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, fingertips, forearm,
-imprint, trifinger) or the path of a YAML file.
+imprint, balance, trifinger) or the path of a YAML file.
 
   tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
   tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)

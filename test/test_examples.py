@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-WITH_ROS = {"reflex", "lock_step", "read_bag"}
+WITH_ROS = {"reflex", "lock_step", "read_bag", "balance_controller"}
 """Run by test/ros/test_examples.py."""
 PRINTED = {
     "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
@@ -23,9 +23,13 @@ PRINTED = {
     "reflex_without_ros": {r"feel (\S+),": (0.35, 0.3)},
     "trifinger": {r"of a joint (\S+) rad": (0.0, 0.05)},
     "batch": {r"1.50     6 +(\S+)  held": (18.9, 1.0)},
+    "own_task": {r"random: mean reward (\S+)": (-5.0, 2.0), r"grasp: mean reward (\S+)": (-1.25, 1.25)},
+    "train_balance": {r"(\S+) s": (1.2, 0.8)},  # a ball rolls off a tray that does not move
     "mimo": {r"feel (\S+) N": (4.905, 0.01)},
 }
 """Patterns of what each program prints, with the number that is expected and its tolerance."""
+ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
+"""Arguments of programs; by default none."""
 
 
 def test_every_program_is_run_by_a_test():
@@ -40,7 +44,11 @@ def test_every_program_is_shorter_than_60_lines(path):
 @pytest.mark.parametrize("name", sorted(PRINTED))
 def test_a_program_prints_the_expected_number(name, tmp_path):
     done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, EXAMPLES / f"{name}.py", *ARGUMENTS.get(name, [])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     for pattern, (expected, tolerance) in PRINTED[name].items():

@@ -196,21 +196,42 @@ def test_versions_agree():
     assert cited and cited[1] == released
 
 
-@pytest.fixture(scope="module")
-def pins():
+LOCKS = ("lock.txt", "extras.txt")
+
+
+def read_pins(name):
     """Return the hashes of each pinned version by requirement."""
-    split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / "lock.txt")]
+    split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / name)]
     return {Requirement(pin): hashes for pin, *hashes in split}
 
 
-def test_every_requirement_is_pinned_exactly_and_by_hash(pins):
+@pytest.fixture(scope="module")
+def pins():
+    return read_pins("lock.txt")
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_version_is_pinned_exactly_and_by_hash(name):
+    pins = read_pins(name)
     assert all(re.fullmatch(r"==[0-9][0-9a-z.]*", str(pin.specifier)) for pin in pins)
     assert all(hashes for hashes in pins.values())
     assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for hashes in pins.values() for digest in hashes)
+
+
+def test_every_requirement_is_pinned(pins):
     pinned = {canonicalize_name(pin.name) for pin in pins}
     for file in REQUIREMENTS.glob("*.txt"):
-        if file.name != "lock.txt":
+        if file.name not in LOCKS:
             assert {canonicalize_name(Requirement(line).name) for line in lines(file)} <= pinned
+
+
+def test_extras_have_the_versions_of_the_main_lock(pins):
+    versions = {canonicalize_name(pin.name): pin.specifier for pin in pins if pin.marker is None}
+    extras = {canonicalize_name(pin.name): pin.specifier for pin in read_pins("extras.txt")}
+    common = versions.keys() & extras.keys()
+    assert len(common) > 20 and all(extras[name] == versions[name] for name in common)
+    extra = {canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / "extras.in")}
+    assert extra <= extras.keys()
 
 
 def test_all_dependencies_of_the_core_are_pinned(pins):

@@ -12,7 +12,7 @@ from tactile_sim.simulation import Simulation
 GRAVITY = 9.81
 CUBE_MASS = 1.0
 BALL_MASS = 0.06
-SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint", "fingertips", "forearm")
+SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint", "fingertips", "forearm", "balance")
 
 
 def advance(simulation: Simulation, seconds: float) -> None:

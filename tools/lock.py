@@ -15,6 +15,11 @@ HEADER = """\
 # Every package that the set-up installs, pinned with the hashes of its files, for CPython 3.11 to 3.13 on
 # Linux, x86-64 and arm64. Written by tools/lock.py. To install: pip install --no-deps --require-hashes -r
 """
+EXTRAS = FOLDER / "extras.txt"
+EXTRAS_HEADER = """\
+# Every package of .venv-extras, pinned as in lock.txt. Written by tools/lock.py from extras.in. To install:
+# pip install --no-deps --require-hashes -r
+"""
 ROS = "# Only where no ROS is sourced:\n"
 LISTS = ("core", "analysis", "motrix", "robots", "learning", "dev")
 ALONE = ("trifinger",)
@@ -84,6 +89,12 @@ def lock_docs() -> None:
     subprocess.run(command, check=True, cwd=DOCS)
 
 
+def lock_extras() -> None:
+    """Pin what `make test-extras` installs, in the versions of the other lock where they are in both."""
+    sources = [str(FOLDER / "extras.in"), "--constraint", str(LOCK)]
+    EXTRAS.write_text(EXTRAS_HEADER + "".join(lines(resolved(("core", "learning"), *sources))))
+
+
 def main() -> None:
     """Write the locks."""
     lock_docs()
@@ -92,6 +103,7 @@ def main() -> None:
     without_ros = {name: package for name, package in everything.items() if name in common}
     with_ros = {name: package for name, package in everything.items() if name not in common}
     LOCK.write_text(HEADER + "".join(lines(without_ros)) + ROS + "".join(lines(with_ros)))
+    lock_extras()
     print(f"{len(everything)} packages pinned")
 
 

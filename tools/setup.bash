@@ -75,7 +75,7 @@ ros_python() {  # print the Python of the sourced ROS
 }
 
 # A finished part is recorded as a hash of its inputs.
-wheels_stamp() { { echo "$1 $VENV"; cat requirements/*.txt; } | sha256sum | cut -d ' ' -f 1; }
+wheels_stamp() { { echo "$1 $VENV"; cat requirements/lock.txt; } | sha256sum | cut -d ' ' -f 1; }
 
 interfaces_stamp() {
   {

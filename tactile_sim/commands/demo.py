@@ -10,7 +10,8 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -22,6 +23,7 @@ from tactile_sim.commands import add_config, new_parser, seconds
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.environment import require_ros
+from tactile_sim.errors import ConfigError
 from tactile_sim.live_table import Keys, View
 from tactile_sim.signals import StopRequest
 from tactile_sim.simulation.actions import KEYS
@@ -56,15 +58,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default=True,
         help="also start the view in the browser",
     )
+    parser.add_argument("--controller", metavar="FILE", help="also run this Python program as a controller")
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the demo until the user quits, the duration is over or the node ends.
 
     Returns:
-        0, or the exit code of the node if it ended (never 0).
+        0, or the exit code of the node or controller that ended (never 0).
     """
     settings = config.load(args.config)
+    if args.controller and not (args.controller.endswith(".py") and Path(args.controller).is_file()):
+        raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -79,9 +84,11 @@ def main(args: argparse.Namespace) -> int:
     with (
         StopRequest() as stop,
         Child("run", args.config, *arguments, "-p", "start_paused:=true") as node,
+        Child(module=args.controller) if args.controller else nullcontext() as controller,
         Monitor() as monitor,
     ):
-        return _watch(node, wanted, monitor, view, args.duration, not settings.start_paused, stop)
+        begin = not settings.start_paused
+        return _watch(node, controller, wanted, monitor, view, args.duration, begin, stop)
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
@@ -140,6 +147,7 @@ def _hints(web: str) -> list[str]:
 
 def _watch(
     node: Child,
+    controller: Child | None,
     wanted: int | None,
     monitor: Monitor,
     view: View,
@@ -147,10 +155,11 @@ def _watch(
     begin: bool,
     stop: StopRequest,
 ) -> int:
-    """Show the state until the user quits, the duration is over or the node ends.
+    """Show the state until the user quits, the duration is over, or the node or its controller ends.
 
     Args:
         node: The process of the node, which starts paused.
+        controller: The process of its controller.
         wanted: Port of the view in the browser; None without a view.
         monitor: Receives the node's messages.
         view: The table.
@@ -163,7 +172,7 @@ def _watch(
     """
     end: float | None = None
     with _display(view) as show, _keys(monitor) as handle_key:
-        while node.returncode is None:
+        while node.returncode is None and (controller is None or controller.returncode is None):
             monitor.spin(REFRESH)
             if not monitor.state.has_data:
                 view.starting = _start_up(node)
@@ -178,9 +187,13 @@ def _watch(
                 show(monitor, True)
                 return 0
             show(monitor, False)
-    printed = "\n".join(f"  {line}" for line in node.last_lines)
-    print(f"tactile_sim: error: the node ended with exit code {node.returncode}:\n{printed}", file=sys.stderr)
-    return node.returncode if node.returncode > 0 else 1
+    name, ended = "node", node
+    if controller is not None and node.returncode is None:
+        name, ended = "controller", controller
+    code = ended.returncode or 0
+    printed = "\n".join(f"  {line}" for line in ended.last_lines)
+    print(f"tactile_sim: error: the {name} ended with exit code {code}:\n{printed}", file=sys.stderr)
+    return code if code > 0 else 1
 
 
 @contextmanager

@@ -12,9 +12,18 @@ except ModuleNotFoundError as error:
         " python -m pip install 'gymnasium>=1.0'"
     ) from None
 
+from tactile_sim.learning.ball_balance import BallBalance
 from tactile_sim.learning.environments import TaskEnv, TaskVectorEnv, register
-from tactile_sim.learning.task import TOUCH, Task
+from tactile_sim.learning.grip_hold import GripHold
+from tactile_sim.learning.hand_rotate import HandRotate
+from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
-__all__ = ["TOUCH", "Task", "TaskEnv", "TaskVectorEnv", "register"]
+__all__ = [
+    "OBSERVATIONS", "TOUCH", "BallBalance", "GripHold", "HandRotate", "Task", "TaskEnv", "TaskVectorEnv",
+    "register",
+]  # fmt: skip
 
-del _gymnasium
+for _task in (BallBalance, HandRotate, GripHold):
+    register(f"tactile_sim/{_task.__name__}-v0", _task)
+
+del _gymnasium, _task

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import gymnasium
+import mujoco
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.learning.task import TOUCH, Task
+from tactile_sim.errors import CommandError, ConfigError, EngineError, suggest
+from tactile_sim.learning.tactile_image import TactileImages
+from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
     """A task in many environments at once.
 
-    Observations are float32: the task's state, then touch. Environments whose episode ended are reset by the
-    next step, as Gymnasium's vector environments do by default; their action is then ignored. An
-    episode whose physics becomes unstable is terminated with reward 0 and marked in ``info["fault"]``.
+    Observations are float32: the task's state, then touch; with ``touch="image"`` a dictionary of ``state``
+    and ``image``. Environments whose episode ended are reset by the next step, as Gymnasium's vector
+    environments do by default; their action is then ignored. An episode whose physics becomes unstable or
+    whose action is NaN is terminated with reward 0 and marked in ``info["fault"]``.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
@@ -39,25 +44,26 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Args:
             task: The task.
             num_envs: Number of environments.
-            touch: What the policy feels, a name in `TOUCH`.
+            touch: What the policy feels, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
-            render_mode: Must be None; rendering is not supported.
+            render_mode: None, or ``rgb_array`` for `render`.
 
         Raises:
             TactileSimError: The configuration is invalid, or an argument is.
         """
-        if touch not in TOUCH:
-            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(touch, TOUCH)}")
-        if render_mode is not None:
-            raise ConfigError(f"render_mode: must be None, got {render_mode!r}")
-        self.task, self.num_envs = task, num_envs
+        if touch not in OBSERVATIONS:
+            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode: must be None or 'rgb_array', got {render_mode!r}")
+        self.task, self.num_envs, self.render_mode = task, num_envs, render_mode
         self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
         """The environments."""
-        self._touch = TOUCH[touch]
-        width = self._observation(self.batch.observe()).shape[1]
+        self.metadata = self.metadata | {"render_fps": round(1.0 / (task.substeps * self.batch.timestep))}
+        self._touch = TOUCH.get(touch, TOUCH["none"])
+        self._images = TactileImages(self.batch.simulation) if touch == "image" else None
         count = task.actions(self.batch)
-        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (width,), np.float32)
+        self.single_observation_space = _space(self._observation(self.batch.observe()))
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -66,7 +72,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments; return observations (n, m) and no further information.
 
         Args:
@@ -77,12 +83,17 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.arange(self.num_envs))
         return self._observation(self.batch.observe()), {}
 
-    def step(
-        self, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Apply actions (n, k); return observations, rewards, terminations, truncations and information."""
-        actions = np.clip(np.asarray(actions, float), -1.0, 1.0)
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Apply actions (n, k); return observations, rewards, terminations, truncations and information.
+
+        Raises:
+            CommandError: The actions have another shape.
+        """
+        actions = np.asarray(actions, float)
+        if actions.shape != self.action_space.shape:
+            raise CommandError(f"actions: must have the shape {self.action_space.shape}, got {actions.shape}")
         restarted, batch, task = self._ended, self.batch, self.task
+        actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
         batch.ctrl = task.controls(batch, actions)
         batch.step(task.substeps)
         fault = np.zeros(self.num_envs, bool)
@@ -97,6 +108,14 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._ended = terminated | truncated
         return self._observation(seen), reward, terminated, truncated, {"fault": fault}
 
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Return an image (240, 320, 3) uint8 of each environment, from the first camera of the scene.
+
+        Raises:
+            EngineError: There is no OpenGL.
+        """
+        return None if self.render_mode is None else tuple(_render(self.batch))
+
     def _restart(self, envs: np.ndarray) -> None:
         """Begin new episodes in environments."""
         if len(envs):
@@ -105,37 +124,44 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)
 
-    def _observation(self, seen: Observation) -> np.ndarray:
+    def _observation(self, seen: Observation) -> Any:
         state = self.task.state(self.batch, seen)
         touch = self._touch(seen).reshape(self.num_envs, -1)
-        return np.concatenate([state, touch], axis=1).astype(np.float32)
+        flat = np.concatenate([state, touch], axis=1).astype(np.float32)
+        return flat if self._images is None else {"state": flat, "image": self._images(seen)}
 
 
 class TaskEnv(gymnasium.Env):
     """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
     def __init__(self, task: Task, **options: Any):
         """Make the environment; options as of `TaskVectorEnv`."""
         self._many = TaskVectorEnv(task, 1, **options)
-        self.batch, self.task = self._many.batch, task
+        self.metadata = self.metadata | {"render_fps": self._many.metadata["render_fps"]}
+        self.batch, self.task, self.render_mode = self._many.batch, task, self._many.render_mode
         self.observation_space = self._many.single_observation_space
         self.action_space = self._many.single_action_space
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a new episode; return an observation (m,)."""
         super().reset(seed=seed)
         observation, info = self._many.reset(seed=seed)
-        return observation[0], info
+        return _first(observation), info
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action (k,); return observation, reward, termination, truncation and information."""
         observation, reward, terminated, truncated, info = self._many.step(np.asarray(action)[None])
         fault = {"fault": bool(info["fault"][0])}
-        return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
+        return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
+
+    def render(self) -> np.ndarray | None:
+        """Return an image (240, 320, 3) uint8 from the first camera of the scene."""
+        frames = self._many.render()
+        return None if frames is None else frames[0]
 
 
 def register(name: str, task: type[Task], **options: Any) -> None:
@@ -152,6 +178,43 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         vector_entry_point=partial(_many, task),
         kwargs=options,
     )
+
+
+def _render(batch: Batch) -> Iterator[np.ndarray]:
+    """Yield an image of each environment."""
+    model, worlds = batch.simulation.engine.model, batch.worlds
+    data = mujoco.MjData(model)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
+            renderer = mujoco.Renderer(model)
+    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+        raise EngineError(
+            "render: requires OpenGL, which MuJoCo cannot initialise; without a display: install libegl1 and"
+            " libgl1-mesa-dri and set MUJOCO_GL=egl"
+        ) from None
+    with renderer:
+        for env in range(batch.num_envs):
+            for name in ("qpos", "mocap_pos", "mocap_quat"):
+                getattr(data, name)[:] = getattr(worlds, name)[env]
+            mujoco.mj_forward(model, data)
+            renderer.update_scene(data, 0 if model.ncam else -1)
+            yield renderer.render()
+
+
+def _space(observations: Any) -> gymnasium.Space:
+    """Return the space of one of several observations."""
+    if isinstance(observations, dict):
+        return gymnasium.spaces.Dict({name: _space(values) for name, values in observations.items()})
+    if observations.dtype == np.uint8:
+        return gymnasium.spaces.Box(0, 255, observations.shape[1:], np.uint8)
+    return gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:], np.float32)
+
+
+def _first(observations: Any) -> Any:
+    """Return the observation of the first environment."""
+    if isinstance(observations, dict):
+        return {name: values[0] for name, values in observations.items()}
+    return observations[0]
 
 
 def _single(task: type[Task], **options: Any) -> TaskEnv:

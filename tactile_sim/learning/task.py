@@ -18,7 +18,9 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "wrench": lambda seen: seen.wrenches,
     "taxels": lambda seen: seen.readings,
 }
-"""Observations of a policy by name; each returns an array with a leading axis for the environments."""
+"""Flat observations of a policy by name; each returns an array with a leading axis for the environments."""
+OBSERVATIONS = (*TOUCH, "image")
+"""Names of all observations. ``image`` is a dictionary of the state and of a tactile image."""
 
 
 class Task:

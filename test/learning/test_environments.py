@@ -89,7 +89,7 @@ def test_unstable_environment_ends_its_episode_only():
 def test_invalid_options_are_rejected():
     with raises(ConfigError, "touch", "'wrenhc'", "'wrench'"):
         TaskEnv(Reach(), touch="wrenhc")
-    with raises(ConfigError, "render_mode", "'human'"):
+    with raises(ConfigError, "render_mode", "rgb_array", "'human'"):
         TaskEnv(Reach(), render_mode="human")
     with raises(EngineError, "backend", "'warpp'"):
         TaskEnv(Reach(), backend="warpp")

@@ -231,3 +231,17 @@ def test_errors_of_node_are_shown_with_exit_code(tmp_path, environment):
     assert done.returncode == 2
     assert "'cube'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_demo_ends_with_its_controller(environment, tmp_path):
+    program = tmp_path / "controller.py"
+    program.write_text("import sys\nprint('no weights')\nsys.exit(3)\n")
+    command = [*DEMO, "touch_cube", "--no-web", "--controller"]
+    done = subprocess.run(
+        [*command, program], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 3 and "no weights" in done.stderr and "controller" in done.stderr
+    done = subprocess.run(
+        [*command, tmp_path], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 2 and "--controller" in done.stderr and str(tmp_path) in done.stderr

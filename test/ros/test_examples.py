@@ -56,6 +56,24 @@ def test_reflex_holds_ball_with_gentle_fingertips(ros):
         assert reflex.wait(PATIENCE) == 0
 
 
+def test_policy_keeps_ball_on_the_tray(ros):
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    commands = ros.listen(JointState, "joint_commands")
+    ros.start("run", "balance", "--ros-args", "-p", "start_paused:=true")
+    wait_for(lambda: frames, "the tray")
+    ros.start(program=EXAMPLES / "balance_controller.py")
+    wait_for(lambda: ros.node.count_publishers("joint_commands"), "the controller")
+    wait_for(lambda: commands or ros.step(5, frames) < 0, "the first command")
+    reached = felt = 0
+    while reached < 3 * 10**9:  # without commands the ball falls within 2 s
+        known = len(commands)
+        reached = ros.step(5, frames)
+        felt = reached if frames[-1].data.any() else felt
+        assert reached - felt < 10**9 // 2  # it may hop
+        wait_for(lambda known=known: len(commands) > known, "the next command")
+    assert np.ptp([command.position for command in commands], axis=0).min() > 0.02
+
+
 def test_cpp_listener_builds_and_receives_readings(ros, tmp_path):
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(":")
     if not any((Path(prefix) / "share/rclcpp").is_dir() for prefix in prefixes):

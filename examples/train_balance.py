@@ -1,0 +1,59 @@
+"""Train the policy of balance_controller.py by random search, on the processor, with NumPy alone.
+
+python examples/train_balance.py [none|contact|center_of_pressure|taxels] [seed] [iterations]
+
+An iteration tries 32 random changes of the weights in both directions, and moves the weights along their mean
+weighted with the gain of reward. Prints how long balls stay on the tray, of at most 10 s. See H.
+Mania et al., "Simple random search provides a competitive approach to reinforcement learning", 2018.
+"""
+
+import sys
+
+import gymnasium
+import numpy as np
+
+import tactile_sim.learning  # noqa: F401  (registers the tasks)
+from tactile_sim.control.linear_policy import LinearPolicy
+
+TRIED, HORIZON = 32, 300
+
+
+def roll_out(environments, policy, steps=500, seed=None):
+    """Return sums of rewards (n,), numbers of steps (n,) and observations (t, m) of one episode."""
+    observation, _ = environments.reset(seed=seed)
+    state = environments.unwrapped.batch.worlds.state
+    state[TRIED:] = state[:TRIED]  # both directions of a change begin in the same state
+    policy.reset()
+    rewards, running, seen = np.zeros((2, len(state))), np.ones(len(state), bool), []
+    while running.any() and len(seen) < steps:
+        seen.append(observation[running])
+        observation, reward, terminated, _, _ = environments.step(policy(observation))
+        running &= ~terminated
+        rewards += running * np.stack([reward, np.ones(len(state))])
+    return *rewards, np.concatenate(seen)
+
+
+def train(touch="contact", seed=0, iterations=30):
+    """Yield the mean time on the tray [s] and the policy before the first and after each fifth iteration."""
+    random = np.random.default_rng(seed)
+    environments = gymnasium.make_vec("tactile_sim/BallBalance-v0", num_envs=2 * TRIED, touch=touch)
+    width = environments.single_observation_space.shape[0]
+    policy = LinearPolicy(np.zeros((2 * width + 1, 2)), np.zeros(width), np.ones(width))
+    change_by = 0.6 / np.sqrt(len(policy.weights))  # actions change by about 0.6
+    seen = roll_out(environments, policy, 1, seed)[2]
+    for k in range(iterations + 1):
+        if k % 5 == 0:
+            yield 0.02 * roll_out(environments, policy)[1].mean(), policy
+        change = random.normal(size=(TRIED, *policy.weights.shape))
+        tried = policy.weights + change_by * np.concatenate([change, -change])
+        rewards, _, new = roll_out(environments, LinearPolicy(tried, policy.mean, policy.scale), HORIZON)
+        gain = (rewards[:TRIED] - rewards[TRIED:]) / (rewards.std() + 1e-6)
+        weights = policy.weights + change_by * np.einsum("d,dfa->fa", gain, change) / TRIED
+        seen = np.concatenate([seen, new])[-50_000:]
+        policy = LinearPolicy(weights, seen.mean(axis=0), np.maximum(seen.std(axis=0), 0.03))
+
+
+if __name__ == "__main__":
+    for seconds, policy in train(*sys.argv[1:2], *map(int, sys.argv[2:])):
+        print(f"{seconds:5.2f} s", flush=True)
+        policy.save("balance.npz")

@@ -1,0 +1,13 @@
+"""A tray with skin that carries a ball: sim.launch.py with config:=balance and its other arguments."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return what `ros2 launch` runs."""
+    sim = str(Path(__file__).with_name("sim.launch.py"))
+    arguments = {"config": "balance"}
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,0 +1,58 @@
+"""A policy that is linear in observations and their changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+class LinearPolicy:
+    """Actions that are linear in normalized observations z and in their changes z - m.
+
+    The memory m follows z with a first-order lag, so z - m is a smoothed rate of change: with the position of
+    something in z, the policy is a PD controller.
+
+    >>> policy = LinearPolicy.load("balance.npz")
+    >>> action = policy(observation)
+    """
+
+    def __init__(self, weights: np.ndarray, mean: np.ndarray, scale: np.ndarray, lag: float = 0.2):
+        """Make a policy without memory of earlier observations.
+
+        Args:
+            weights: (2 m + 1, k) weights of z, z - m and 1; or (n, 2 m + 1, k), another policy for each of n
+                environments.
+            mean: (m,) mean of the observations.
+            scale: (m,) their standard deviation.
+            lag: Fraction of z - m by which the memory changes at each action, 0 to 1.
+        """
+        self.weights, self.mean, self.scale, self.lag = weights, mean, scale, lag
+        self._memory: np.ndarray | None = None
+
+    @classmethod
+    def load(cls, path: str | Path) -> LinearPolicy:
+        """Load a policy that `save` wrote."""
+        with np.load(path) as stored:
+            return cls(stored["weights"], stored["mean"], stored["scale"], float(stored["lag"]))
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` file."""
+        weights, mean, scale = (np.float32(array) for array in (self.weights, self.mean, self.scale))
+        np.savez_compressed(path, weights=weights, mean=mean, scale=scale, lag=self.lag)
+
+    def reset(self) -> None:
+        """Forget earlier observations."""
+        self._memory = None
+
+    def features(self, observation: np.ndarray) -> np.ndarray:
+        """Return z, z - m and 1 (..., 2 m + 1) for observations (..., m), and update the memory."""
+        normalized = (observation - self.mean) / self.scale
+        change = normalized - (normalized if self._memory is None else self._memory)
+        self._memory = normalized - (1.0 - self.lag) * change
+        return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
+
+    def __call__(self, observation: np.ndarray) -> np.ndarray:
+        """Return actions (..., k) within [-1, 1] for observations (..., m); see `features`."""
+        features = self.features(observation)[..., None, :]
+        return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)
