@@ -43,7 +43,7 @@ def test_import_loads_neither_mujoco_nor_kernels():
 
 
 def test_simulation_and_description_load_trimesh_only_for_meshes():
-    code = "import sys, tactile_sim.robot_description, tactile_sim.view.process.publisher;"
+    code = "import sys, tactile_sim.scenes.generated_urdf, tactile_sim.view.process.publisher;"
     code += "assert 'mujoco' in sys.modules; assert 'trimesh' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -88,6 +88,6 @@ def test_every_skin_is_visible_and_large_enough(manager, taxels):
 
 def test_taxels_are_distinguishable_and_not_hidden_by_axes(displays, taxels):
     _, spacing = taxels
-    assert 0.1 * spacing < displays["Taxels"]["Size (m)"] <= 2 * spacing
+    assert 0.05 * spacing < displays["Taxels"]["Size (m)"] <= 2 * spacing
     axes = AXIS * displays["TF"]["Marker Scale"]
     assert 0.02 <= axes <= 0.05

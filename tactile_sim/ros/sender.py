@@ -81,7 +81,8 @@ class Sender:
             raise RuntimeError("publishing failed") from self._error
 
     def close(self) -> None:
-        """End the thread. Messages that wait are dropped."""
+        """Hand over the messages that wait, and end the thread."""
+        self._publish_waiting()
         self._closed = True
         self._submitted.release()
         self._thread.join()

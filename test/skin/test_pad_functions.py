@@ -87,7 +87,7 @@ def test_touch_function_of_the_skin_changes_only_pads_without_their_own():
     made.take_tare()
     before = made.signal_chain.zero
     made.update(dataclasses.replace(made.settings, skin=skin))
-    assert made.functions.quantities == ["depth", "normal", "pressure"]
+    assert made.functions.quantities == ("depth", "normal", "pressure")
     assert made.observe().taxels.shape == (48, 1)
     np.testing.assert_array_equal(made.signal_chain.zero[16:], before[16:, :1])
     assert not made.signal_chain.zero[:16].any()

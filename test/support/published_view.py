@@ -74,7 +74,7 @@ class Output:
         return set()
 
     new_subscribers = expects_commands = lambda self: False
-    publish = publish_to_new = report = publish_while_stopped = lambda self, *_: None
+    publish = publish_to_new = report = publish_while_stopped = finish = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)
