@@ -85,7 +85,7 @@ class Hardware:
         """
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
-        self._inputs = pad_inputs(settings, simulation.skin)
+        self._inputs = pad_inputs(simulation)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
         """Time of the last message of each pad [s of `time.monotonic`]."""
