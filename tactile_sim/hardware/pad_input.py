@@ -14,7 +14,7 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 
 TARE_SAMPLES = 50
-"""Number of latest messages whose mean a tare subtracts."""
+"""Number of messages before a tare whose mean is subtracted."""
 
 
 class StreamError(TactileSimError):
@@ -96,14 +96,14 @@ class PadInput:
         try:
             array = np.asarray(values, float).ravel()
         except (TypeError, ValueError, OverflowError):
-            raise StreamError("values must be numbers") from None
+            raise StreamError("must have numbers only") from None
         if array.size not in (self.taxels, 3 * self.taxels):
             raise StreamError(
                 f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
                 f" got {array.size}"
             )
         if not np.isfinite(array).all():
-            raise StreamError("values must be finite")
+            raise StreamError("must have finite numbers only")
         array = (array - self.settings.baseline) * self.settings.scale
         if array.size == self.taxels:
             forces = np.zeros((self.taxels, 3))
@@ -115,12 +115,12 @@ class PadInput:
         return self._quantity(forces - self._tare, self._axes, self._areas).astype(np.float32)
 
     def reject(self, error: str) -> None:
-        """Count a malformed message."""
+        """Count a malformed message, with the error that it raised."""
         self.malformed += 1
         self.last_error = error
 
     def tare(self) -> bool:
-        """Make the mean of the latest messages count as zero; return False if there was none."""
+        """Subtract the mean of the latest `TARE_SAMPLES` messages from now on; return False without any."""
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)
         return bool(self._recent)

@@ -180,7 +180,14 @@ def test_pillar_forces_are_ordered_by_id():
             {"driver": "xela", "pads": {"left_pad": {"sensor": 1, "order": [0, 1]}}},
             "hardware.pads.left_pad.order",
         ),
-        ({"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}}, "each pad"),
+        (
+            {"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}},
+            "hardware.pads",
+        ),
+        (
+            {"driver": "xela", "address": "http://x", "pads": {"left_pad": {"sensor": 1}}},
+            "hardware.address",
+        ),
         ({"pads": {"left_pad": {"topic": "x", "axes": "x x z"}}}, "hardware.pads.left_pad.axes"),
     ],
 )
