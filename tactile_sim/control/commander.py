@@ -162,19 +162,24 @@ class Commander:
         return targets
 
     def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
-        """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        """Store and apply targets that `check` returned; joints without a target keep their last command.
+
+        Args:
+            targets: Returned by `check`.
+            engine: State and inputs of the engine.
+        """
         self._end_trajectory(engine)
         controls = targets["controls"]
-        spoken = ~np.isnan(controls)
-        if spoken.any():
-            self.yield_to(spoken, engine)
-            engine.ctrl[spoken] = controls[spoken]
-        given = np.stack([targets[field] for field in FIELDS], axis=1)
-        named = ~np.isnan(given)
+        given = ~np.isnan(controls)
+        if given.any():
+            self.yield_to(given, engine)
+            engine.ctrl[given] = controls[given]
+        new = np.stack([targets[field] for field in FIELDS], axis=1)
+        named = ~np.isnan(new)
         kept = self._targets
         # Position and velocity are one set point: a new one replaces both.
         kept[named[:, :EFFORT].any(axis=1), :EFFORT] = np.nan
-        kept[named] = given[named]
+        kept[named] = new[named]
         self._report(np.where(named, kept, np.nan))
         table = self.drives
         acting = named.any(axis=1)[table.joint]

@@ -106,7 +106,7 @@ def run(
             view = ViewPublisher.open(simulation, endpoint)
             stack.callback(view.close)
         runner = Runner(simulation, publishers)
-        publishers.tell_of(runner)
+        publishers.set_runner(runner)
         stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
         _serve(node, runner, settings, stack)
         _log_summary(node, simulation)
@@ -195,7 +195,7 @@ def _await_recorder(
         return stop.requested
 
     node.get_logger().info("waiting until the recorder has subscribed to every topic")
-    if not (publishers.await_listeners(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
+    if not (publishers.await_subscribers(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
         node.get_logger().warning(
             "some topics are not recorded from the start:"
             f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"

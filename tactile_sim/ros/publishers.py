@@ -47,8 +47,8 @@ class Publishers:
         )
         self._outlets = Outlets(node, topics, simulation.observe(), depth)
 
-    def tell_of(self, runner: Runner) -> None:
-        """Set the loop whose status the diagnostics report; must be called before the loop runs."""
+    def set_runner(self, runner: Runner) -> None:
+        """Set the loop whose status `diagnostics` report; must be called before the loop runs."""
         self._status = runner.status
 
     # -- the loop's output -----------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return self._simulation.schedule.runs(stream)
 
-    def await_listeners(
+    def await_subscribers(
         self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
     ) -> bool:
         """Wait until every topic has a subscriber.
@@ -104,9 +104,8 @@ class Publishers:
             patience: Maximum time to wait [s of wall time].
             stopping: Returns whether to stop waiting.
             start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later in place of 0. ROS
-                treats
-                a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only after the
-                start.
+                treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
+                after the start.
 
         Returns:
             Whether every topic has a subscriber.
@@ -121,7 +120,11 @@ class Publishers:
         return all_heard
 
     def flush(self, patience: float) -> None:
-        """Wait until subscribers have acknowledged all messages, but at most for a time [s of wall time]."""
+        """Wait until subscribers have acknowledged all messages.
+
+        Args:
+            patience: Maximum time to wait [s of wall time].
+        """
         self._outlets.flush(patience)
 
     def finish(self) -> None:
