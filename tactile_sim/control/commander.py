@@ -12,8 +12,7 @@ import numpy as np
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.engines.mjdata_engine import LARGEST
-from tactile_sim.engines.protocol import EngineArrays
+from tactile_sim.engines.protocol import LARGEST, EngineArrays
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, undriven

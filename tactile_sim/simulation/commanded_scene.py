@@ -12,7 +12,7 @@ from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines import Engine
-from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 

@@ -8,7 +8,7 @@ from tactile_sim.config import Settings
 from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
-from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
