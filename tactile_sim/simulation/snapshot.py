@@ -189,7 +189,7 @@ class Snapshot:
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
         for response, rows in self.simulation.functions.by_response():
-            bodies = np.unique(skin.pad_slots[skin.pad_index[rows]])
+            bodies = np.unique(skin._pad_slots[skin.pad_index[rows]])
             number, force = skin.outside(self.skin_contacts, *poses, response)
             numbers[bodies], forces[bodies] = number[bodies], force[bodies]
         return numbers, forces

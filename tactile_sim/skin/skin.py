@@ -257,7 +257,7 @@ class Skin(TaxelSearch):
         kernels.net_wrenches(
             contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
         )  # fmt: skip
-        return out if len(self.pads) == len(self.body_ids) else out[self.pad_slots]
+        return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
     def _sums_of(self, channels: int) -> np.ndarray:
         if channels not in self._sums:

@@ -86,7 +86,6 @@ class Taxels:
         offsets: (p + 1,) first taxel of each pad, and n.
         spacings: (p,) [m].
         pad_bodies: (p,) id of the body of each pad.
-        pad_slots: (p,) index of each pad's body or flex in body_ids.
         body_ids: (b,) ids of the bodies with skin. A flex with pads is an entry of its own, with the id of
             the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch, and n.
@@ -169,7 +168,7 @@ class Taxels:
         self.pad_bodies = np.array([pad.body for pad in placed], np.int64)
         keys = [(pad.body, pad.flex) for pad in placed]
         slots = sorted(set(keys))
-        self.pad_slots = np.array([slots.index(key) for key in keys], np.int64)
+        self._pad_slots = np.array([slots.index(key) for key in keys], np.int64)
         self.body_ids = np.array([body for body, _ in slots], np.int64)
         self._slot = np.full(self._nbody, -1, np.int64)
         for slot, (body, flex) in enumerate(slots):
@@ -184,7 +183,7 @@ class Taxels:
         spacings: list[np.ndarray] = [np.empty(0)]
         edges = [np.empty((0, 2), np.int64)]
         for slot, body in enumerate(self.body_ids):
-            own = np.flatnonzero(self.pad_slots == slot).tolist()
+            own = np.flatnonzero(self._pad_slots == slot).tolist()
             pads = [placed[k] for k in own]
             if self.kind == "mesh":
                 own_geoms = np.flatnonzero(self._geoms["body"][: self._ngeom] == body)
