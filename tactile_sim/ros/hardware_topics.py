@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -43,7 +42,7 @@ class HardwareTopics:
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
         readings = np.full((len(skin.positions), simulation.functions.channels), np.nan, np.float32)
-        self._readings: Any = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
+        self._readings = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
         self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
         self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
         self._changed = False

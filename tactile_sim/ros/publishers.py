@@ -168,19 +168,19 @@ class Publishers:
         self._node.get_logger().error(f"{fault}; the simulation goes on")
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
-    def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
+    def _diagnostics(self, snapshot: Snapshot) -> bytes:
         scene = self._simulation.settings.title
         name = self._node.get_fully_qualified_name().lstrip("/")
         outside = None
-        if isinstance(snapshot, Snapshot):
+        if not isinstance(snapshot, _Instant):
             bodies = self._simulation.skin.body_ids
             counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
             outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
         return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
 
 
-class _Instant:
-    """A time without a valid state, in place of a snapshot."""
+class _Instant(Snapshot):
+    """A time without a valid state: no attribute except the stamp may be read."""
 
     def __init__(self, stamp: int):
         self.stamp = stamp

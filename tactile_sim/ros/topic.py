@@ -21,8 +21,8 @@ class Topic(NamedTuple):
     """ROS message class."""
     name: str
     """Name in ROS, relative to the namespace of the node unless it starts with a slash."""
-    make: Callable[[Snapshot], bytes]
-    """Returns the encoded message."""
+    make: Callable[[Any], bytes]
+    """Returns the encoded message of a `Snapshot`, or of an object with the attributes that it reads."""
     again_after: str = ""
     """Name of another topic; when it gets a new subscriber, this latched topic is published again."""
 
