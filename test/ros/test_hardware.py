@@ -15,7 +15,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from std_msgs.msg import Float32MultiArray  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from support.ros import PATIENCE, Ros, wait_for  # noqa: E402
+from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from websockets.sync.server import serve  # noqa: E402
 
@@ -48,13 +48,6 @@ class Server:
     def close(self) -> None:
         self.messages.put(None)
         self._server.shutdown()
-
-
-@pytest.fixture
-def ros(tmp_path):
-    ros = Ros(tmp_path)
-    yield ros
-    ros.close()
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from support.waiting import PATIENCE, wait_until
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.scene.from_model import scene_of_simulation
 
-PATIENCE = 120.0  # [s], far more than needed on a busy machine
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
   <body name="box" pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>
@@ -74,20 +74,13 @@ class Output:
         return set()
 
     new_subscribers = expects_commands = lambda self: False
-    publish = publish_to_new = report = publish_while_stopped = lambda self, *_: None
+    publish = publish_to_new = report = publish_while_stopped = finish = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)
 
     def fail(self, message, stamp):
         self.lines.append(message)
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def call(view, work):

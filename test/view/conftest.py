@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from support.published_view import PATIENCE, SCENE, FakeProcess, Output
+from support.published_view import SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
 from support.view_clients import SCENE as BOX
+from support.waiting import PATIENCE
 
 from tactile_sim import config
 from tactile_sim.loop.runner import Runner
