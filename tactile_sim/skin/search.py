@@ -18,7 +18,7 @@ from tactile_sim.skin.shares import Near
 from tactile_sim.skin.taxels import Taxels, choose
 
 ALONG_SURFACE = {"euclidean": False, "surface": True}
-"""Whether a measure of distance is along the surface, by its name."""
+"""True for measures of distance along the surface."""
 NO_REACH = np.empty(0)
 
 
