@@ -18,7 +18,7 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
   tactile_sim fit gripper.yaml real_bag --pad tip --reference /ft_sensor/wrench --out fitted.yaml
 
 --indenter also fits stiffness / thickness of the skin; it is the radius of the spherical indenter [m].
---impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of a mass that hits the pad.
+--impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
   tactile_sim fit gripper.yaml presses.csv --pad tip --indenter 0.004 --out fitted.yaml
   tactile_sim fit gripper.yaml presses.csv --pad tip --impact drop.csv --mass 0.05 --speed 0.4
@@ -61,7 +61,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--mass", type=positive, metavar="KG", help="with --impact: mass that hits the pad [kg]"
     )
     parser.add_argument(
-        "--speed", type=positive, metavar="V", help="with --impact: speed of this mass at the first touch [m/s]"
+        "--speed", type=positive, metavar="V", help="with --impact: speed of the mass at first touch [m/s]"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the global search; 0 by default")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
