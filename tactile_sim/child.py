@@ -34,7 +34,7 @@ _libc = ctypes.CDLL(None)
 def prepare() -> None:
     """Prepare this process before MuJoCo is imported.
 
-    - Collect garbage less often, because the many objects that imports create make each collection slow.
+    - Collect garbage less often, because imports create many objects, which slow down each collection.
     - Skip the garbage collection at exit, which takes 0.4 s of CPU time.
     - Set the library of glfw, which MuJoCo imports. Otherwise glfw starts another Python to find it, which
       prints a traceback on Ctrl-C.

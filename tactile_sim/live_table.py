@@ -25,7 +25,7 @@ SPARKS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 12
 """Width of a sparkline [columns]."""
 TOUCHED = 5e-4
-"""Force from which a body counts as touched [N]: what three decimals show."""
+"""Smallest force with which a body is listed [N]; smaller ones are shown as 0.000."""
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
@@ -103,18 +103,18 @@ class State:
         ]
         return np.max(recent, axis=0) if recent else self.sums
 
-    def courses(self) -> np.ndarray:
+    def histories(self) -> np.ndarray:
         """Return the largest sums of taxel forces in `SPARK_WIDTH` intervals (bodies, SPARK_WIDTH) [N].
 
         The intervals cover the last `HISTORY` seconds, the oldest first.
         """
-        courses = np.zeros((len(self.bodies), SPARK_WIDTH))
+        histories = np.zeros((len(self.bodies), SPARK_WIDTH))
         for time, sums in self._sums_by_time:
             if len(sums) == len(self.bodies):
                 age = (self._sums_by_time[-1][0] - time) / HISTORY
                 column = max(0, SPARK_WIDTH - 1 - int(age * SPARK_WIDTH))
-                np.maximum(courses[:, column], sums, out=courses[:, column])
-        return courses
+                np.maximum(histories[:, column], sums, out=histories[:, column])
+        return histories
 
     @property
     def real_time_factor(self) -> float:
@@ -188,12 +188,12 @@ class View:
         table.add_column(f"last {HISTORY:g} s", width=SPARK_WIDTH)
         table.add_column("", no_wrap=True)
         order = [i for i in self._order(state) if state.peaks[i] >= TOUCHED]
-        courses = state.courses()
+        histories = state.histories()
         for i in order[:room]:
             force, name = state.sums[i], state.bodies[i]
             bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color="cyan")
             table.add_row(
-                Text(name), *self._numbers(state, i), bar, self._spark(courses[i]), self._weight(name)
+                Text(name), *self._numbers(state, i), bar, self._spark(histories[i]), self._weight(name)
             )
         parts: list[RenderableType] = [*head, Text(), table]
         if rest := len(order[room:]):
@@ -227,9 +227,9 @@ class View:
         """Return the cells below `HEADINGS`."""
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
-    def _spark(self, course: np.ndarray) -> Text:
-        """Return a line of blocks whose full height is the force of a full bar."""
-        levels = np.ceil(np.clip(course / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
+    def _spark(self, history: np.ndarray) -> Text:
+        """Return a sparkline (SPARK_WIDTH) of forces [N]; its full height is the force of a full bar."""
+        levels = np.ceil(np.clip(history / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
         return Text("".join(SPARKS[level] for level in levels), "cyan")
 
     def _order(self, state: State) -> list[int]:

@@ -88,6 +88,6 @@ def test_untouched_bodies_are_counted_in_one_line_and_impacts_stay_in_the_sparkl
     [palm] = [line for line in lines if line.startswith("palm")]
     assert not any(line.startswith("thumb") for line in lines)
     assert "1 body without touch" in lines
-    course = state.courses()[0]
-    assert (course[0], course[-1], course[1:-1].max()) == (4.0, 1.0, 0.0)
-    assert palm.rstrip().endswith("█" + " " * (len(course) - 2) + "▂")
+    history = state.histories()[0]
+    assert (history[0], history[-1], history[1:-1].max()) == (4.0, 1.0, 0.0)
+    assert palm.rstrip().endswith("█" + " " * (len(history) - 2) + "▂")

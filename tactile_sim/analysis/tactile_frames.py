@@ -30,10 +30,10 @@ class Frame(NamedTuple):
 
 
 class PadReadings(NamedTuple):
-    """Readings of the taxels of one pad at one time."""
+    """Readings of one pad at one time."""
 
     readings: np.ndarray
-    """(taxels, channels)"""
+    """(taxels, channels) in ``unit``."""
     valid: np.ndarray
     """(taxels,) bool; False: the reading must not be used."""
     quantity: str
@@ -107,7 +107,11 @@ def pads_of(value: Any) -> tuple[str, ...]:
 
 
 def by_pad(value: Any) -> dict[str, PadReadings]:
-    """Return the readings of each pad of a TactileArray or a TactileFrame, by its name."""
+    """Return the readings of each pad in a message, by the name of the pad.
+
+    Args:
+        value: A decoded TactileArray or TactileFrame, also of an older version.
+    """
     readings = readings_of(value)
     valid = np.asarray(getattr(value, "valid", ()), bool)
     if len(valid) != len(readings):
@@ -128,7 +132,7 @@ def by_pad(value: Any) -> dict[str, PadReadings]:
 
 
 def _common(names: Iterable[str]) -> str:
-    """Return the name that all have, or an empty one."""
+    """Return the name if all are equal, otherwise an empty one."""
     found = set(names)
     return found.pop() if len(found) == 1 else ""
 

@@ -92,7 +92,7 @@ def _info(args: argparse.Namespace) -> int:
 
 
 def _pad(topic: str) -> str:
-    """Return what the topics of one pad have in common, ``/left/tactile/palm``; others belong to none."""
+    """Return the common prefix of the topics of one pad, such as ``/left/tactile/palm``; empty for others."""
     start, found, rest = topic.partition("/tactile/")
     pad, *more = rest.split("/")
     return f"{start}{found}{pad}" if more else ""

@@ -1,4 +1,4 @@
-"""``tactile_sim fit CONFIG RECORDING --pad NAME``: stages of a pad from recorded presses."""
+"""``tactile_sim fit CONFIG RECORDING --pad NAME``: stages and contact parameters of a pad from recordings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
   tactile_sim fit gripper.yaml presses.csv --pad tip --out fitted.yaml --plot fit.png
   tactile_sim fit gripper.yaml real_bag --pad tip --reference /ft_sensor/wrench --out fitted.yaml
 
---indenter, the radius of the spherical indenter: stiffness / thickness follows from the size of its patch.
---impact, a CSV file with time [s] and force [N] of a mass that hits the pad: solref follows.
+--indenter also fits stiffness / thickness of the skin; it is the radius of the spherical indenter [m].
+--impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
   tactile_sim fit gripper.yaml presses.csv --pad tip --indenter 0.004 --out fitted.yaml
   tactile_sim fit gripper.yaml presses.csv --pad tip --impact drop.csv --mass 0.05 --speed 0.4
@@ -52,16 +52,16 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--indenter",
         type=positive,
         metavar="R",
-        help="radius [m]; fit stiffness / thickness of the skin, too",
+        help="radius of a spherical indenter [m]; also fit stiffness / thickness of the skin",
     )
     parser.add_argument(
-        "--impact", type=Path, metavar="FILE", help="CSV file of an impact; fit solref of the contact, too"
+        "--impact", type=Path, metavar="FILE", help="CSV file of an impact; also fit solref of the contact"
     )
     parser.add_argument(
         "--mass", type=positive, metavar="KG", help="with --impact: mass that hits the pad [kg]"
     )
     parser.add_argument(
-        "--speed", type=positive, metavar="V", help="with --impact: its speed when it touches the pad [m/s]"
+        "--speed", type=positive, metavar="V", help="with --impact: speed of the mass at first touch [m/s]"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the global search; 0 by default")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
@@ -91,7 +91,7 @@ def main(args: argparse.Namespace) -> int:
     if args.plot and args.plot.suffix not in (".png", ".svg"):
         raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
     if (args.impact is None) != (args.mass is None) or (args.impact is None) != (args.speed is None):
-        raise CommandError("--impact: requires --mass and --speed, and they require it")
+        raise CommandError("--impact, --mass and --speed: must be given together")
     settings = config.load(args.config)
     reference = Reference.of(settings, args.pad)
     if args.recording.suffix == ".csv":

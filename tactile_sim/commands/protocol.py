@@ -48,7 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--indenter",
         type=positive,
         metavar="R",
-        help="with --simulate: radius of a spherical indenter [m]; its patch follows stiffness and thickness",
+        help="with --simulate: radius of a spherical indenter [m]; default: a point force",
     )
     parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")

@@ -1,4 +1,4 @@
-"""Names of the functions of a skin, for the whole skin and for single pads."""
+"""Checks of the names of touch functions, response functions and samplings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema of ``hardware``: where the readings of real sensors come from."""
+"""Schema of ``hardware``: sources of the readings of real sensors."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def _key(check: Check, doc: str, default: Any = None) -> Any:
 
 @dataclass(frozen=True)
 class HardwarePad:
-    """How one pad gets its readings from a message."""
+    """Source of the readings of one pad, and their conversion."""
 
     sensor: int | None = _key(Integer(0, 255), "xela: number of the sensor in the stream")
     topic: str | None = _key(Text(filled=True), "papillarray, array: topic of the messages of the sensor")
     raw: bool = _key(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
-    baseline: float = _key(Number(), "value of the message without load, which is subtracted", 0.0)
+    baseline: float = _key(Number(), "value without load [units of the message], which is subtracted", 0.0)
     scale: float = _key(Number(), "force per unit of the message [N]", 1.0)
     axes: str = _key(
         Text(filled=True),
-        "axes of the sensor along first tangent, second tangent and inward normal of the taxels, with signs, "
-        "such as `-x y z`",
+        "axes of the sensor that point along the first tangent, the second tangent and the inward normal of "
+        "the taxels, with signs, such as `-x y z`",
         "x y z",
     )
     order: tuple[int, ...] = _key(
         Integers(0),
-        "index in the message of each taxel, in the order of the layout; none: the same order",
+        "index in the message of each taxel of the layout; default: the order of the layout",
         (),
     )
 
@@ -50,8 +50,8 @@ class HardwareSettings:
     driver: str = key(
         "array",
         Choice(("xela", "papillarray", "array")),
-        "messages that `tactile_sim hardware` reads: the websocket of XELA's server, Contactile's "
-        "`sensor_interfaces/SensorState`, or `std_msgs/Float32MultiArray`",
+        "source of the messages that `tactile_sim hardware` reads: the websocket of XELA's server, topics "
+        "with Contactile's `sensor_interfaces/SensorState`, or topics with `std_msgs/Float32MultiArray`",
     )
     address: str = key("ws://127.0.0.1:5000", Text(filled=True), "address of XELA's server")
     timeout: float = key(
@@ -64,7 +64,7 @@ class HardwareSettings:
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
-    """Return the inputs of the pads that have one.
+    """Return the checked settings of the pads that have a sensor, by the name of the pad.
 
     Args:
         hardware: The settings.
@@ -72,8 +72,13 @@ def resolve_hardware(
         source: Name of the configuration in errors.
 
     Raises:
-        ConfigError: No pad is given, a pad is unknown, or its keys do not fit the driver or the layout.
+        ConfigError: The address is invalid, no pad is given, a pad is unknown, or its keys do not fit the
+            driver or the layout.
     """
+    if hardware.driver == "xela" and not hardware.address.startswith(("ws://", "wss://")):
+        raise ConfigError(
+            f"{source}: hardware.address: must begin with ws:// or wss://, got {hardware.address!r}"
+        )
     where = f"{source}: hardware.pads"
     if not hardware.pads:
         raise ConfigError(

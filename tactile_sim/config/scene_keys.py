@@ -1,4 +1,4 @@
-"""Keys of a configuration that build a scene: how robots are read, robots, objects and the ground."""
+"""Schema of the keys of a configuration that build a scene: robots, objects and changes to robots."""
 
 from __future__ import annotations
 

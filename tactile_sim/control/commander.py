@@ -12,8 +12,7 @@ import numpy as np
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.engines.mjdata_engine import LARGEST
-from tactile_sim.engines.protocol import EngineArrays
+from tactile_sim.engines.protocol import LARGEST, EngineArrays
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, undriven
@@ -162,19 +161,24 @@ class Commander:
         return targets
 
     def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
-        """Accept what `check` returned; joints that it leaves alone keep their last command."""
+        """Store and apply targets that `check` returned; joints without a target keep their last command.
+
+        Args:
+            targets: Returned by `check`.
+            engine: State and inputs of the engine.
+        """
         self._end_trajectory(engine)
         controls = targets["controls"]
-        spoken = ~np.isnan(controls)
-        if spoken.any():
-            self.yield_to(spoken, engine)
-            engine.ctrl[spoken] = controls[spoken]
-        given = np.stack([targets[field] for field in FIELDS], axis=1)
-        named = ~np.isnan(given)
+        given = ~np.isnan(controls)
+        if given.any():
+            self.yield_to(given, engine)
+            engine.ctrl[given] = controls[given]
+        new = np.stack([targets[field] for field in FIELDS], axis=1)
+        named = ~np.isnan(new)
         kept = self._targets
         # Position and velocity are one set point: a new one replaces both.
         kept[named[:, :EFFORT].any(axis=1), :EFFORT] = np.nan
-        kept[named] = given[named]
+        kept[named] = new[named]
         self._report(np.where(named, kept, np.nan))
         table = self.drives
         acting = named.any(axis=1)[table.joint]

@@ -19,9 +19,9 @@ class Pull:
 
     body: int
     point: np.ndarray
-    """(3,) body frame [m]"""
+    """(3,) where the spring is attached, body frame [m]."""
     target: np.ndarray
-    """(3,) world frame [m]"""
+    """(3,) other end of the spring, world frame [m]."""
     limit: float
     """Largest force [N]."""
     mass: float
@@ -30,14 +30,15 @@ class Pull:
 
 @dataclass(frozen=True)
 class Press:
-    """A force on the skin of a body, felt as a contact with nothing."""
+    """A force on the skin of a body, which reads it as a contact without a second body."""
 
     body: int
     geom: int
+    """Id of the geom at the point."""
     point: np.ndarray
-    """(3,) body frame [m]"""
+    """(3,) point of application, body frame [m]."""
     force: np.ndarray
-    """(3,) body frame [N]"""
+    """(3,) force on the body, body frame [N]."""
     end: int
     """Step since the reset at which it ends."""
 
@@ -60,7 +61,7 @@ class Hands:
 
     @property
     def active(self) -> bool:
-        """True if forces change with each step."""
+        """True if `apply` must be called before each step."""
         return bool(self.pull or self.press or self._touched)
 
     def apply(self, engine: Engine, step: int) -> None:
@@ -103,12 +104,12 @@ class Hands:
         self._touched.add(body)
 
     def release(self, engine: Engine) -> None:
-        """End both."""
+        """End the pull and the press, and clear their forces."""
         self.pull = self.press = None
         self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
-        """Return contacts with that of the press added.
+        """Return contacts and one more for the press, if there is one.
 
         Args:
             contacts: The other contacts.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError, suggest
 
 _NONE = np.empty((0, 0))

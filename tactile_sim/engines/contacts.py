@@ -15,7 +15,10 @@ FORCE_FLOOR = 1e-9
 
 
 class FlexContacts(NamedTuple):
-    """Flex, element and vertex (contacts, 2) on both sides of each contact, -1 where there is none."""
+    """Ids (n, 2) of flex, element and vertex on both sides of the engine's n contacts; -1: none.
+
+    `Contacts.index` refers to these rows.
+    """
 
     flex: np.ndarray
     element: np.ndarray

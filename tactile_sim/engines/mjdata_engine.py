@@ -12,9 +12,6 @@ from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError, suggest
 
-LARGEST = 1e10
-"""Values from here on indicate unstable physics (MuJoCo's mjMAXVAL)."""
-
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
     """Return the id of a keyframe.
@@ -74,11 +71,11 @@ class MjDataEngine(MujocoSensors):
         return mujoco.mj_stateSize(self.model, _STATE)
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state and inputs, which determine all later states, into a vector (state_size,)."""
+        """Write state and inputs, which determine all later states, to a vector (state_size,)."""
         mujoco.mj_getState(self.model, self.data, out, _STATE)
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set what `get_state` wrote; `forward` computes the rest."""
+        """Set state and inputs from a vector of `get_state`; `forward` then computes everything else."""
         mujoco.mj_setState(self.model, self.data, values, _STATE)
 
     @property
@@ -117,7 +114,7 @@ class MjDataEngine(MujocoSensors):
         return self.data.flexvert_xpos
 
     def flex_contacts(self) -> FlexContacts:
-        """Return what touches in the contacts of the last ``forward``, as far as it is a flex."""
+        """Return the flexes, their elements and vertices in the contacts of the last ``forward``."""
         contact = self.data.contact
         return FlexContacts(contact.flex, contact.elem, contact.vert)
 

@@ -12,18 +12,21 @@ from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
+LARGEST = 1e10
+"""Values from here on indicate unstable physics (MuJoCo's mjMAXVAL)."""
+
 
 class EngineArrays(Protocol):
-    """State and inputs of one environment, read and set in place, with MuJoCo's names and order."""
+    """State and inputs of one environment as arrays to read and write, with MuJoCo's names and order."""
 
     qpos: np.ndarray
-    """(nq,) generalized positions."""
+    """(nq,) generalized positions [rad, m]."""
     qvel: np.ndarray
-    """(nv,) generalized velocities."""
+    """(nv,) generalized velocities [rad/s, m/s]."""
     ctrl: np.ndarray
     """(nu,) controls of the actuators."""
     qfrc_applied: np.ndarray
-    """(nv,) generalized forces that act besides the actuators."""
+    """(nv,) generalized forces in addition to those of the actuators [N m, N]."""
     xfrc_applied: np.ndarray
     """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world."""
 
@@ -33,7 +36,7 @@ class EngineArrays(Protocol):
 
 
 class Engine(EngineArrays, Protocol):
-    """One environment of a scene. The packages above ``engines`` read and set it only by these names.
+    """One environment of a scene. Packages that import ``engines`` use only these names.
 
     Attributes:
         model: The scene as compiled by MuJoCo; it is constant.
@@ -43,7 +46,7 @@ class Engine(EngineArrays, Protocol):
     num_envs: int
     model: mujoco.MjModel
     accepts_body_forces: bool
-    """Whether ``xfrc_applied`` acts."""
+    """False if the engine ignores ``xfrc_applied``."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray
@@ -64,10 +67,10 @@ class Engine(EngineArrays, Protocol):
         """Length of the vector of `get_state`."""
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state and inputs, which determine all later states, into a vector (state_size,)."""
+        """Write state and inputs, which determine all later states, to a vector (state_size,)."""
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set what `get_state` wrote; `forward` computes the rest."""
+        """Set state and inputs from a vector of `get_state`; `forward` then computes everything else."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
@@ -111,7 +114,7 @@ class Engine(EngineArrays, Protocol):
         """(v, 3) vertices of all flexes in the world [m]."""
 
     def flex_contacts(self) -> FlexContacts:
-        """Return what touches in the contacts of the last ``forward``, as far as it is a flex."""
+        """Return the flexes, their elements and vertices in the contacts of the last ``forward``."""
 
     @property
     def geom_positions(self) -> np.ndarray:
@@ -123,7 +126,7 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def joint_efforts(self) -> np.ndarray:
-        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied`` [N m, N]."""
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
         """Return poses and velocities of bodies at ``qpos`` and ``qvel``, without a `forward`.
@@ -186,7 +189,7 @@ class Engine(EngineArrays, Protocol):
 
 
 class DataEngine(Engine, Protocol):
-    """An engine with MuJoCo's data, which all engines of this package have for users.
+    """An engine with MuJoCo's data for users, such as all engines of this package.
 
     Attributes:
         data: State, inputs and everything that MuJoCo computes from them.

@@ -118,7 +118,15 @@ def fit(
 def _prepare(
     recording: Recording, reference: Reference, loads: np.ndarray, known: np.ndarray, level: tuple | None
 ) -> tuple[Data, float]:
-    """Return the data of a fit and the baseline of the readings [units]."""
+    """Return readings, loads and weights for a fit, and the baseline of the readings [units].
+
+    Args:
+        recording: The recording, with n samples of m taxels.
+        reference: Ideal skin of the pad.
+        loads: (n, m) loads of the taxels [N].
+        known: (n,) whether the loads of a sample are known.
+        level: Level below which taxels read zero and its half-width [units], or None.
+    """
     loads = np.ascontiguousarray(loads, float)
     rest = ~is_loaded(loads) & known
     baseline = float(np.median(recording.readings[rest])) if rest.any() and not level else 0.0

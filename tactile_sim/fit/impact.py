@@ -1,4 +1,4 @@
-"""Contact parameters ``solref`` from the force of an impact: the drop is simulated again and again."""
+"""Contact parameters ``solref`` from the force of an impact, by repeated simulation of the drop."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tactile_sim.fit.selection import Z
 from tactile_sim.simulation import Simulation
 
 _FEWEST = 5
-"""Samples above half of the peak force below which the rate is too low."""
+"""Minimum number of samples above half of the peak force."""
 _WINDOW = (-1.5, 5.0)
-"""Part of the recording that is fitted, in widths of the peak at half of its height, from where it begins."""
+"""Start and end of the fitted part, relative to the start of the peak, in widths of it at half its height."""
 _WIDE = 0.25
 """Relative half-width of the confidence interval from which a parameter is unidentifiable."""
 _AROUND = np.array([0.7, 1.2, 0.8])
-"""Half-widths of the box around the best start that is searched."""
+"""Half-widths of the box around the best start in which the search runs."""
 _STEP = 0.02
 """Step of numeric derivatives, larger than the roughness that time steps cause."""
 
@@ -68,10 +68,22 @@ class Drop:
     """Simulates the impact on a pad, with the solver, step and ``solimp`` of its scene."""
 
     def __init__(self, settings: Settings, pad: str, mass: float, speed: float):
-        """Prepare the drop of a mass [kg] on a configured pad, which it touches at a speed [m/s]."""
+        """Prepare the drop.
+
+        Args:
+            settings: The configuration.
+            pad: Name of the pad.
+            mass: Mass that hits the pad [kg].
+            speed: Its speed at the first touch [m/s].
+
+        Raises:
+            CommandError: The pad is on a flex, which has no ``solref`` of a geom.
+        """
         simulation = Simulation(settings)
         model = simulation.engine.model
         found = next(each for each in simulation.skin.pads if each.name == pad)
+        if found.flex >= 0:
+            raise CommandError(f"--impact: {settings.source}: pad {pad!r} must be on geoms, got a flex")
         geom = int(found.geom_ids[0])
         solimp = " ".join(f"{value:.9g}" for value in model.geom_solimp[geom])
         self.timestep, self._speed = model.opt.timestep, speed
@@ -84,7 +96,13 @@ class Drop:
         self._data = mujoco.MjData(self._model)
 
     def force(self, time_constant: float, ratio: float, duration: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return times (n,) from the first touch on [s] and the force (n,) [N], for a ``solref``."""
+        """Return times (n,) since the first touch [s] and the force (n,) [N] of a simulated drop.
+
+        Args:
+            time_constant: First number of ``solref`` [s].
+            ratio: Second number of ``solref``, the damping ratio.
+            duration: Time to simulate [s].
+        """
         model, data = self._model, self._data
         steps = int(np.ceil(duration / self.timestep))
         mujoco.mj_resetData(model, data)
@@ -101,6 +119,10 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
     """Return estimates of ``solref``: time constant [s] and damping ratio.
 
     The time of the first touch is fitted, too.
+
+    Args:
+        impact: The recording.
+        drop: Simulates the impact with the mass and the speed of the recording.
     """
     high_force = impact.force > impact.force.max() / 2
     top = int(np.argmax(impact.force))
@@ -118,7 +140,7 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
     used = (times > _WINDOW[0]) & (times < _WINDOW[1])
     times, force = times[used] * width, impact.force[used]
 
-    # The product of both follows from the stiffness of the contact, the time constant from its damping.
+    # The contact's stiffness sets the product of time constant and ratio, its damping sets the time constant.
     low = np.array([np.log(2 * drop.timestep), np.log(2 * drop.timestep), -1.5])
     high = np.maximum(np.array([np.log(20 * width), np.log(20 * width), 0.5]), low + 1)
 
@@ -131,7 +153,7 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
         outside = np.maximum(low - x, 0) + np.maximum(x - high, 0)
         return float((residuals(x) ** 2).sum() * (1 + outside.sum()))
 
-    # The error is not smooth, because the engine's time steps meet the touch at changing instants.
+    # The error is not smooth, because the phase of the touch within a time step varies.
     starts = [
         np.clip([np.log(share * width), np.log(share / ratio * width), -0.3], low, high)
         for share in (0.2, 0.35, 0.6, 1.0)

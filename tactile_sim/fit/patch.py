@@ -21,7 +21,7 @@ _RADII = (0.1, 8.0)
 """Smallest and largest radius of a patch in the table, over the spacing of the taxels."""
 _LEVELS = 32
 _SHORTEST = 0.15
-"""Shortest hold that counts [s]."""
+"""Shortest hold that is used [s]."""
 _STEADY = 0.02
 """Largest change of the force within a hold, over its mean."""
 _WIDE = 0.25
@@ -30,10 +30,10 @@ _WIDE = 0.25
 
 @dataclass(frozen=True)
 class Patch:
-    """What a rigid sphere that presses a taxel puts on all m taxels of a pad.
+    """Shares of the force of a rigid sphere, pressed on any of the m taxels of a pad, that all taxels take.
 
     The pressures are stiffness / thickness times the depth, so the shares of the taxels depend on the force
-    only through force / (stiffness / thickness). A table over that quotient holds for each stiffness.
+    only on force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
     """
 
     quotients: np.ndarray
@@ -48,24 +48,26 @@ class Patch:
         """Return the patch of a configured pad.
 
         Args:
-            settings: The configuration; its response function must be ``elastic_foundation``.
+            settings: The configuration.
             pad: Name of the pad.
             radius: Radius of the indenter [m].
 
         Raises:
-            CommandError: The response function is another one, or the radius is out of range.
+            CommandError: The radius is out of range, the response function of the pad is not
+                ``elastic_foundation``, or the pad is on a flex.
         """
         if not 1e-4 <= radius <= 1:
             raise CommandError(f"--indenter: must be from 0.0001 to 1 m, got {radius:g}")
-        if settings.skin.response_function != "elastic_foundation":
-            raise CommandError(
-                f"--indenter: {settings.source}: skin.response_function must be elastic_foundation,"
-                f" got {settings.skin.response_function!r}"
-            )
         ball = {"shape": "sphere", "size": (radius,), "position": (0.0, 0.0, 1e3), "fixed": True}
         simulation = Simulation(dataclasses.replace(settings, objects={**settings.objects, _INDENTER: ball}))
         skin, model = simulation.skin, simulation.engine.model
-        found = next(each for each in skin.pads if each.name == pad)
+        index, found = next((k, each) for k, each in enumerate(skin.pads) if each.name == pad)
+        response = simulation.functions.responses[index]
+        if response != "elastic_foundation" or found.flex >= 0:
+            raise CommandError(
+                f"--indenter: {settings.source}: pad {pad!r} must have the response_function"
+                f" elastic_foundation and no flex, got {response!r}{' on a flex' if found.flex >= 0 else ''}"
+            )
         taxels = np.arange(found.start, found.stop)
         foundation = settings.skin.stiffness / settings.skin.thickness
         # A patch of radius a has the depth a²/2R and the force pi K a⁴/4R.
@@ -110,17 +112,21 @@ class PatchFit:
     foundation: float
     """Stiffness / thickness [Pa/m]."""
     recording: Recording
-    """The recording, with the loads that follow."""
+    """The recording, with the loads of the taxels for this stiffness."""
     estimates: tuple[Estimate, ...]
 
 
 def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
     """Return stiffness / thickness from holds of known force on known taxels.
 
-    Each taxel has a gain and an offset of its own, which follow by linear regression for each stiffness.
+    Each taxel has its own gain and offset, which are found by linear regression for each stiffness.
+
+    Args:
+        recording: The recording.
+        patch: The patch of the indenter on the recorded pad.
 
     Raises:
-        CommandError: The recording has no force, or no hold.
+        CommandError: The recording has no force, another number of taxels, or fewer than two holds.
     """
     if recording.force is None:
         raise CommandError(f"{recording.source}: the column 'force' is required with --indenter")
@@ -171,7 +177,7 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
 
 
 def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
-    """Return what is left of readings (h, m) after a gain and an offset of each taxel."""
+    """Return the residuals (h, m) of readings after a fit of a gain and an offset for each taxel."""
     x, y = loads - loads.mean(axis=0), readings - readings.mean(axis=0)
     square = (x**2).sum(axis=0)
     gains = np.where(square > 0, (x * y).sum(axis=0) / np.maximum(square, 1e-300), 0.0)

@@ -120,7 +120,7 @@ def simulate(
         protocol: The motion.
         reference: Ideal skin of the pad.
         settings: The configuration.
-        patch: What the indenter puts on the taxels; None: the loads of single points.
+        patch: Loads of the taxels under a spherical indenter; None: the loads of a point force.
 
     Raises:
         CommandError: The protocol has more samples than the simulation has time steps.

@@ -46,8 +46,7 @@ class Reference:
             raise CommandError(f"{settings.source}: no pad {pad!r}{suggest(pad, names)}")
         found = skin.pads[names.index(pad)]
         taxels = np.arange(found.start, found.stop)
-        responses = simulation.functions.by_response()
-        response = next(response for response, rows in responses if rows[found.start])
+        response = simulation.functions.responses[names.index(pad)]
         spread = np.zeros((len(taxels), len(taxels)))
         loads = Loads.empty(1)
         loads.body[:] = np.searchsorted(skin.body_ids, found.body_id)

@@ -19,7 +19,7 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
     Returns:
         Vertices (v, 3) [m] and triangles (t, 3).
     """
-    import trimesh  # takes 0.15 s, which models without capsules save
+    import trimesh  # takes 0.15 s and is needed for capsules only
 
     # The origin of trimesh's capsule differs between its versions, so the bounds are centered here.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])

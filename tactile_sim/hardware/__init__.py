@@ -1,4 +1,4 @@
-"""Readings of real sensors in the form of the simulation's messages. See docs/hardware.md."""
+"""Conversion of the messages of real sensors to readings of pads. See docs/hardware.md."""
 
 from tactile_sim.hardware.pad_input import PadInput, StreamError, pad_inputs
 

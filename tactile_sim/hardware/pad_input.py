@@ -1,4 +1,4 @@
-"""From the values of a sensor's message to the readings of a pad."""
+"""Conversion of the values in a sensor's message to the readings of a pad."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.config import Settings
 from tactile_sim.config.hardware import HardwarePad, resolve_hardware
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 
 TARE_SAMPLES = 50
-"""Number of latest messages whose mean a tare subtracts."""
+"""Number of messages before a tare whose mean is subtracted."""
 
 
 class StreamError(TactileSimError):
@@ -34,7 +34,11 @@ QUANTITIES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     "normal": lambda forces, axes, areas: forces[:, 2:],
     "pressure": lambda forces, axes, areas: forces[:, 2:] / areas[:, None],
 }
-"""Readings of touch functions from forces (n, 3) along the taxels' axes [N], their axes and their areas."""
+"""Functions that return the readings (n, channels) of a touch function.
+
+They take forces (n, 3) along first tangent, second tangent and inward normal of the taxels [N], the axes
+(n, 3, 3) of the taxels in the frame of the body, and their areas (n,) [m2].
+"""
 
 
 class PadInput:
@@ -48,15 +52,21 @@ class PadInput:
     """
 
     def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
-        """Convert for the pad with this index in ``skin.pads``.
+        """Prepare the conversion for one pad.
+
+        Args:
+            settings: Input of the pad.
+            skin: The skin.
+            index: Index of the pad in ``skin.pads``.
+            touch_function: Name of the quantity of the readings.
 
         Raises:
             ConfigError: The touch function cannot be computed from forces.
         """
         if touch_function not in QUANTITIES:
             raise ConfigError(
-                f"skin.touch_function: {touch_function!r} cannot be computed from the forces of a real"
-                f" sensor; use one of {', '.join(QUANTITIES)}"
+                f"touch_function of pad {skin.pads[index].name!r}: must be one of {', '.join(QUANTITIES)},"
+                f" which can be computed from the forces of a real sensor, got {touch_function!r}"
             )
         pad = skin.pads[index]
         part = slice(pad.start, pad.stop)
@@ -86,14 +96,14 @@ class PadInput:
         try:
             array = np.asarray(values, float).ravel()
         except (TypeError, ValueError, OverflowError):
-            raise StreamError("values must be numbers") from None
+            raise StreamError("must have numbers only") from None
         if array.size not in (self.taxels, 3 * self.taxels):
             raise StreamError(
                 f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
                 f" got {array.size}"
             )
         if not np.isfinite(array).all():
-            raise StreamError("values must be finite")
+            raise StreamError("must have finite numbers only")
         array = (array - self.settings.baseline) * self.settings.scale
         if array.size == self.taxels:
             forces = np.zeros((self.taxels, 3))
@@ -105,26 +115,33 @@ class PadInput:
         return self._quantity(forces - self._tare, self._axes, self._areas).astype(np.float32)
 
     def reject(self, error: str) -> None:
-        """Count a malformed message."""
+        """Count a malformed message, with the error that it raised."""
         self.malformed += 1
         self.last_error = error
 
     def tare(self) -> bool:
-        """Make the mean of the latest messages count as zero; return False if there was none."""
+        """Subtract the mean of the latest `TARE_SAMPLES` messages from now on; return False without any."""
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)
         return bool(self._recent)
 
 
-def pad_inputs(settings: Settings, skin: Skin) -> dict[str, PadInput]:
-    """Return the inputs of the pads that ``hardware.pads`` names.
+def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
+    """Return the inputs of the pads that ``hardware.pads`` names, by the name of the pad.
+
+    Args:
+        simulation: The simulation whose skin the sensors replace.
 
     Raises:
-        ConfigError: ``hardware`` does not fit the skin, or the touch function is no force.
+        ConfigError: ``hardware`` does not fit the skin, or the touch function of a pad cannot be computed
+            from forces.
     """
-    names = [pad.name for pad in skin.pads]
-    given = resolve_hardware(
-        settings.hardware, {pad.name: pad.stop - pad.start for pad in skin.pads}, settings.source
-    )
-    function = settings.skin.touch_function
-    return {name: PadInput(pad, skin, names.index(name), function) for name, pad in given.items()}
+    settings, skin = simulation.settings, simulation.skin
+    taxels = {pad.name: pad.stop - pad.start for pad in skin.pads}
+    given = resolve_hardware(settings.hardware, taxels, settings.source)
+    quantities = simulation.functions.quantities
+    return {
+        name: PadInput(given[name], skin, index, quantities[index])
+        for index, name in enumerate(taxels)
+        if name in given
+    }

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from tactile_sim.hardware.pad_input import StreamError
 
 RETRY = 0.5
-"""Time between two attempts to connect [s]."""
+"""Interval between two attempts to connect [s]."""
 _OPTIONS: dict[str, Any] = {"open_timeout": 2.0, "close_timeout": 0.5, "max_size": 1 << 20, "proxy": None}
-"""Times [s] and greatest size of a message [bytes]."""
+"""Timeouts [s], and largest size of a message [bytes]."""
 
 
 class SensorValues(NamedTuple):
-    """The values of one sensor, x y z taxel by taxel."""
+    """The values of one sensor: x, y and z of each taxel, taxel by taxel."""
 
     raw: list[int]
     calibrated: list[Any] | None
@@ -31,10 +31,10 @@ class SensorValues(NamedTuple):
 
 
 def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
-    """Return the entries of a message by the number of the sensor; none of a greeting.
+    """Return the entries of a message by the number of their sensor; empty for the greeting.
 
     Raises:
-        StreamError: The message is not of XELA's server.
+        StreamError: The message does not have the format of XELA's server.
     """
     try:
         content = json.loads(text)
@@ -66,7 +66,7 @@ def values_of(entry: Any) -> SensorValues:
 
 
 class XelaClient:
-    """Reads the stream in a thread of its own, and connects again when it is lost."""
+    """Reads the stream in its own thread and reconnects when the connection is lost."""
 
     def __init__(self, address: str, receive: Callable[[str | bytes], None], state: Callable[[str], None]):
         """Start to connect.
@@ -74,8 +74,8 @@ class XelaClient:
         Args:
             address: Address of the server, such as ``ws://127.0.0.1:5000``.
             receive: Called in the thread with each message.
-            state: Called in the thread with the reason for which there is no connection, or empty when there
-                is one; after each change.
+            state: Called in the thread after each change of the connection, with the reason why there is
+                none, or an empty text if there is one.
         """
         self._address, self._receive, self._state = address, receive, state
         self._stopped = threading.Event()
@@ -83,7 +83,7 @@ class XelaClient:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
+        """Disconnect and end the thread."""
         self._stopped.set()
         self._thread.join(timeout=2.0)
 

@@ -108,7 +108,15 @@ class Parts:
         return np.flatnonzero(inside).tolist()
 
     def of(self, bodies: Iterable[int], whose: str) -> list[int]:
-        """Return the parts of these bodies, body after body; ``whose`` names them in errors."""
+        """Return the ids of the parts of some bodies, body after body.
+
+        Args:
+            bodies: Ids of the bodies.
+            whose: Name of the bodies in errors.
+
+        Raises:
+            SceneError: The bodies have no sensors.
+        """
         parts = sorted(self.touch.sensor_positions)
         body_of = {
             part: int(self.touch.m_model.geom_bodyid[part]) if self.are_geoms else part for part in parts

@@ -35,8 +35,8 @@ from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.text import counted
 
-LOOK_EVERY = 0.05
-"""Interval between checks for lost pads [s]."""
+CHECK_EVERY = 0.05
+"""Interval between checks for pads without messages [s]."""
 LOG_EVERY = 10.0
 """Minimum interval between logs of malformed messages [s]."""
 
@@ -74,31 +74,39 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
 class Hardware:
     """Receives the messages of sensors and publishes the pads that they drive.
 
-    A pad is lost if its sensor is silent; ``/diagnostics`` has an ERROR at once.
+    A pad is lost if it receives no message within ``hardware.timeout`` or the connection ends. Its readings
+    are then invalid, and ``/diagnostics`` reports an ERROR at once.
     """
 
     def __init__(self, node: Node, simulation: Simulation, settings: Settings):
         """Publish the layouts and start to receive.
 
+        Args:
+            node: The node.
+            simulation: The simulation whose skin the sensors replace.
+            settings: The configuration, with ``hardware``.
+
         Raises:
-            ConfigError: ``hardware`` does not fit the skin, or a package is not installed.
+            ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
         """
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
-        self._inputs = pad_inputs(settings, simulation.skin)
+        self._inputs = pad_inputs(simulation)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
         """Time of the last message of each pad [s of `time.monotonic`]."""
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)
         self._lost = dict.fromkeys(self._inputs, "no message yet")
-        """Why the readings of a pad are not valid, or empty."""
-        self._malformed, self._last_malformed, self._warned = 0, "", 0
+        """Reason for which the readings of each pad are invalid; empty if they are valid."""
+        self._malformed, self._last_malformed = 0, ""
+        self._reported_malformed = 0
+        """Number of malformed messages at the last diagnostics."""
         self._connection = ""
         self._client: XelaClient | None = None
         node.create_service(Trigger, "~/tare", self._tare)
         self._timer(settings.rates.tactile, self._topics.send_frame)
         self._timer(settings.rates.diagnostics, self._report)
-        self._timer(1 / LOOK_EVERY, self._look)
+        self._timer(1 / CHECK_EVERY, self._check_timeouts)
         self._subscribe()
         taxels = sum(pad.taxels for pad in self._inputs.values())
         node.get_logger().info(
@@ -116,10 +124,6 @@ class Hardware:
     def _subscribe(self) -> None:
         driver = self._settings.driver
         if driver == "xela":
-            if not self._settings.address.startswith(("ws://", "wss://")):
-                raise ConfigError(
-                    f"hardware.address: must begin with ws:// or wss://, got {self._settings.address!r}"
-                )
             queue: SimpleQueue = SimpleQueue()
             awake = self._node.create_guard_condition(lambda: self._drain(queue))
 
@@ -130,7 +134,7 @@ class Hardware:
             self._client = XelaClient(
                 self._settings.address,
                 lambda text: post(self._accept_xela, text),
-                lambda reason: post(self._connected, reason),
+                lambda reason: post(self._update_connection, reason),
             )
             return
         kind, values = Float32MultiArray, lambda message: message.data
@@ -158,8 +162,8 @@ class Hardware:
             handle, value = queue.get()
             handle(value)
 
-    def _connected(self, reason: str) -> None:
-        """Note that the connection to the server is lost for a reason, or there again if it is empty."""
+    def _update_connection(self, reason: str) -> None:
+        """Store why there is no connection to the server, empty if there is one, and invalidate its pads."""
         self._connection = reason
         if reason:
             for name in self._inputs:
@@ -196,7 +200,11 @@ class Hardware:
             self._reject(f"{name}: {error}", self._inputs[name])
 
     def _accept(self, name: str, values: Any, stamp: int) -> None:
-        """Publish the values of a message for a pad. Raises StreamError."""
+        """Publish the readings of a pad from the values of a message received at a time [ns].
+
+        Raises:
+            StreamError: The values are malformed; nothing is published.
+        """
         readings = self._inputs[name].readings(values)
         self._last[name] = time.monotonic()
         self._topics.send(name, readings, stamp)
@@ -213,8 +221,8 @@ class Hardware:
             pad.reject(error)
         self._node.get_logger().warning(f"malformed message: {error}", throttle_duration_sec=LOG_EVERY)
 
-    def _look(self) -> None:
-        """Note pads that have not received a message for too long."""
+    def _check_timeouts(self) -> None:
+        """Invalidate pads that have not received a message within the timeout."""
         now, timeout = time.monotonic(), self._settings.timeout
         late = [name for name, last in self._last.items() if now - last > timeout and not self._lost[name]]
         for name in late:
@@ -223,12 +231,13 @@ class Hardware:
             self._report()
 
     def _lose(self, name: str, reason: str) -> None:
+        """Invalidate the readings of a pad."""
         if self._lost[name] != reason:
             self._node.get_logger().error(f"{name}: {reason}")
         self._lost[name] = reason
         self._topics.invalidate(name, self._clock.now().nanoseconds)
 
-    # -- the rest --------------------------------------------------------------------------------------------
+    # -- services and diagnostics ----------------------------------------------------------------------------
 
     def _tare(self, request: Any, response: Any) -> Any:
         empty = [name for name, pad in self._inputs.items() if not pad.tare()]
@@ -239,17 +248,17 @@ class Hardware:
         return response
 
     def _report(self) -> None:
-        """Publish diagnostics: the stream, and each pad."""
+        """Publish diagnostics of all messages and of each pad."""
         name = self._node.get_name()
         lost = [pad for pad, reason in self._lost.items() if reason]
         stream = DiagnosticStatus(name=f"{name}: hardware", hardware_id=self._settings.driver)
         if lost:
             stream.level, stream.message = DiagnosticStatus.ERROR, f"no readings of {', '.join(lost)}"
-        elif self._malformed > self._warned:
+        elif self._malformed > self._reported_malformed:
             stream.level, stream.message = DiagnosticStatus.WARN, f"malformed message: {self._last_malformed}"
         else:
             stream.level, stream.message = DiagnosticStatus.OK, "all pads receive readings"
-        self._warned = self._malformed
+        self._reported_malformed = self._malformed
         stream.values = _values(
             malformed=self._malformed, last_malformed=self._last_malformed, connection=self._connection
         )
@@ -259,9 +268,9 @@ class Hardware:
             status = DiagnosticStatus(name=f"{name}: {pad}", hardware_id=self._settings.driver)
             status.level = DiagnosticStatus.ERROR if reason else DiagnosticStatus.OK
             status.message = reason or "receives readings"
-            known = self._inputs[pad]
+            counts = self._inputs[pad]
             status.values = _values(
-                received=known.received, malformed=known.malformed, last_malformed=known.last_error
+                received=counts.received, malformed=counts.malformed, last_malformed=counts.last_error
             )
             array.status.append(status)
         self._diagnostics.publish(array)

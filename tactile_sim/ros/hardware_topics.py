@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from rclpy.node import Node
@@ -29,7 +28,7 @@ class _Readings:
 class HardwareTopics:
     """Publishes layouts, arrays and frames as the simulation does.
 
-    Readings of pads that are lost, or that no sensor drives, are NaN in ``tactile/frame``, and not valid.
+    Readings of pads that are lost, or that have no sensor, are NaN and invalid in ``tactile/frame``.
     """
 
     def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
@@ -43,7 +42,7 @@ class HardwareTopics:
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
         readings = np.full((len(skin.positions), simulation.functions.channels), np.nan, np.float32)
-        self._readings = cast(Any, _Readings(stamp, readings, np.zeros(len(readings), np.uint8)))
+        self._readings = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
         self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
         self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
         self._changed = False
@@ -61,21 +60,22 @@ class HardwareTopics:
                 self._arrays[pad.name] = array, node.create_publisher(array.type, array.name, DEPTH)
 
     def send(self, name: str, readings: np.ndarray, stamp: int) -> None:
-        """Publish the readings (n, channels) of a pad at a time [ns], and keep them for the next frame."""
+        """Publish the readings (n, channels) of a pad at a time [ns], and store them for the next frame."""
         self._set(name, readings, stamp)
         topic, publisher = self._arrays[name]
         if publisher.get_subscription_count():
             publisher.publish(topic.make(self._readings))
 
     def invalidate(self, name: str, stamp: int) -> None:
-        """Mark the readings of a pad as not valid from a time [ns] on."""
+        """Make the readings of a pad NaN and invalid from a time [ns] on."""
         self._set(name, np.nan, stamp)
 
-    def _set(self, name: str, readings: Any, stamp: int) -> None:
-        rows, kept = self._slices[name], self._readings
-        kept.taxels32[rows, : self._channels[name]] = readings
-        kept.valid[rows] = np.isfinite(kept.taxels32[rows, : self._channels[name]]).all(axis=1)
-        kept.stamp, self._changed = stamp, True
+    def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:
+        rows, stored = self._slices[name], self._readings
+        own = stored.taxels32[rows, : self._channels[name]]
+        own[:] = readings
+        stored.valid[rows] = np.isfinite(own).all(axis=1)
+        stored.stamp, self._changed = stamp, True
 
     def send_frame(self) -> None:
         """Publish ``tactile/frame`` if anything has changed."""

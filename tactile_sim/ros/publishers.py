@@ -47,8 +47,8 @@ class Publishers:
         )
         self._outlets = Outlets(node, topics, simulation.observe(), depth)
 
-    def tell_of(self, runner: Runner) -> None:
-        """Set the loop whose status the diagnostics report; must be called before the loop runs."""
+    def set_runner(self, runner: Runner) -> None:
+        """Set the loop whose status `diagnostics` report; must be called before the loop runs."""
         self._status = runner.status
 
     # -- the loop's output -----------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return self._simulation.schedule.runs(stream)
 
-    def await_listeners(
+    def await_subscribers(
         self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
     ) -> bool:
         """Wait until every topic has a subscriber.
@@ -104,9 +104,8 @@ class Publishers:
             patience: Maximum time to wait [s of wall time].
             stopping: Returns whether to stop waiting.
             start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later in place of 0. ROS
-                treats
-                a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only after the
-                start.
+                treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
+                after the start.
 
         Returns:
             Whether every topic has a subscriber.
@@ -121,7 +120,11 @@ class Publishers:
         return all_heard
 
     def flush(self, patience: float) -> None:
-        """Wait until subscribers have acknowledged all messages, but at most for a time [s of wall time]."""
+        """Wait until subscribers have acknowledged all messages.
+
+        Args:
+            patience: Maximum time to wait [s of wall time].
+        """
         self._outlets.flush(patience)
 
     def finish(self) -> None:
@@ -165,19 +168,19 @@ class Publishers:
         self._node.get_logger().error(f"{fault}; the simulation goes on")
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
-    def _diagnostics(self, snapshot: Snapshot | _Instant) -> bytes:
+    def _diagnostics(self, snapshot: Snapshot) -> bytes:
         scene = self._simulation.settings.title
         name = self._node.get_fully_qualified_name().lstrip("/")
         outside = None
-        if isinstance(snapshot, Snapshot):
+        if not isinstance(snapshot, _Instant):
             bodies = self._simulation.skin.body_ids
             counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
             outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
         return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
 
 
-class _Instant:
-    """A time without a valid state, in place of a snapshot."""
+class _Instant(Snapshot):
+    """A time without a valid state: no attribute except the stamp may be read."""
 
     def __init__(self, stamp: int):
         self.stamp = stamp

@@ -1,4 +1,4 @@
-"""Declaration of a topic."""
+"""Declaration of topics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Snapshot
 
 ONCE = "once"
-"""Stream of the latched topics, which are published at the start."""
+"""Stream of the latched topics, which are published once at the start."""
 
 
 class Topic(NamedTuple):
@@ -20,10 +20,11 @@ class Topic(NamedTuple):
     type: type
     """ROS message class."""
     name: str
-    make: Callable[[Snapshot], bytes]
-    """Returns the encoded message."""
+    """Name in ROS, relative to the namespace of the node unless it starts with a slash."""
+    make: Callable[[Any], bytes]
+    """Returns the encoded message of a `Snapshot`, or of an object with the attributes that it reads."""
     again_after: str = ""
-    """Name of the topic whose new subscribers are sent this latched topic again."""
+    """Name of another topic; when it gets a new subscriber, this latched topic is published again."""
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def filled(
     fields: Mapping[str, Any],
     parts: Callable[[Snapshot], Mapping[str, Any]],
 ) -> Topic:
-    """Return a topic whose messages are filled in from one template.
+    """Return a topic whose messages are filled from one template.
 
     Args:
         stream: See `Topic`.
@@ -61,7 +62,7 @@ def filled(
 def latched(
     message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
 ) -> Topic:
-    """Return a topic that is published once, at the start.
+    """Return a latched topic, which is published once at the start.
 
     Args:
         message_type: A ROS message class.

@@ -161,7 +161,7 @@ def _shape(model: mujoco.MjModel, geom: int) -> Iterator[tuple[str, dict[str, st
         case _GEOM.mjGEOM_CAPSULE:
             yield "mesh", {"filename": _mesh_address(*capsule_mesh(size[0], size[1]))}
         case _GEOM.mjGEOM_ELLIPSOID:
-            import trimesh  # takes 0.15 s, which most scenes save
+            import trimesh  # takes 0.15 s and is needed for few scenes
 
             ball = trimesh.creation.icosphere(subdivisions=3)
             yield "mesh", {"filename": _mesh_address(ball.vertices * size, ball.faces)}

@@ -12,7 +12,7 @@ from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines import Engine
-from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 
@@ -118,12 +118,12 @@ class CommandedScene:
         Joints that are not named keep their last command.
 
         Args:
-            position: target positions [rad or m] by joint name.
-            velocity: target velocities [rad/s or m/s] by joint name.
-            effort: efforts [N m or N] by joint name.
+            position: Target positions [rad or m] by joint name.
+            velocity: Target velocities [rad/s or m/s] by joint name.
+            effort: Efforts [N m or N] by joint name.
 
         Raises:
-            CommandError: a joint does not exist or does not take that command; no command is accepted then.
+            CommandError: A joint does not exist or does not take that command; no command is accepted then.
         """
         fields = [position or {}, velocity or {}, effort or {}]
         names = list(dict.fromkeys(name for field in fields for name in field))
@@ -133,17 +133,17 @@ class CommandedScene:
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
         """Accept the targets returned by ``commander.check``."""
         self.commander.accept(targets, self.engine)
-        self._obeyed()
+        self._register_command()
 
     def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
         """Let position servos follow a trajectory; it ends with the next command, or at its last point.
 
         Args:
-            trajectory: way points by joint name; without points the joints stop where they are.
-            delay: time until it starts [s].
+            trajectory: Way points by joint name; without points the joints stop where they are.
+            delay: Time until it starts [s].
 
         Raises:
-            CommandError: the trajectory is invalid, or a joint takes no position.
+            CommandError: The trajectory is invalid, or a joint takes no position.
         """
         self.commander.check_trajectory(trajectory)
         self.accept_trajectory(trajectory, delay)
@@ -151,16 +151,16 @@ class CommandedScene:
     def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
         """Accept a trajectory that ``commander.check_trajectory`` found valid."""
         self.commander.follow(trajectory, self.engine, delay)
-        self._obeyed()
+        self._register_command()
         if self._rest_at and len(trajectory.times):  # the timeout begins at its end
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
 
     def command_controls(self, controls: np.ndarray) -> None:
         """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
-        spoken = ~np.isnan(controls)
-        self.commander.yield_to(spoken, self.engine)
-        self.engine.ctrl[spoken] = controls[spoken]
-        self._obeyed()
+        given = ~np.isnan(controls)
+        self.commander.yield_to(given, self.engine)
+        self.engine.ctrl[given] = controls[given]
+        self._register_command()
 
     def set_joints(
         self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
@@ -170,11 +170,11 @@ class CommandedScene:
         Until the first command, servos made from ``control`` hold the new positions.
 
         Args:
-            position: positions [rad or m] by joint name.
-            velocity: velocities [rad/s or m/s] by joint name.
+            position: Positions [rad or m] by joint name.
+            velocity: Velocities [rad/s or m/s] by joint name.
 
         Raises:
-            CommandError: a joint does not exist or a value is not finite; the state is then unchanged.
+            CommandError: A joint does not exist or a value is not finite; the state is then unchanged.
         """
         engine, commander = self.engine, self.commander
         changes = []
@@ -197,7 +197,8 @@ class CommandedScene:
             moved = [commander.joint_names.index(name) for name in position or {}]
             commander.hold(engine, np.array(moved, int))
 
-    def _obeyed(self) -> None:
+    def _register_command(self) -> None:
+        """End built-in motion and restart ``command_timeout``, because a command was accepted."""
         self._commanded = True
         timeout = self.settings.command_timeout
         self._rest_at = self.steps_since_reset + math.ceil(timeout / self.engine.timestep) if timeout else 0

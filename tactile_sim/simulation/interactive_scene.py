@@ -8,7 +8,7 @@ from tactile_sim.config import Settings
 from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
-from tactile_sim.engines.mjdata_engine import LARGEST
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
@@ -42,7 +42,7 @@ class InteractiveScene(CommandedScene):
             settings.seed,
         )
         self.hands = Hands()
-        """Forces of a user."""
+        """Pull and press of a user."""
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset as in `CommandedScene`, end `pull` and `press`, and start again with the first throw."""
@@ -65,18 +65,18 @@ class InteractiveScene(CommandedScene):
         """Set pose and twist of a body with a free joint, all in the world frame.
 
         Args:
-            body: its name.
+            body: Name of the body.
             position: (3,) of its origin [m].
             quaternion: (4,) orientation, wxyz; normalized here.
             linear: (3,) velocity of its origin [m/s].
             angular: (3,) angular velocity [rad/s].
 
         Raises:
-            CommandError, SceneError: the body or a value is invalid; the state is then unchanged.
+            CommandError, SceneError: The body or a value is invalid; the state is then unchanged.
         """
         body_id = self.names.body_id(body)
         if body_id not in self.engine.free_bodies:
-            raise CommandError(f"body {body!r} has no free joint; only a free body can be put somewhere")
+            raise CommandError(f"body {body!r} has no free joint; only the state of a free body can be set")
         values = np.concatenate([position, quaternion, linear, angular])
         if not (np.abs(values) < LARGEST).all():
             raise CommandError(
@@ -93,7 +93,7 @@ class InteractiveScene(CommandedScene):
         """Throw the next ball at the skin and return its name.
 
         Raises:
-            CommandError: the scene has no ball.
+            CommandError: The scene has no ball.
         """
         name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
@@ -103,30 +103,30 @@ class InteractiveScene(CommandedScene):
         """Push a body at its center of mass with the impulse of a force over `PUSH_DURATION`.
 
         Args:
-            body: its id.
+            body: Id of the body.
             force: (3,) world frame [N].
 
         Raises:
-            CommandError: the body cannot move or the force is invalid; the state is then unchanged.
+            CommandError: The body cannot move or the force is invalid; the state is then unchanged.
         """
         model = self.engine.model
         if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
-            raise CommandError(f"body {body} cannot be pushed: it is fixed to the world or does not exist")
+            raise CommandError(f"push: body {body} is fixed to the world or does not exist")
         if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
-            raise CommandError(f"a push must have three finite numbers below {LARGEST:g} [N]")
+            raise CommandError(f"push: the force must have three finite numbers below {LARGEST:g} [N]")
         self.engine.strike(body, PUSH_DURATION * force)
 
     def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
-        """Pull a point of a body to a target with a spring, until `release`.
+        """Pull a point of a body toward a target with a spring, until `release`.
 
         Args:
-            body: its id.
+            body: Id of the body.
             point: (3,) body frame [m].
             target: (3,) world frame [m].
-            limit: largest force [N].
+            limit: Largest force [N].
 
         Raises:
-            CommandError: the body cannot move, a value is invalid, or the engine takes no forces on bodies.
+            CommandError: The body cannot move, a value is invalid, or the engine takes no forces on bodies.
         """
         self._check_hand("pull", body, np.concatenate([point, target, [limit]]))
         hands, engine = self.hands, self.engine
@@ -141,13 +141,13 @@ class InteractiveScene(CommandedScene):
         """Press on the skin of a body with a force that moves with it.
 
         Args:
-            body: its id.
+            body: Id of the body.
             point: (3,) body frame [m].
             force: (3,) on the body, body frame [N].
-            duration: simulation time [s].
+            duration: Simulation time [s].
 
         Raises:
-            CommandError: the body has no skin, a value is invalid, or the engine takes no forces on bodies.
+            CommandError: The body has no skin, a value is invalid, or the engine takes no forces on bodies.
         """
         self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
         skin = self.skin

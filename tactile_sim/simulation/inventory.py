@@ -1,4 +1,4 @@
-"""The contents of a simulated scene as tables of values: pads, bodies, joints, sensors, ..."""
+"""Lists of the contents of a simulated scene: pads, bodies, joints, sensors, ..."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from tactile_sim.skin import Pad
 
 
 class Column(NamedTuple):
-    """A column of a table: its key in JSON, its heading, and how a value is printed."""
+    """A column of a table."""
 
     key: str
+    """Key in JSON."""
     heading: str
     show: Callable[[Any], str] = str
+    """Returns the text of a value."""
     right: bool = False
+    """True if the column is aligned to the right."""
 
 
 @dataclass
 class Listing:
-    """Values of one kind of thing in a scene. In JSON they are in SI units."""
+    """A table of one kind of elements of a scene; values are in SI units."""
 
     key: str
     columns: Sequence[Column]
@@ -34,7 +37,7 @@ class Listing:
 
     @property
     def title(self) -> str:
-        """What is listed, such as ``contact sensors``."""
+        """Name of the table, such as ``contact sensors``."""
         return self.key.replace("_", " ")
 
     def records(self) -> list[dict[str, Any]]:
@@ -53,7 +56,7 @@ SUMMARY: dict[str, tuple[str, Callable[[Any], str]]] = {
     "skin_area": ("skin area", lambda value: f"{value * 1e4:.1f} cm²"),
     "feelers_total": ("feelers", str),
 }
-"""Heading and text of each value of the summary, by its key in JSON."""
+"""Heading and function that returns the text of each value of the summary, by its key in JSON."""
 
 
 def summary(simulation: Simulation) -> dict[str, Any]:
@@ -226,7 +229,7 @@ def _actuators(simulation: Simulation) -> Listing:
     rows = [
         (
             names.controls[k],
-            _driven(simulation, i),
+            _target(simulation, i),
             model.actuator_ctrlrange[k] if model.actuator_ctrllimited[k] else None,
         )
         for i, (first, count) in enumerate(zip(model.actuator_ctrladr, model.actuator_ctrlnum, strict=True))
@@ -240,7 +243,8 @@ def _actuators(simulation: Simulation) -> Listing:
     return Listing("actuators", columns, rows)
 
 
-def _driven(simulation: Simulation, actuator: int) -> str:
+def _target(simulation: Simulation, actuator: int) -> str:
+    """Return what an actuator drives: ``joint elbow``, ``body cube``, ``tendon split`` or ``site tip``."""
     model, names = simulation.engine.model, simulation.names
     transmission = mujoco.mjtTrn(model.actuator_trntype[actuator])
     target = model.actuator_trnid[actuator, 0]
@@ -275,14 +279,14 @@ def _object(simulation: Simulation, sensor: int, side: str) -> str:
     """Return an object of a contact sensor: ``geom palm``, ``subtree hand``, ``in site tip`` or ``any``."""
     model, names = simulation.engine.model, simulation.names
     kind = mujoco.mjtObj(getattr(model, f"sensor_{side}type")[sensor])
-    thing = int(getattr(model, f"sensor_{side}id")[sensor])
+    index = int(getattr(model, f"sensor_{side}id")[sensor])
     if kind == mujoco.mjtObj.mjOBJ_GEOM:
-        return f"geom {names.geoms[thing]}"
+        return f"geom {names.geoms[index]}"
     if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
         word = "body" if kind == mujoco.mjtObj.mjOBJ_BODY else "subtree"
-        return f"{word} {names.bodies[thing]}"
+        return f"{word} {names.bodies[index]}"
     if kind == mujoco.mjtObj.mjOBJ_SITE:
-        return f"in site {mujoco.mj_id2name(model, kind, thing)}"
+        return f"in site {mujoco.mj_id2name(model, kind, index)}"
     return "any"
 
 
@@ -308,10 +312,13 @@ def _range(limits: np.ndarray) -> str:
 
 
 def contents(simulation: Simulation) -> list[Listing]:
-    """List the contents of a scene.
+    """Return the tables of the contents of a scene.
+
+    Args:
+        simulation: The simulation.
 
     Returns:
-        The pads, bodies, geoms, joints, actuators, contact sensors, other sensors and feelers.
+        The tables of pads, bodies, geoms, joints, actuators, contact sensors, other sensors and feelers.
     """
     makers = (_pads, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers)
     return [make(simulation) for make in makers]

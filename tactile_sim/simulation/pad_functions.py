@@ -21,12 +21,12 @@ Functions = tuple[str | None, str | None]
 class PadFunctions:
     """The functions of each pad: its own, or those of the settings, which may change at run time.
 
-    Readings of pads with different functions are in one array (taxels, channels) with as many channels as the
-    pad with most of them has; the others of a pad with fewer are 0.
+    Readings are in one array (taxels, channels). If pads have different numbers of channels, it has the
+    largest, and the missing channels of the other pads are 0.
     """
 
     def __init__(self, simulation: Simulation, plans: Sequence[PadPlan]):
-        """Group the pads of a skin by their functions.
+        """Find the functions of each pad, and the taxels with the same functions.
 
         Args:
             simulation: The simulation, with its skin.
@@ -42,7 +42,7 @@ class PadFunctions:
             )
             for functions in dict.fromkeys(self._pads or [(None, None)])
         }
-        """Taxels (n,) bool of the pads with the same functions."""
+        """Mask (n,) of the taxels with each pair of functions."""
         modes = {plan.name: plan.sampling for plan in plans}
         common = simulation.settings.skin.sampling
         self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
@@ -63,6 +63,12 @@ class PadFunctions:
         return self._quantities[common]
 
     @property
+    def responses(self) -> list[str]:
+        """Name of the response function of each pad."""
+        common = self._simulation.settings.skin.response_function
+        return [response or common for _, response in self._pads]
+
+    @property
     def unit(self) -> str:
         """Unit of all readings; empty if pads differ."""
         units = {TOUCH_FUNCTIONS[touch].unit for touch, _ in self.by_quantity()}
@@ -80,13 +86,13 @@ class PadFunctions:
 
     @property
     def touches(self) -> list[str | None]:
-        """Touch functions of pads, each once; None: that of the whole skin."""
+        """Distinct touch functions of pads; None: that of the whole skin."""
         return list(dict.fromkeys(touch for touch, _ in self._rows))
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the touch functions that pads follow: their present names and the taxels (n,) bool.
+        """Yield the name of each of `touches` and the mask (n,) of the taxels that have it.
 
-        The order and the taxels never change; a name can occur twice.
+        Order and masks are constant. A name can occur twice: as that of the whole skin and of single pads.
         """
         common = self._simulation.settings.skin.touch_function
         for own in self.touches:
@@ -94,7 +100,7 @@ class PadFunctions:
             yield own or common, np.logical_or.reduce(rows)
 
     def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the response functions, as `by_quantity`."""
+        """Yield the names of response functions and the masks (n,) of their taxels, as `by_quantity`."""
         common = self._simulation.settings.skin.response_function
         for (_, response), rows in self._rows.items():
             yield response or common, rows
@@ -106,7 +112,7 @@ class PadFunctions:
 
         Args:
             snapshot: The snapshot.
-            touch: Touch function of all pads; None: the one of each.
+            touch: Touch function for all pads; None: that of each pad.
             dtype: Type of the numbers.
         """
         engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin

@@ -24,7 +24,7 @@ from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
 from tactile_sim.simulation.split_chain import make_chain
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
-from tactile_sim.skin.flex import FlexPads
+from tactile_sim.skin.flex_pads import FlexPads
 
 _MADE_IN_PYTHON = "<scene made in Python>"
 

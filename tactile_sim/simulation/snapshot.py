@@ -10,7 +10,6 @@ import numpy as np
 from tactile_sim.engines import Contacts
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 
@@ -37,7 +36,7 @@ class Snapshot:
 
     @cached_property
     def skin_contacts(self) -> Contacts:
-        """`all_contacts` as the skin takes them: those on flexes with pads moved to the rest shapes."""
+        """`all_contacts`, and those on flexes with pads again at their places in the rest shapes."""
         flexes = self.simulation.flex_pads
         return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
 
@@ -51,9 +50,9 @@ class Snapshot:
     def sense(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
-        """(taxels, channels) readings of this very step; by default with the touch function of each pad.
+        """(taxels, channels) ideal readings of this step; by default with the touch function of each pad.
 
-        Where pads differ, the last channels of those with fewer are 0; see `reading`.
+        The channels that a pad does not have are 0; see `reading`.
         """
         return self.simulation.functions.sense(self, touch_function, dtype)
 
@@ -70,7 +69,7 @@ class Snapshot:
 
     @cached_property
     def valid(self) -> np.ndarray:
-        """(taxels,) uint8 0: the reading must not be used. Empty: all are valid."""
+        """(taxels,) uint8, 0: the reading is invalid. Empty: all are valid."""
         return np.empty(0, np.uint8) if self.simulation.signal_chain.idle else self._output[1]
 
     @cached_property
@@ -83,7 +82,10 @@ class Snapshot:
         return readings, valid[:0] if valid.all() else valid
 
     def reading(self, pad: str) -> np.ndarray:
-        """Return the readings (n, channels) of one pad, as they are published.
+        """Return the published readings (n, channels) of one pad.
+
+        Args:
+            pad: Name of the pad.
 
         Raises:
             CommandError: There is no such pad.
@@ -93,12 +95,12 @@ class Snapshot:
         if pad not in names:
             raise CommandError(f"reading: no pad {pad!r}{suggest(pad, names)}")
         index = names.index(pad)
-        channels = TOUCH_FUNCTIONS[simulation.functions.quantities[index]].channels
+        channels = simulation.functions.pad_channels[index]
         return self.taxels[simulation.skin.offsets[index] : simulation.skin.offsets[index + 1], :channels]
 
     @cached_property
     def taxels32(self) -> np.ndarray:
-        """(taxels, channels) the same as float32, as they go on the wire."""
+        """(taxels, channels) `taxels` as float32, the type in messages."""
         if self.simulation.signal_chain.idle and not self.simulation.sampling:
             return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
@@ -156,7 +158,7 @@ class Snapshot:
     def wrenches(self) -> np.ndarray:
         """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m].
 
-        For a pad on a flex, the one on the flex about the origin of the body that carries it.
+        For a pad on a flex, it is that of the contacts with the flex; the body is the one that carries it.
         """
         engine, flexes = self.simulation.engine, self.simulation.flex_pads
         out = self.simulation.skin.body_wrenches(

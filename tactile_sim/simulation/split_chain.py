@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """The pads of a skin that one chain reads; the arrays are those of the whole skin."""
+    """Some pads of a skin, for one chain; the arrays are those of the whole skin."""
 
     pads: Sequence[Pad]
     positions: np.ndarray
@@ -27,7 +27,10 @@ class _Part(NamedTuple):
 
 
 def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
-    """Return the signal chain of a simulation: one, or one for each touch function of its pads.
+    """Return the signal chain of a simulation, split if its pads have different touch functions.
+
+    Args:
+        simulation: The simulation, with its skin, stages and functions.
 
     Raises:
         ConfigError: As `SignalChain`.
@@ -39,7 +42,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         return SignalChain(simulation.skin, stages, *rest, TOUCH_FUNCTIONS[groups[0][0]].frame)
     skin, where = simulation.skin, f"{settings.source}: skin.sensor"
     names = [pad.name for pad in skin.pads]
-    make_stages(stages, names, where)
+    make_stages(stages, names, where)  # checks all entries, also those that match no pad of a group
     chosen = match(stages, names, where, "pad") if stages else {}
     chains = []
     for touch, rows in groups:
@@ -53,23 +56,23 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
 
 
 def chain_of(simulation: Simulation, pad: int) -> SignalChain:
-    """Return the signal chain that reads a pad."""
+    """Return the signal chain of a pad, by the index of the pad."""
     chain = simulation.signal_chain
     return chain.chain_of(pad) if isinstance(chain, SplitChain) else chain
 
 
 class SplitChain:
-    """The signal chains of a simulation whose pads differ in touch function, used as a single one.
+    """One signal chain for each touch function of the pads of a simulation, used like a single chain.
 
     Readings are (taxels, channels) as in `PadFunctions`.
     """
 
     def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
-        """Combine chains; they are in the order of ``simulation.functions.by_quantity``."""
+        """Combine chains, given in the order of ``simulation.functions.by_quantity``."""
         self._simulation, self._chains = simulation, list(chains)
 
     def chain_of(self, pad: int) -> SignalChain:
-        """Return the chain that reads a pad."""
+        """Return the chain of a pad, by the index of the pad."""
         first = self._simulation.skin.pads[pad].start
         quantities = self._simulation.functions.by_quantity()
         return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
@@ -111,7 +114,7 @@ class SplitChain:
         if all(zero is None for zero in zeros):
             return None
         taxels = len(self._simulation.skin.positions)
-        return self._joined([np.zeros((taxels, 1)) if zero is None else zero for zero in zeros])
+        return self._join([np.zeros((taxels, 1)) if zero is None else zero for zero in zeros])
 
     @zero.setter
     def zero(self, values: np.ndarray | None) -> None:
@@ -122,12 +125,12 @@ class SplitChain:
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
         """As in `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
-        return self._joined([chain.read(step, part) for chain, part in parts])
+        return self._join([chain.read(step, part) for chain, part in parts])
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """As in `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
-        return self._joined([chain.peek(step, part) for chain, part in parts])
+        return self._join([chain.peek(step, part) for chain, part in parts])
 
     def tare(self, step: int, reading: np.ndarray) -> None:
         """As in `SignalChain`."""
@@ -146,12 +149,12 @@ class SplitChain:
                 chain.forget(frame)
 
     def _parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return for each chain the channels that its pads have, (taxels, channels)."""
+        """Return the readings (taxels, channels) with the channels of each chain."""
         quantities = self._simulation.functions.by_quantity()
         return [values[:, : TOUCH_FUNCTIONS[touch].channels] for touch, _ in quantities]
 
-    def _joined(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        """Return (taxels, channels) with the taxels of each chain from its part."""
+    def _join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """Return readings (taxels, channels) that combine the taxels of each chain."""
         functions = self._simulation.functions
         out = np.zeros((len(parts[0]), functions.channels))
         for part, (_, rows) in zip(parts, functions.by_quantity(), strict=True):

@@ -38,7 +38,7 @@ class TaxelForces:
         return out
 
     def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
-        """Return (taxels, 3) as `on_bodies`, if all pads had this touch function."""
+        """Return `on_bodies` (taxels, 3) [N] under the assumption that all pads have this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
         readings = snapshot.taxels32[:, : function.channels].astype(float)

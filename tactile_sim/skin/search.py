@@ -1,4 +1,4 @@
-"""Taxels found near loads and points."""
+"""Search for the taxels near loads and points."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tactile_sim.skin.responses import DISTANCES, NEAREST, spread
 from tactile_sim.skin.shares import Near
 from tactile_sim.skin.taxels import Taxels, choose
 
-STRAIGHT_OR_ALONG = {"euclidean": False, "surface": True}
-"""Measures of distance; True: along the surface."""
-NOTHING = np.empty(0)
+ALONG_SURFACE = {"euclidean": False, "surface": True}
+"""True for measures of distance along the surface."""
+NO_REACH = np.empty(0)
 
 
 class TaxelSearch(Taxels):
@@ -59,7 +59,7 @@ class TaxelSearch(Taxels):
             raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
         super().__init__(model, scales, placement, kind, pads)
         self.stiffness = stiffness
-        self._along = choose("skin.distance", distance, STRAIGHT_OR_ALONG)
+        self._along = choose("skin.distance", distance, ALONG_SURFACE)
         number, steps = len(self.positions), len(self.neighbours[1])
         by_pad = self.kind == "mesh"
         offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
@@ -80,23 +80,37 @@ class TaxelSearch(Taxels):
             )
         )
         self._room = 32
-        """Taxels to expect around a load."""
+        """Number of taxels per load for which arrays have room."""
 
     def nearest(self, loads: Loads) -> np.ndarray:
         """Return the taxel (m,) that takes each load, by the rule of `tactile_sim.skin.responses`."""
         return self.spread(loads, NEAREST)[1]
 
     def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
-        """Return the taxel that takes each load and those within reach, one or (m,) [m], of it.
+        """Return the taxel that takes each load and the taxels within reach that face the load.
 
-        They face the load, and a path over such taxels connects them to the first.
+        A path over such taxels connects each of them to the one that takes the load.
+
+        Args:
+            loads: The m loads.
+            reach: Largest distance, for all loads or (m,) [m].
         """
         return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
 
     def spread(
-        self, loads: Loads, law: int, reach: np.ndarray = NOTHING
+        self, loads: Loads, law: int, reach: np.ndarray = NO_REACH
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return begin, taxels and weights around loads by a law of `responses.spread`."""
+        """Return the taxels around loads and their weights by a law of `responses.spread`.
+
+        Args:
+            loads: The m loads.
+            law: Index of the law.
+            reach: (m,) radius of the search [m], for the law `DISTANCES`.
+
+        Returns:
+            Start (m + 1,) of the list of each load, the concatenated taxels, and their weights; with
+            `DISTANCES`, their distances [m] in place of weights.
+        """
         begin = np.empty(len(loads) + 1, np.int64)
         while True:
             room = self._room * len(loads)

@@ -269,14 +269,14 @@ class Skin(TaxelSearch):
         return out
 
     def _compile(self, nbody: int) -> None:
-        """Feels nothing once, so that the kernels are compiled here and not in the middle of a run."""
+        """Compute readings of no loads and of one, so that no kernel is compiled during a run."""
         poses = np.zeros((nbody, 3)), np.zeros((nbody, 3, 3))
         contacts = Contacts.empty(0)
         loads = self.loads(contacts, *poses)
         for dtype in (np.float32, np.float64):
             self.sense(loads, dtype=dtype)
             self.feel(contacts, *poses, touch="force_vector_taxel", dtype=dtype)
-        if nbody and len(self.positions):
+        if self._ngeom and len(self.positions):  # the load below is from geom 0
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1

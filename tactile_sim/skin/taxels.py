@@ -55,19 +55,19 @@ class Pad:
     ignores_outside: bool
     """True if loads farther than one spacing from any taxel are left out."""
     flex: int = -1
-    """Id of the flex with these taxels, whose body is the one that carries it; -1: none."""
+    """Id of the flex with these taxels, -1: none. ``body_id`` is then the body that carries the flex."""
     corners: np.ndarray | None = None
-    """(n, 3) vertices of the triangle of each taxel on a flex, in the flex."""
+    """(n, 3) vertices of the triangle with each taxel, as indices into those of the flex; None: no flex."""
     weights: np.ndarray | None = None
-    """(n, 3) weights of these vertices, which sum to 1."""
+    """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
 
 
 class Taxels:
     """All taxels of a model in one block: body after body in the order of ids, and on a body pad after pad.
 
     A load falls on one patch of a body and is shared among its taxels: with ``kind="mesh"`` a body is one
-    patch with the taxels of all its pads, and each flex is one; with ``kind="geom"``
-    each colliding geom of a body is one, whole and unconnected with the others.
+    patch with the taxels of all its pads, and so is each flex with pads; with ``kind="geom"`` each colliding
+    geom of a body is one, whole and unconnected with the others.
 
     Attributes of the n taxels, in the frames of their bodies:
         positions: (n, 3) as declared [m].

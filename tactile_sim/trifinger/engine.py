@@ -65,12 +65,12 @@ class TrifingerEngine(MujocoEngine):
         return super().state_size + self.physics.rules.desired.size
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state and inputs, with the desired action, into a vector (state_size,)."""
+        """Write state, inputs and the desired action to a vector (state_size,)."""
         super().get_state(out[: super().state_size])
         out[super().state_size :] = self.physics.rules.desired.ravel()
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set what `get_state` wrote; `forward` computes the rest."""
+        """Set state, inputs and the desired action from a vector of `get_state`."""
         super().set_state(values[: super().state_size])
         desired = self.physics.rules.desired
         desired[:] = values[super().state_size :].reshape(desired.shape)

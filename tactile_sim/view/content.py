@@ -119,7 +119,7 @@ class ViewFrame:
     readings: np.ndarray = _empty(0)
     """Magnitude of each taxel's reading (n,)."""
     valid: np.ndarray = _empty(0)
-    """Whether each reading may be used (n,) bool; empty: all may."""
+    """Whether each reading is valid (n,) bool; empty: all are."""
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from tactile_sim import config
+from tactile_sim import CommandError, config
 from tactile_sim.cli import main
 from tactile_sim.fit.impact import Drop, Impact, fit_impact
 from tactile_sim.fit.patch import Patch, fit_patch
@@ -27,12 +27,13 @@ def configuration(foundation: float, sensor: str = "") -> str:
     seed: 3
     skin:
       touch_function: normal
-      response_function: elastic_foundation
+      response_function: nearest
       stiffness: {foundation * 0.004:e}
       thickness: 0.004
       pads:
         tip:
           body: tip
+          response_function: elastic_foundation
           grid: {{rows: {SIDE}, columns: {SIDE}, pitch: [{PITCH}, {PITCH}]}}
           position: [0.0, 0.0, 0.006]
       {sensor}
@@ -118,6 +119,18 @@ def test_impact_shorter_than_a_time_step_does_not_identify_solref(folder):
     bump = np.exp(-(((times - 0.002) / 1e-4) ** 2))
     estimates = fit_impact(Impact("drop", times, bump, 0.1, 0.3), drop)
     assert {estimate.status for estimate in estimates} == {"unidentifiable"}
+
+
+def test_contact_of_a_flex_cannot_be_fitted(folder):
+    (folder / "flex.xml").write_text("""<mujoco><worldbody><flexcomp name="cloth" type="grid" dim="2"
+      count="3 3 1" spacing=".01 .01 .01" radius=".001" mass=".02"/></worldbody></mujoco>""")
+    pads = {"cloth": {"flex": "cloth", "spacing": 0.005}}
+    skin = {"response_function": "elastic_foundation", "pads": pads}
+    settings = config.from_mapping({"scene": "flex.xml", "skin": skin}, folder, "test")
+    with pytest.raises(CommandError):
+        Drop(settings, "cloth", 0.1, 0.3)
+    with pytest.raises(CommandError):
+        Patch.of(settings, "cloth", RADIUS)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ import time
 import numpy as np
 import pytest
 from support.errors import raises
+from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError, config
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 
-PATIENCE = 120.0
-"""Timeout that suffices on a busy machine [s]."""
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
   <body name="box" pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
@@ -97,13 +96,6 @@ def running(tmp_path):
 
 def steps(runner, count):
     return runner.call(lambda: runner.request_steps(count)).result(PATIENCE)
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def test_streams_with_subscribers_are_published_at_their_rates(running):

@@ -15,12 +15,13 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from std_msgs.msg import Float32MultiArray  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from support.ros import PATIENCE, Ros, wait_for  # noqa: E402
+from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.hardware import pad_inputs  # noqa: E402
 from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
@@ -47,13 +48,6 @@ class Server:
     def close(self) -> None:
         self.messages.put(None)
         self._server.shutdown()
-
-
-@pytest.fixture
-def ros(tmp_path):
-    ros = Ros(tmp_path)
-    yield ros
-    ros.close()
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:
@@ -179,7 +173,14 @@ def test_pillar_forces_are_ordered_by_id():
             {"driver": "xela", "pads": {"left_pad": {"sensor": 1, "order": [0, 1]}}},
             "hardware.pads.left_pad.order",
         ),
-        ({"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}}, "each pad"),
+        (
+            {"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}},
+            "hardware.pads",
+        ),
+        (
+            {"driver": "xela", "address": "http://x", "pads": {"left_pad": {"sensor": 1}}},
+            "hardware.address",
+        ),
         ({"pads": {"left_pad": {"topic": "x", "axes": "x x z"}}}, "hardware.pads.left_pad.axes"),
     ],
 )
@@ -192,6 +193,21 @@ def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
     )
     with pytest.raises(ConfigError, match=key):
         resolve_hardware(settings.hardware, {"left_pad": 16, "right_pad": 16}, "file.yaml")
+
+
+def test_readings_have_the_touch_function_of_their_pad():
+    """The left pad measures forces along the normal, the right one vectors in its own axes."""
+    pads = {
+        name: {"body": name.replace("pad", "finger"), "preset": "xela_uspa44"}
+        for name in ("left_pad", "right_pad")
+    }
+    pads["left_pad"]["touch_function"] = "normal"
+    hardware = {"pads": {name: {"topic": name} for name in pads}}
+    skin = {"touch_function": "force_vector_taxel", "pads": pads}
+    simulation = Simulation({"scene": "gripper.xml", "skin": skin, "hardware": hardware})
+    inputs = pad_inputs(simulation)
+    np.testing.assert_allclose(inputs["left_pad"].readings(EXPECTED), EXPECTED[:, 2:], atol=1e-6)
+    np.testing.assert_allclose(inputs["right_pad"].readings(EXPECTED), EXPECTED, atol=1e-6)
 
 
 def test_check_reports_invalid_hardware(tmp_path, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.ros import Ros, stamp, wait_for
+from support.ros import stamp, wait_for
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout
 
 from tactile_sim import bag
@@ -41,12 +41,9 @@ SKIN = {
 }
 
 
-@pytest.fixture
-def ros(tmp_path):
+@pytest.fixture(autouse=True)
+def scene(tmp_path):
     (tmp_path / "scene.xml").write_text(SCENE)
-    made = Ros(tmp_path)
-    yield made
-    made.close()
 
 
 def test_another_process_gets_pads_with_their_layouts(ros):

@@ -22,6 +22,9 @@ PRESS = """<mujoco><option integrator="discrete" timestep="0.001"/><worldbody>{f
   <body name="finger" pos=".1 0 .1" euler="0 0 90">
     <joint type="slide" axis="0 0 1" damping="1" range="-.004 0" limited="true"/>
     <geom size=".004" mass=".05" contype="0" conaffinity="0"/>{flex}</body></worldbody></mujoco>"""
+ALONE = """<mujoco><worldbody><flexcomp name="cloth" type="grid" dim="2" count="3 3 1"
+  spacing=".01 .01 .01" radius=".001" mass=".02"/></worldbody></mujoco>"""
+ON_CLOTH = {"flex": "cloth", "spacing": 0.005}
 FLOORS = {
     "plane": '<geom type="plane" size="1 1 1" pos="0 0 .0735"/>',
     "small ball": '<body name="ball" pos=".104 .002 .0705"><geom size=".004"/></body>',
@@ -111,3 +114,11 @@ def test_several_environments_refuse_a_pad_on_a_flex():
     spec = mujoco.MjSpec.from_string(PRESS.format(floor=FLOORS["ball"], flex=TIP))
     with pytest.raises(ConfigError, match=r"skin\.pads\.p\.flex"):
         Batch(spec, 2, settings={"skin": {"pads": {"p": {"flex": "tip", "spacing": 0.003}}}})
+
+
+def test_scene_of_a_flex_alone_has_a_skin():
+    """Without any geom, ids of geoms in the skin's arrays must not be read: the process would crash."""
+    made = Simulation(mujoco.MjSpec.from_string(ALONE), {"skin": {"pads": {"p": ON_CLOTH}}})
+    made.step(10)
+    taxels = made.observe().taxels
+    assert len(taxels) and not taxels.any()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from support.waiting import PATIENCE, wait_until
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.scene.from_model import scene_of_simulation
 
-PATIENCE = 120.0  # [s], far more than needed on a busy machine
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
   <body name="box" pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>
@@ -81,13 +81,6 @@ class Output:
 
     def fail(self, message, stamp):
         self.lines.append(message)
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def call(view, work):

@@ -12,11 +12,11 @@ import numpy as np
 import zstandard
 from websockets.sync.client import connect
 
+from support.waiting import PATIENCE
 from tactile_sim.view.content import Shape, ViewFrame, ViewScene
 from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.web.page import PROTOCOL
 
-PATIENCE = 60.0  # [s], far more than needed
 CAMERA = {
     "type": "ViewerCameraMessage",
     "wxyz": [1, 0, 0, 0],
@@ -115,13 +115,6 @@ class Browser:
 
     def close(self):
         self.socket.close()
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def place(viewer):

@@ -7,9 +7,10 @@ import threading
 import pytest
 from support.chromium import CHROMIUM, HEIGHT, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
-from support.published_view import PATIENCE, SCENE, FakeProcess, Output
+from support.published_view import SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
 from support.view_clients import SCENE as BOX
+from support.waiting import PATIENCE
 
 from tactile_sim import config
 from tactile_sim.loop.runner import Runner

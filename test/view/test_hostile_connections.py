@@ -9,7 +9,8 @@ from contextlib import closing
 import msgspec
 import numpy as np
 import pytest
-from support.view_clients import CAMERA, Browser, Recorder, place, status_of, wait_until
+from support.view_clients import CAMERA, Browser, Recorder, place, status_of
+from support.waiting import wait_until
 
 from tactile_sim.view.web.guard import MAX_CONNECTIONS, STALL
 from tactile_sim.view.web.page import PROTOCOL

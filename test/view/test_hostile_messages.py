@@ -8,7 +8,8 @@ from contextlib import closing
 import msgspec
 import numpy as np
 import pytest
-from support.view_clients import CAMERA, CLICK, DRAG, FRAME, PATIENCE, Browser, Recorder, wait_until
+from support.view_clients import CAMERA, CLICK, DRAG, FRAME, Browser, Recorder
+from support.waiting import PATIENCE, wait_until
 from websockets.exceptions import ConnectionClosed
 
 from tactile_sim.view.bag.time_bar import TimeBar

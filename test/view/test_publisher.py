@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 import pytest
-from support.published_view import PATIENCE, call, wait_until
+from support.published_view import call
+from support.waiting import PATIENCE, wait_until
 
 from tactile_sim.view.process.view_process import INTERVAL
 

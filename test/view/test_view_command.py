@@ -7,14 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
+from support.waiting import PATIENCE, wait_until
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
-PATIENCE = 120.0  # [s], far more than needed on a busy machine
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
@@ -53,13 +52,6 @@ def is_gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except FileNotFoundError:
         return True
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running, without_progress):

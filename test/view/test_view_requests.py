@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.published_view import call, wait_until
+from support.published_view import call
+from support.waiting import wait_until
 
 
 def test_step_request_takes_steps(running):

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.batch import Environments, environment_ids
-from tactile_sim.engines.mjdata_engine import LARGEST, keyframe_id
+from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
 from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
@@ -17,6 +17,7 @@ from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
+from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
 _INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")

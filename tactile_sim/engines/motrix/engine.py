@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mjdata_engine import LARGEST, MjDataEngine
+from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.engines.motrix.boundary import is_panic
 from tactile_sim.engines.motrix.contacts import read_raw, write_contacts
 from tactile_sim.engines.motrix.limits import (
@@ -21,6 +21,7 @@ from tactile_sim.engines.motrix.limits import (
 )
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.scene import SLOTS, pairs_that_may_touch
+from tactile_sim.engines.protocol import LARGEST
 
 _LOG = logging.getLogger("tactile_sim.motrix")
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)

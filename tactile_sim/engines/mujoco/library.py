@@ -1,4 +1,4 @@
-"""Functions of MuJoCo's library for batches, which its Python package does not offer."""
+"""Batch functions of MuJoCo's C library, which its Python package does not have."""
 
 from __future__ import annotations
 
@@ -29,21 +29,31 @@ class BatchOwner:
         self._delete(self._batch)
 
     def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return the array at an address of the batch."""
+        """Return the array at an address of the batch, as a view that keeps the batch alive."""
         memory = (kind * int(np.prod(shape))).from_address(address)
         memory.owner = self
         return np.frombuffer(memory, np.dtype(kind)).reshape(shape)
 
 
 def step_function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
-    """Return a function of MuJoCo on a model, data and integers, for the callback."""
+    """Return a function of the library that takes a model, data and integers, for use in a kernel.
+
+    Args:
+        lib: The library.
+        name: Name of the function.
+        integers: Number of its integer arguments.
+    """
     kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_int] * integers]
     return ctypes.CFUNCTYPE(None, *kinds)((name, lib))
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """Return MuJoCo's library with the types of its functions."""
+    """Return MuJoCo's library with the types of its batch functions.
+
+    Raises:
+        EngineError: There is no library, or it is older than MuJoCo 4.0.
+    """
     folder = Path(mujoco.__file__).parent
     found = [path for pattern in ("libmujoco.*", "mujoco.dll") for path in folder.glob(pattern)]
     if not found:
@@ -67,8 +77,8 @@ def library() -> ctypes.CDLL:
         function = getattr(lib, name, None)
         if function is None:
             raise EngineError(
-                f"engine 'mujoco': several environments with skin need mujoco 4.0, got {mujoco.__version__};"
-                " python -m pip install 'mujoco>=4.0'"
+                "engine 'mujoco': several environments with skin require mujoco 4.0,"
+                f" got {mujoco.__version__}; python -m pip install 'mujoco>=4.0'"
             )
         function.restype, function.argtypes = result, arguments
     return lib

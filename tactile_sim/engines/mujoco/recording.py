@@ -24,7 +24,7 @@ _INTEGRATORS = {
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
 (STEPS, ROOM, VALUES, IDS, COUNTS, GEOM_BODY, BODY_ROOT, NGEOM, NBODY, CVEL, COM, IS_ELLIPTIC,
  NCOPIES, COPIES) = range(14)  # fmt: skip
-"""Entries of the table that the callback gets; from COPIES on: source offset, destination, size."""
+"""Indices in the table of `new_job`; from COPIES on: source offset, destination and size of each copy."""
 
 
 def new_job(
@@ -34,7 +34,9 @@ def new_job(
     constants: tuple[np.ndarray, np.ndarray],
     copies: list[tuple[int, int, int]],
 ) -> np.ndarray:
-    """Return the table, without room for contacts. It has the addresses of arrays, but does not own them.
+    """Return the table of addresses and sizes for the callback, int64, without room for contacts.
+
+    It does not keep the arrays alive.
 
     Args:
         model: The model.

@@ -1,4 +1,4 @@
-"""All topics that show a simulation. Each module yields those of one kind; each topic is declared once."""
+"""All topics that publish a simulation. Each module declares those of one kind."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tactile_sim.ros.topics import (
 from tactile_sim.simulation import Simulation
 
 KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, skin_markers, scene, transforms)
-"""Modules with a function ``topics(simulation)``; topics of one stream are published in this order.
+"""Modules with a function ``topics(simulation)``. Topics of one stream are published in this order.
 
-Transforms are last, because sensors add frames.
+`transforms` is last, because `sensors` adds frames to ``simulation.sensor_frames``.
 """
 
 
 def simulation_topics(simulation: Simulation) -> Iterator[Topic]:
-    """Iterate over the topics of a simulation.
+    """Yield all topics of a simulation.
 
     Args:
         simulation: The simulation.
 
     Raises:
-        ConfigError: A configured bridge cannot be offered.
+        ConfigError: The package of a configured bridge is not installed.
     """
     for kind in KINDS:
         yield from kind.topics(simulation)

@@ -25,7 +25,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _topic(image: TactileImage, token: str, frame: str) -> Topic:
-    @cache  # the map of an image, and thus its size, is computed when it is first rendered
+    @cache  # the size of an image is known after its first rendering
     def template(height: int, width: int, step: int) -> cdr.MessageTemplate:
         return cdr.template(
             Image,

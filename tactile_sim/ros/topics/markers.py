@@ -42,7 +42,7 @@ _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``markers``, the contacts, net touch and feelers for RViz.
+    """Yield ``markers``: contacts, net forces and feelers for RViz.
 
     Contact points are white, normal forces green, first tangential forces red, second ones blue, and the net
     force on each body yellow. Forces are those on the second body of a contact. Feelers are grey (free) to

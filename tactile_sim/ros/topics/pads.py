@@ -177,16 +177,16 @@ def _readings(
     fields: Callable[[Sequence[str]], Mapping[str, Any]],
     read: Callable[[Snapshot], tuple[np.ndarray, np.ndarray]],
 ) -> Topic:
-    """Return a topic with readings of touch functions, which can change at run time.
+    """Return a topic with readings; its template follows changes of the touch functions at run time.
 
     Args:
         simulation: The simulation.
         stream: See `Topic`.
         message_type: A message class with the fields ``valid`` and ``data``.
         name: Name of the topic.
-        pads: The pads in the message.
+        pads: Slice of ``skin.pads`` with the pads in the message.
         fields: Returns the other fields for the names of the touch functions of these pads.
-        read: Returns the readings, float32, and whether each taxel is valid, uint8; empty: all are.
+        read: Returns the readings (taxels, channels) float32 and `Snapshot.valid` of these taxels.
     """
 
     @cache

@@ -1,4 +1,4 @@
-"""The scene as markers, so that RViz shows it without a URDF, and as a URDF."""
+"""The scene as markers, for RViz without a URDF, and as a URDF."""
 
 from __future__ import annotations
 

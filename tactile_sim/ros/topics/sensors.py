@@ -77,7 +77,7 @@ _UNKNOWN = [-1.0, *[0.0] * 8]
 _Fields = dict[str, Any]
 _Parts = Callable[[Snapshot], Mapping[str, Any]]
 _Message = tuple[type, _Fields, _Parts]
-"""Message class, fields and parts of a topic, as for `filled`."""
+"""Message class, fields and parts of a topic: arguments of `filled`."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
@@ -128,7 +128,7 @@ class _Sensors:
         self._frames = simulation.sensor_frames
 
     def message(self, sensor: int) -> _Message:
-        """Return the message that fits a sensor.
+        """Return the message of a sensor.
 
         Args:
             sensor: Id of the sensor.

@@ -15,12 +15,12 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield both topics.
+    """Yield ``contacts`` and ``joint_states``.
 
     Args:
         simulation: The simulation.
     """
-    # Index -1, a flex, refers to the last entry.
+    # The id of a flex is -1, which refers to the last entry.
     bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
     sensing = simulation.sensing.tolist()
     contact = {

@@ -15,7 +15,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield both topics as the key ``tf`` configures them.
+    """Yield ``/tf`` and ``/tf_static``, or less as configured by the key ``tf``.
 
     ``/tf`` has moving bodies in the frames of their parents in the model. ``/tf_static`` has bodies without
     joints and the frames of sensors.
@@ -30,7 +30,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     bodies = engine.free_bodies if choice == "objects" else np.arange(1, model.nbody)
     fixed = (model.body_jntnum[bodies] == 0) & (model.body_mocapid[bodies] < 0)
     moving, fixed = bodies[~fixed], bodies[fixed]
-    children = _families(model, moving)
+    pairs = _parents_and_bodies(model, moving)
     transform = {
         "header": header(cdr.Lookup(0, simulation.frames)),
         "child_frame_id": cdr.Lookup(1, [*simulation.frames, *sensors.names]),
@@ -46,21 +46,21 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
             moving,
             model.body_parentid,
         )
-        return template.fill(snapshot.stamp, children, poses)
+        return template.fill(snapshot.stamp, pairs, poses)
 
     def fixed_frames(snapshot: Snapshot) -> bytes:
         ids = model.nbody + np.arange(len(sensors.names))
-        families = np.concatenate([_families(model, fixed), np.stack([sensors.bodies, ids], axis=1)])
+        frames = np.concatenate([_parents_and_bodies(model, fixed), np.stack([sensors.bodies, ids], axis=1)])
         positions = np.concatenate([model.body_pos[fixed], *[[p] for p in sensors.positions]])
         quaternions = np.concatenate([model.body_quat[fixed], *[[q] for q in sensors.quaternions]])
         poses = np.hstack([positions, to_xyzw(quaternions)])
-        return template.fill(snapshot.stamp, families.astype(np.int32), poses)
+        return template.fill(snapshot.stamp, frames.astype(np.int32), poses)
 
     yield Topic("tf", TFMessage, "/tf", moving_frames)
     if choice == "all":
         yield Topic(ONCE, TFMessage, "/tf_static", fixed_frames)
 
 
-def _families(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
+def _parents_and_bodies(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
     """Return the ids (n, 2) int32 of each body's parent and of the body itself."""
     return np.stack([model.body_parentid[bodies], bodies], axis=1).astype(np.int32)

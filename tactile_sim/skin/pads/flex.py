@@ -17,7 +17,7 @@ from tactile_sim.skin.placement.surface import BodySurface
 MOST_TAXELS = 5000
 """Largest number of taxels of a pad on a flex."""
 CANDIDATES = 20
-"""Points per taxel among which its place is chosen."""
+"""Number of random points per taxel from which the taxels are chosen."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FlexSurface:
 
     @staticmethod
     def of(model: mujoco.MjModel, flex: int) -> FlexSurface:
-        """Return the surface of a flex with triangles or tetrahedra."""
+        """Return the surface of a flex of triangles or tetrahedra (``dim`` 2 or 3)."""
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
@@ -68,7 +68,7 @@ def carrier(model: mujoco.MjModel, flex: int) -> int:
 
 
 def flex_rows(model: mujoco.MjModel) -> np.ndarray:
-    """Return the flexes of a model as geoms, (nflex,) of `curvature.GEOM`: flat, without a skin."""
+    """Return the flexes of a model as flat geoms without a skin, (nflex,) of `curvature.GEOM`."""
     table = np.zeros(model.nflex, GEOM)
     table["patch"], table["kind"] = -1, FLAT
     table["body"] = [carrier(model, flex) for flex in range(model.nflex)]
@@ -80,10 +80,14 @@ def flex_rows(model: mujoco.MjModel) -> np.ndarray:
 
 
 def place_flex(model: mujoco.MjModel, plan: PadPlan) -> PlacedPad:
-    """Return the evenly spaced taxels of a pad on a flex, in its rest shape.
+    """Place the evenly spaced taxels of a pad on a flex, in its rest shape.
+
+    Args:
+        model: The model.
+        plan: The pad.
 
     Raises:
-        ConfigError: The pad has no or too many taxels.
+        ConfigError: The pad has no taxel, or more than `MOST_TAXELS`.
     """
     surface = FlexSurface.of(model, plan.flex)
     corners = surface.vertices[surface.triangles]
@@ -130,7 +134,7 @@ def place_flex(model: mujoco.MjModel, plan: PadPlan) -> PlacedPad:
 
 
 def _spread(points: np.ndarray, number: int) -> np.ndarray:
-    """Return the indices of points far from each other: each next one is farthest from all before."""
+    """Return the indices of points that are far apart: each is the farthest from all chosen before it."""
     chosen = np.zeros(number, np.int64)
     chosen[0] = np.argmin(np.linalg.norm(points - points.mean(axis=0), axis=1))
     distances = ((points - points[chosen[0]]) ** 2).sum(axis=1)

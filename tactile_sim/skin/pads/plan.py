@@ -1,4 +1,4 @@
-"""Pads as declared, and with their taxels."""
+"""Pads as configured, and with their placed taxels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ class Region:
     """(2, 3) opposite corners in the body's frame [m]."""
 
     def contains(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """Return whether taxels (n, 3) with normals (n, 3) are in the region, (n,)."""
+        """Return whether taxels are in the region, (n,).
+
+        Args:
+            positions: (n, 3) in the body's frame [m].
+            normals: (n, 3) outward unit normals in the body's frame.
+        """
         inside = np.ones(len(positions), bool)
         if self.normal is not None:
             cosine = normals @ self.normal / np.linalg.norm(self.normal)
@@ -55,9 +60,11 @@ class PadPlan:
     rate: float = 0.0
     """Rate of its topics [Hz]; 0: the common one."""
     touch_function: str | None = None
-    """None, here and below: that of the whole skin."""
+    """Name of its touch function; None: that of the whole skin."""
     response_function: str | None = None
+    """Name of its response function; None: that of the whole skin."""
     sampling: str | None = None
+    """Name of its sampling; None: that of the whole skin."""
     flex: int = -1
     """Id of the flex to cover; -1: none."""
 
@@ -72,11 +79,11 @@ class PlacedPad:
     surface: BodySurface
     """The taxels on the collision surface, where loads are looked up."""
     positions: np.ndarray
-    """(n, 3) of the taxels as declared; on the surface unless a layout gives others [m]."""
+    """(n, 3) of the taxels as configured [m]; a layout may have points off the surface."""
     axes: np.ndarray
     """(n, 3, 3) rows: first tangent, second tangent, outward normal."""
     ids: np.ndarray
-    """(n,) uint32."""
+    """(n,) uint32, in the numbering of the sensor."""
     rows: np.ndarray
     """(n,) uint32, or empty."""
     columns: np.ndarray
@@ -89,9 +96,9 @@ class PlacedPad:
     flex: int = -1
     """Id of the flex with these taxels; -1: none."""
     corners: np.ndarray | None = None
-    """(n, 3) vertices of the triangle of each taxel on a flex, in the flex."""
+    """(n, 3) vertices of the triangle with each taxel, as indices into those of the flex; None: no flex."""
     weights: np.ndarray | None = None
-    """(n, 3) weights of these vertices, which sum to 1."""
+    """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
 
     def __len__(self) -> int:
         return len(self.positions)

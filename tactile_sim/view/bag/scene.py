@@ -224,7 +224,7 @@ def _scale(index: BagIndex, robot: Robot) -> float:
 
 
 def _ids(layout: Any) -> np.ndarray:
-    """Return the ids of the taxels of a layout; those of older bags count from 0."""
+    """Return the ids of the taxels of a layout; in older bags, which have none, the indices."""
     ids = getattr(layout, "ids", ())
     return np.asarray(ids) if len(ids) else np.arange(len(layout.positions) // 3)
 

@@ -42,7 +42,7 @@ class Probe:
         self._pins: list[int] = []
         self._history = ForceHistory(MAX_PINS)
         self._plot = server.gui.add_html("", visible=False)
-        # The script of the page sends rays by this input; the name of the node tells it which one it is.
+        # The script of the page sends rays by this input; it finds the input by the name of the node.
         self._rays = server.gui.add_text("pointer", "", visible=False)
         server.scene.add_frame(f"{POINTER_NODE}{self._rays._impl.uuid}", show_axes=False)
         self._rays.on_update(self._on_ray)

@@ -33,7 +33,7 @@ def cylinder(size: Sequence[float] | np.ndarray) -> Mesh:
 @cache
 def _unit(kind: str) -> trimesh.Trimesh:
     """Return the shape with a bounding box of side 1."""
-    import trimesh  # takes 0.2 s, which a node without a view saves
+    import trimesh  # takes 0.2 s and is needed for a view only
 
     match kind:
         case "box":

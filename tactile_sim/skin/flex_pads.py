@@ -1,4 +1,4 @@
-"""Contacts of flexes with pads, as contacts of rigid surfaces in their rest shapes."""
+"""Contacts with flexes that have pads, moved to the rest shapes of the flexes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from tactile_sim.skin.taxels import Taxels
 class FlexPads:
     """The pads of a skin that are on flexes.
 
-    Loads are looked up in the rest shape: a contact acts on the surface triangle that is nearest to it in the
-    present shape, at the same place of that triangle at rest. Forces keep their present direction.
+    A contact acts on the nearest surface triangle of the present shape. Its load is distributed from the same
+    point of that triangle in the rest shape; the force keeps its present direction.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Taxels):
-        """Prepare the surfaces of the flexes with pads."""
+        """Prepare the surfaces of the flexes with pads.
+
+        Args:
+            model: The model.
+            skin: The skin, with at least one pad on a flex.
+        """
         self._model, self._skin = model, skin
         self.pads = [k for k, pad in enumerate(skin.pads) if pad.flex >= 0]
         """Indices of the pads on flexes."""
@@ -30,10 +35,14 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return contacts for `Skin.feel`: those given, and one more for each flex with a pad.
+        """Return contacts for `Skin.feel`: the given ones, and those with flexes again, in the rest shapes.
 
-        The added ones are those of a virtual geom, whose id is that of the flex after all geoms, with
-        nothing: the flexes' ends of the given ones stay without a geom.
+        In the added contacts, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
+        neither geom nor body. The given contacts are unchanged and have no geom on the side of a flex.
+
+        Args:
+            contacts: Contacts of the engine, and optionally the press of a user.
+            engine: The engine after its last ``forward``.
         """
         parts = [(contacts.values, contacts.ids)]
         for flex, surface in self._surfaces.items():
@@ -55,7 +64,16 @@ class FlexPads:
         return Contacts(*(np.concatenate(blocks) for blocks in zip(*parts, strict=True)))
 
     def wrenches(self, contacts: Contacts, engine: Engine) -> np.ndarray:
-        """Return the net wrench on the flex of each pad about its body's origin, in its frame, (k, 6)."""
+        """Return the net contact wrench on the flex of each pad.
+
+        Args:
+            contacts: As in `on_skin`.
+            engine: As in `on_skin`.
+
+        Returns:
+            (k, 6) force [N] and torque [N m] about the origin of the body that carries the flex, in the frame
+            of that body, in the order of ``pads``.
+        """
         out = np.zeros((len(self.pads), 6))
         for row, k in enumerate(self.pads):
             flex, body = self._skin.pads[k].flex, self._skin.pads[k].body_id
@@ -70,7 +88,7 @@ class FlexPads:
         return out
 
     def move(self, positions: np.ndarray, engine: Engine) -> None:
-        """Write the present positions of the taxels on flexes into positions (n, 3), world frame [m]."""
+        """Replace the positions (n, 3) of the taxels on flexes by their present ones, world frame [m]."""
         for k in self.pads:
             pad = self._skin.pads[k]
             assert pad.corners is not None and pad.weights is not None
@@ -79,7 +97,7 @@ class FlexPads:
 
     @staticmethod
     def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
-        """Return the indices of the contacts of one side with a flex. A user's press has none."""
+        """Return the indices of the contacts with a flex on one side; the press of a user is none of them."""
         index = contacts.index
         flexes = engine.flex_contacts().flex[:, side]
         known = (index >= 0) & (index < len(flexes))
@@ -88,7 +106,7 @@ class FlexPads:
         return np.flatnonzero(on_flex & (contacts.geoms[:, side] < 0))
 
     def _vertices_of(self, engine: Engine, flex: int, side: int, index: np.ndarray) -> np.ndarray:
-        """Return the vertices (n, 4) of the element or vertex that touches, -1 where there are fewer."""
+        """Return the vertices (n, 4) of the element or vertex in each contact, -1 where there are fewer."""
         model, touching = self._model, engine.flex_contacts()
         per_element = model.flex_dim[flex] + 1
         start = model.flex_elemdataadr[flex]
@@ -102,7 +120,7 @@ class FlexPads:
 
 
 def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the triangles of each vertex begin (v + 1,), and these triangles."""
+    """Return the start (v + 1,) of the list of triangles of each vertex, and the concatenated lists."""
     corners = surface.triangles.ravel()
     order = np.argsort(corners, kind="stable")
     counts = np.bincount(corners, minlength=len(surface.vertices))
@@ -111,17 +129,17 @@ def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray
 
 @kernel
 def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, position, rotation):
-    """Move contacts to where their surface point is in the rest shape.
+    """Move contacts from the present shape of a flex to the same points of the rest shape.
 
     Args:
         values: (n, WIDTH) of `Contacts`, changed.
         sign: 1 if the flex is object 2, otherwise -1.
-        touching: (n, 4) vertices of the flex that touch, or -1.
+        touching: (n, 4) vertices of the flex in each contact, or -1.
         present: (v, 3) vertices in the world [m].
         rest: (v, 3) vertices at rest in the frame of the body [m].
         triangles: (t, 3) vertices of the surface triangles.
-        begin: (v + 1,) where the triangles of each vertex begin.
-        near: Triangles, vertex after vertex.
+        begin: (v + 1,) start of the triangles of each vertex in ``near``.
+        near: Indices of the triangles of all vertices, vertex after vertex.
         position: (3,) of the body in the world [m].
         rotation: (3, 3) from the body to the world.
     """
@@ -138,7 +156,7 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
                     if square < least:
                         least, found = square, near[e]
                         best[:] = weights
-        if found < 0:  # An element inside the flex.
+        if found < 0:  # The element has no vertex on the surface.
             for t in range(len(triangles)):
                 square = closest(point, present, triangles[t], weights)
                 if square < least:
