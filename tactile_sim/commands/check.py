@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     if settings.hardware.pads:
         from tactile_sim.hardware import pad_inputs
 
-        pad_inputs(settings, skin)
+        pad_inputs(simulation)
     count = len(simulation.feelers.positions)
     feelers = f"{counted(count, 'feeler')}, " if count else ""
     print(

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text
+
+
+@dataclass(frozen=True)
+class WebSocket:
+    """Address of a websocket."""
+
+    def __call__(self, value: Any) -> str:
+        address = Text(filled=True)(value)
+        try:
+            parts = urlsplit(address)
+            valid = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
+        except ValueError:  # the port is no number up to 65535
+            valid = False
+        if not valid:
+            raise ValueError(f"must be an address such as ws://127.0.0.1:5000, got {address!r}")
+        return address
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Name of a ROS topic, absolute or relative."""
+
+    def __call__(self, value: Any) -> str:
+        name = Text(filled=True)(value)
+        if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
+            raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
+        return name
 
 
 def _key(check: Check, doc: str, default: Any = None) -> Any:
@@ -20,7 +49,7 @@ class HardwarePad:
     """How one pad gets its readings from a message."""
 
     sensor: int | None = _key(Integer(0, 255), "xela: number of the sensor in the stream")
-    topic: str | None = _key(Text(filled=True), "papillarray, array: topic of the messages of the sensor")
+    topic: str | None = _key(Topic(), "papillarray, array: topic of the messages of the sensor")
     raw: bool = _key(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
     baseline: float = _key(Number(), "value of the message without load, which is subtracted", 0.0)
     scale: float = _key(Number(), "force per unit of the message [N]", 1.0)
@@ -53,7 +82,7 @@ class HardwareSettings:
         "messages that `tactile_sim hardware` reads: the websocket of XELA's server, Contactile's "
         "`sensor_interfaces/SensorState`, or `std_msgs/Float32MultiArray`",
     )
-    address: str = key("ws://127.0.0.1:5000", Text(filled=True), "address of XELA's server")
+    address: str = key("ws://127.0.0.1:5000", WebSocket(), "address of XELA's server")
     timeout: float = key(
         0.5, Number(above=0, unit="s"), "time without a message after which a pad is reported as lost [s]"
     )
@@ -92,6 +121,8 @@ def resolve_hardware(
             raise ConfigError(
                 f"{where}.{name}.{key_name}: has no meaning with driver {hardware.driver!r}; remove it"
             )
+        if not pad.scale:
+            raise ConfigError(f"{where}.{name}.scale: must not be 0, since all readings would be 0")
         axes = pad.axes.split()
         if sorted(axis.removeprefix("-") for axis in axes) != ["x", "y", "z"]:
             raise ConfigError(

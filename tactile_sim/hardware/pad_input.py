@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.config import Settings
 from tactile_sim.config.hardware import HardwarePad, resolve_hardware
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 
+LARGEST = 1e12
+"""Greatest magnitude of a value of a message."""
 TARE_SAMPLES = 50
 """Number of latest messages whose mean a tare subtracts."""
 
@@ -53,12 +55,12 @@ class PadInput:
         Raises:
             ConfigError: The touch function cannot be computed from forces.
         """
+        pad = skin.pads[index]
         if touch_function not in QUANTITIES:
             raise ConfigError(
-                f"skin.touch_function: {touch_function!r} cannot be computed from the forces of a real"
-                f" sensor; use one of {', '.join(QUANTITIES)}"
+                f"hardware.pads.{pad.name}: the touch function {touch_function!r} cannot be computed from the"
+                f" forces of a real sensor; use one of {', '.join(QUANTITIES)}"
             )
-        pad = skin.pads[index]
         part = slice(pad.start, pad.stop)
         self.settings = settings
         self.taxels = pad.stop - pad.start
@@ -92,8 +94,8 @@ class PadInput:
                 f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
                 f" got {array.size}"
             )
-        if not np.isfinite(array).all():
-            raise StreamError("values must be finite")
+        if not (np.abs(array) <= LARGEST).all():
+            raise StreamError(f"values must be finite and at most {LARGEST:g}")
         array = (array - self.settings.baseline) * self.settings.scale
         if array.size == self.taxels:
             forces = np.zeros((self.taxels, 3))
@@ -116,15 +118,16 @@ class PadInput:
         return bool(self._recent)
 
 
-def pad_inputs(settings: Settings, skin: Skin) -> dict[str, PadInput]:
+def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
     """Return the inputs of the pads that ``hardware.pads`` names.
 
     Raises:
-        ConfigError: ``hardware`` does not fit the skin, or the touch function is no force.
+        ConfigError: ``hardware`` does not fit the skin, or the touch function of a pad is no force.
     """
+    settings, skin = simulation.settings, simulation.skin
     names = [pad.name for pad in skin.pads]
     given = resolve_hardware(
         settings.hardware, {pad.name: pad.stop - pad.start for pad in skin.pads}, settings.source
     )
-    function = settings.skin.touch_function
-    return {name: PadInput(pad, skin, names.index(name), function) for name, pad in given.items()}
+    functions = dict(zip(names, simulation.functions.quantities, strict=True))
+    return {name: PadInput(pad, skin, names.index(name), functions[name]) for name, pad in given.items()}

@@ -21,7 +21,6 @@ from std_msgs.msg import Float32MultiArray
 from std_srvs.srv import Trigger
 
 from tactile_sim import config
-from tactile_sim.config import Settings
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.hardware import PadInput, StreamError, pad_inputs
@@ -61,7 +60,7 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
     with ExitStack() as stack:
         node = start_node(arguments, stack)
         settings = parameters.read_settings(node, arguments)
-        hardware = Hardware(node, Simulation(settings), settings)
+        hardware = Hardware(node, Simulation(settings))
         stack.callback(hardware.close)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
@@ -77,15 +76,16 @@ class Hardware:
     A pad is lost if its sensor is silent; ``/diagnostics`` has an ERROR at once.
     """
 
-    def __init__(self, node: Node, simulation: Simulation, settings: Settings):
+    def __init__(self, node: Node, simulation: Simulation):
         """Publish the layouts and start to receive.
 
         Raises:
             ConfigError: ``hardware`` does not fit the skin, or a package is not installed.
         """
+        settings = simulation.settings
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
-        self._inputs = pad_inputs(settings, simulation.skin)
+        self._inputs = pad_inputs(simulation)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
         """Time of the last message of each pad [s of `time.monotonic`]."""
@@ -116,10 +116,6 @@ class Hardware:
     def _subscribe(self) -> None:
         driver = self._settings.driver
         if driver == "xela":
-            if not self._settings.address.startswith(("ws://", "wss://")):
-                raise ConfigError(
-                    f"hardware.address: must begin with ws:// or wss://, got {self._settings.address!r}"
-                )
             queue: SimpleQueue = SimpleQueue()
             awake = self._node.create_guard_condition(lambda: self._drain(queue))
 

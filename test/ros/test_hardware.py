@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +22,7 @@ from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.hardware import StreamError, pad_inputs  # noqa: E402
 from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
@@ -181,17 +183,33 @@ def test_pillar_forces_are_ordered_by_id():
         ),
         ({"driver": "xela", "pads": {"left_pad": {"sensor": 1}, "right_pad": {"sensor": 1}}}, "each pad"),
         ({"pads": {"left_pad": {"topic": "x", "axes": "x x z"}}}, "hardware.pads.left_pad.axes"),
+        ({"pads": {"left_pad": {"topic": "a b//c"}}}, "hardware.pads.left_pad.topic"),
+        ({"pads": {"left_pad": {"topic": "x", "scale": 0.0}}}, "hardware.pads.left_pad.scale"),
+        ({"driver": "xela", "address": "http//x"}, "hardware.address"),
+        ({"driver": "xela", "address": "ws://h:99999"}, "hardware.address"),
     ],
 )
 def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
     from tactile_sim.config.hardware import resolve_hardware
     from tactile_sim.errors import ConfigError
 
-    settings = config.from_mapping(
-        {"scene": "gripper.xml", "hardware": hardware} if hardware else {"scene": "gripper.xml"}
-    )
+    scene = {"scene": "gripper.xml"}
     with pytest.raises(ConfigError, match=key):
+        settings = config.from_mapping({**scene, "hardware": hardware} if hardware else scene)
         resolve_hardware(settings.hardware, {"left_pad": 16, "right_pad": 16}, "file.yaml")
+
+
+def test_each_pad_gets_its_own_quantity():
+    settings = config.load("gripper")
+    own = {"left_pad": "normal", "right_pad": "pressure"}
+    pads = {name: {**pad, "touch_function": own[name]} for name, pad in settings.skin.pads.items()}
+    simulation = Simulation(replace(settings, skin=replace(settings.skin, pads=pads)))
+    forces = np.tile([0.1, 0.2, 0.3], (16, 1))
+    readings = {name: pad.readings(forces) for name, pad in pad_inputs(simulation).items()}
+    np.testing.assert_allclose(readings["left_pad"], np.full((16, 1), 0.3))
+    np.testing.assert_allclose(readings["right_pad"], np.full((16, 1), 0.3 / (0.00425 * 0.0047)), rtol=1e-5)
+    with pytest.raises(StreamError):
+        next(iter(pad_inputs(simulation).values())).readings(np.full((16, 3), 1e300))
 
 
 def test_check_reports_invalid_hardware(tmp_path, capsys):
