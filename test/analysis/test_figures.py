@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from support.errors import raises
@@ -10,10 +12,13 @@ from support.falling_bag import FEELER, GRID, IMPACT, LANDING, LAYOUT, STEP, WEI
 from tactile_sim import BagError
 from tactile_sim.analysis import style
 from tactile_sim.analysis.figures import FIGURES, MissingTopics
+from tactile_sim.analysis.forces import forces as draw_forces
+from tactile_sim.analysis.raster import raster
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.robots import choose
 from tactile_sim.analysis.span import Span
-from tactile_sim.analysis.touch import BINS, Raster
+from tactile_sim.analysis.tactile_frames import Frame
+from tactile_sim.analysis.touch import BINS, Raster, Touch
 from tactile_sim.bag.contents import contents
 
 
@@ -37,6 +42,21 @@ def test_force_of_a_resting_body_is_its_weight(fall):
     np.testing.assert_allclose(force[LANDING + 1 :], WEIGHT, rtol=1e-6)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("simulation time [s]", "net force [N]")
     assert "cube" in line.get_label() and "29.4" in line.get_label()
+
+
+def test_pads_with_different_units_have_panels_of_their_own():
+    touch = Touch(SimpleNamespace(topics=(), of=lambda frame: [frame]), Span())
+    for stamp, force, pressure in ((0, 1.0, 3e4), (1, 2.0, 1e4)):
+        readings = np.array([[0.0, 0.0, force], [pressure, 0.0, 0.0], [force, 0.0, 0.0]])
+        quantities, units = ("force_vector", "pressure", "normal"), ("N", "Pa", "N")
+        touch.add(Frame(stamp, 7, quantities, units, ("a", "b", "c"), np.array([1, 1, 1]), readings))
+    (forces, on_force), (pressures, on_pressure) = touch.split()
+    assert (forces.unit, on_force, forces.peak.stamp, forces.peak.total) == ("N", [0, 2], 1, 4.0)
+    assert (pressures.unit, on_pressure, pressures.peak.stamp, pressures.peak.total) == ("Pa", [1], 0, 3e4)
+    axes = draw_forces(touch.split()).axes
+    assert [ax.get_ylabel() for ax in axes] == ["net force [N]", "net pressure [Pa]"]
+    assert [len(ax.lines) for ax in axes] == [2, 1]
+    assert "force per taxel [N]" in {ax.get_ylabel() for ax in raster(touch.split()).axes}
 
 
 def test_body_arrays_give_the_same_history_as_the_frame(fall, make_bag):
