@@ -48,8 +48,8 @@ class Patch:
         """Return the patch of a configured pad.
 
         Args:
-            settings: The configuration; its response function must be ``elastic_foundation``.
-            pad: Name of the pad.
+            settings: The configuration.
+            pad: Name of the pad; its response function must be ``elastic_foundation``.
             radius: Radius of the indenter [m].
 
         Raises:
@@ -57,15 +57,17 @@ class Patch:
         """
         if not 1e-4 <= radius <= 1:
             raise CommandError(f"--indenter: must be from 0.0001 to 1 m, got {radius:g}")
-        if settings.skin.response_function != "elastic_foundation":
-            raise CommandError(
-                f"--indenter: {settings.source}: skin.response_function must be elastic_foundation,"
-                f" got {settings.skin.response_function!r}"
-            )
         ball = {"shape": "sphere", "size": (radius,), "position": (0.0, 0.0, 1e3), "fixed": True}
         simulation = Simulation(dataclasses.replace(settings, objects={**settings.objects, _INDENTER: ball}))
         skin, model = simulation.skin, simulation.engine.model
         found = next(each for each in skin.pads if each.name == pad)
+        responses = simulation.functions.by_response()
+        response = next(response for response, rows in responses if rows[found.start])
+        if response != "elastic_foundation":
+            raise CommandError(
+                f"--indenter: {settings.source}: the response function of pad {pad!r} must be"
+                f" elastic_foundation, got {response!r}"
+            )
         taxels = np.arange(found.start, found.stop)
         foundation = settings.skin.stiffness / settings.skin.thickness
         # A patch of radius a has the depth a²/2R and the force pi K a⁴/4R.
