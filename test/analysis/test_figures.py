@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
@@ -13,6 +14,7 @@ from tactile_sim import BagError
 from tactile_sim.analysis import style
 from tactile_sim.analysis.figures import FIGURES, MissingTopics
 from tactile_sim.analysis.forces import forces as draw_forces
+from tactile_sim.analysis.pad_layout import pad_layout
 from tactile_sim.analysis.raster import raster
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.robots import choose
@@ -20,6 +22,7 @@ from tactile_sim.analysis.span import Span
 from tactile_sim.analysis.tactile_frames import Frame
 from tactile_sim.analysis.touch import BINS, Raster, Touch
 from tactile_sim.bag.contents import contents
+from tactile_sim.simulation import Simulation
 
 
 def recorded(bag, span=None, namespace=None) -> Recording:
@@ -66,6 +69,20 @@ def test_body_arrays_give_the_same_history_as_the_frame(fall, make_bag):
     assert parts.bodies == whole.bodies == bodies
     np.testing.assert_array_equal(parts.nets, whole.nets)
     np.testing.assert_array_equal(parts.offsets, whole.offsets)
+
+
+def test_layout_of_a_pad_is_seen_from_outside_and_its_back_from_behind():
+    scene = """<mujoco><worldbody><body name="tip"><geom size=".02"/></body>
+      <body name="side" pos="1 0 0"><geom type="box" size=".01 .01 .01"/></body></worldbody></mujoco>"""
+    grid = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+    turned = {"position": [-0.01, 0.0, 0.0], "orientation": [0.5, 0.5, -0.5, -0.5]}  # x, y, z: -y, z, -x
+    pads = {"tip": {"body": "tip", "spacing": 0.008}, "side": {"body": "side", "grid": grid, **turned}}
+    skin = Simulation(mujoco.MjModel.from_xml_string(scene), {"skin": {"pads": pads}}).skin
+    front, back, side = pad_layout(skin).axes[:3]
+    shown = [{text.get_text() for text in ax.texts} for ax in (front, back, side)]
+    assert shown[0] | shown[1] == {str(taxel) for taxel in skin.ids[: skin.pads[0].stop]}
+    assert not shown[0] & shown[1] and shown[2] == set("0123")
+    assert (side.get_xlabel(), side.get_ylabel()) == ("−y of the body [mm]", "z of the body [mm]")
 
 
 def test_strongest_bodies_have_lines_and_the_rest_is_summed(make_bag):
