@@ -171,7 +171,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
-    taxels, bodies = len(simulation.skin.positions), len(simulation.skin.body_ids)
+    taxels, bodies = len(simulation.skin.positions), len({pad.body_id for pad in simulation.skin.pads})
     feelers = len(simulation.feelers.positions)
     node.get_logger().info(
         f"{settings.title}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
