@@ -130,8 +130,8 @@ def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
         skin={
             "touch_function": "force_vector",
             "pads": {
-                name: {"body": name.replace("pad", "finger"), "preset": "xela_uspa44"}
-                for name in ("left_pad", "right_pad")
+                "left_pad": {"body": "left_finger", "preset": "xela_uspa44"},
+                "right_pad": {"body": "right_finger", "preset": "xela_uspa44", "touch_function": "normal"},
             },
         },
         hardware={"driver": "array", "timeout": 0.3, "pads": pads},
@@ -158,6 +158,8 @@ def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
     np.testing.assert_allclose(np.reshape(arrays[-1].data, (16, 3)), expected, atol=1e-5)
     wait_for(lambda: frames or send(values), "a frame")
     assert list(frames[-1].valid) == [1] * 16 + [0] * 16
+    lost, unused = np.split(np.reshape(frames[-1].data, (32, 3))[16:], [1], axis=1)
+    assert np.isnan(lost).all() and not unused.any()
     publisher.publish(Float32MultiArray(data=[1.0]))
     assert ros.call(Trigger, "/tactile_sim/tare").success
     wait_for(lambda: send(values) or not np.any(np.abs(arrays[-1].data) > 1e-5), "readings of zero")
