@@ -129,8 +129,10 @@ def simulate(
         patch: What the indenter puts on the taxels; None: the loads of single points.
 
     Raises:
-        CommandError: The protocol has more samples than the simulation has time steps.
+        CommandError: The protocol has more samples than the simulation has time steps, or the pad does not
+            measure forces.
     """
+    reference.require_force()
     simulation = Simulation(settings)
     skin = simulation.skin
     index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
