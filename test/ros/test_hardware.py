@@ -214,6 +214,11 @@ def test_each_pad_gets_its_own_quantity():
         next(iter(pad_inputs(simulation).values())).readings(np.full((16, 3), 1e300))
 
 
+def test_missing_configuration_is_one_line(capfd):
+    assert main(["hardware", "no/such.yaml"]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
+
+
 def test_check_reports_invalid_hardware(tmp_path, capsys):
     file = tmp_path / "robot.yaml"
     for old, new in (
