@@ -112,9 +112,10 @@ def pads_of(value: Any) -> tuple[str, ...]:
 def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the quantity and the unit of each pad of a TactileFrame."""
     count = len(pads_of(value))
+    quantities, units = tuple(getattr(value, "quantities", ())), tuple(getattr(value, "units", ()))
     return (
-        tuple(getattr(value, "quantities", ())) or (value.quantity,) * count,
-        tuple(getattr(value, "units", ())) or (value.unit,) * count,
+        quantities if len(quantities) == count else (value.quantity,) * count,
+        units if len(units) == count else (value.unit,) * count,
     )
 
 

@@ -79,6 +79,7 @@ class Touch:
         """Number of frames with another layout than the first one."""
         self._times: list[float] = []
         self._nets: list[np.ndarray] = []
+        self._taxels: dict[str, np.ndarray] = {}
         self._peaks: dict[str, Peak] = {}
         """By unit."""
 
@@ -94,7 +95,8 @@ class Touch:
             self.unit = next(iter(self._ordered_units()), "")
             self.offsets = np.concatenate([[0], np.cumsum(frame.counts)])
             self.layout_id = frame.layout_id
-        now, first = ((kept.layout_id, tuple(kept.quantities), kept.bodies) for kept in (frame, self))
+            self._taxels = {unit: self.taxels_of(self._bodies_of(unit)) for unit in self._ordered_units()}
+        now, first = ((kept.layout_id, kept.quantities, kept.bodies) for kept in (frame, self))
         if now != first or len(frame.readings) != self.offsets[-1]:
             self.left_out += 1
             return
@@ -107,8 +109,8 @@ class Touch:
         self._times.append(time)
         self._nets.append(np.linalg.norm(np.diff(sums[self.offsets], axis=0), axis=1))
         self.raster.add(time, magnitudes)
-        for unit in self._ordered_units():
-            total = float(magnitudes[self.taxels_of(self._bodies_of(unit))].sum())
+        for unit in self._taxels:
+            total = float(magnitudes[self._taxels[unit]].sum())
             if unit not in self._peaks or total > self._peaks[unit].total:
                 self._peaks[unit] = Peak(frame.stamp, total, magnitudes)
 
