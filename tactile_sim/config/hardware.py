@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text
-
-
-@dataclass(frozen=True)
-class WebSocket:
-    """Address of a websocket."""
-
-    def __call__(self, value: Any) -> str:
-        address = Text(filled=True)(value)
-        try:
-            parts = urlsplit(address)
-            valid = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
-        except ValueError:  # the port is no number up to 65535
-            valid = False
-        if not valid:
-            raise ValueError(f"must be an address such as ws://127.0.0.1:5000, got {address!r}")
-        return address
-
-
-@dataclass(frozen=True)
-class Topic:
-    """Name of a ROS topic, absolute or relative."""
-
-    def __call__(self, value: Any) -> str:
-        name = Text(filled=True)(value)
-        if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
-            raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
-        return name
+from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text, Topic, WebSocket
 
 
 def _key(check: Check, doc: str, default: Any = None) -> Any:
