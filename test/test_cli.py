@@ -101,7 +101,7 @@ def test_short_info_of_the_infant_lists_only_its_pads(capsys):
     summary, skin = capsys.readouterr().out.split("pads\n")
     rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
     assert len(rows) >= 22
-    taxels = sum(int(row[4]) for row in rows)  # after pad, topic, body and quantity
+    taxels = sum(int(row[3]) for row in rows)  # after pad, topic and body
     assert taxels == pytest.approx(7000, rel=0.2)
     assert str(taxels) in summary
 

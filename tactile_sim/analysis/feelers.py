@@ -51,7 +51,8 @@ class Covers:
                 continue
             cover = 1.0 - frame.readings[:, :1] / np.maximum(np.concatenate(lengths), 1e-12)[:, None]
             cover = np.where(cover > TOUCHED, np.minimum(cover, 1.0), 0.0)
-            yield frame._replace(quantity=COVER, unit="", readings=cover)
+            count = len(frame.bodies)
+            yield frame._replace(quantities=(COVER,) * count, units=("",) * count, readings=cover)
 
     def add(self, message: Message) -> None:
         """Add a message to the state that :meth:`covered` returns."""

@@ -21,12 +21,16 @@ class MissingTopics(BagError):
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Return the skin and the feelers, if recorded, with the indices of the bodies in them."""
+    """Return the skin, by unit, and the feelers, if recorded, with the indices of the bodies in them."""
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:
         raise MissingTopics("requires tactile/frame, tactile/BODY/array or tactile/BODY/feelers")
-    chosen = [(touch, [k for k, body in enumerate(touch.bodies) if body in bodies]) for touch in there]
-    return [(touch, places) for touch, places in chosen if places]
+    chosen = [
+        (part, [place for place in places if part.bodies[place] in bodies])
+        for touch in there
+        for part, places in touch.split()
+    ]
+    return [(part, places) for part, places in chosen if places]
 
 
 def _forces(recording: Recording, bodies: Sequence[str]) -> Figure:
@@ -39,7 +43,7 @@ def _raster(recording: Recording, bodies: Sequence[str]) -> Figure:
 
 def _peak(recording: Recording, bodies: Sequence[str]) -> Figure:
     touch, chosen = _parts(recording, bodies)[0]
-    layouts = recording.layouts if touch is recording.touch else recording.covers.layouts
+    layouts = recording.layouts if touch.frames is recording.touch.frames else recording.covers.layouts
     found = layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
     known = {body: layout for body in chosen if (layout := found[body])}
     if not known or touch.peak is None:

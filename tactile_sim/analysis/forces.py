@@ -21,7 +21,7 @@ def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     """Plot one line for each of the most loaded bodies and one for the sum of all others.
 
     Args:
-        parts: Skin and feelers, each with the indices of the bodies to plot.
+        parts: Skin, by unit, and feelers, each with the indices of the bodies to plot.
     """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
@@ -61,12 +61,13 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     if quiet:
         ax.plot([], [], " ", label=f"{quiet} {'never covered' if feelers else 'without load'}")
     label = "covered share of feelers" if feelers else f"net {style.words(touch.quantity)} [{touch.unit}]"
-    ax.set(title=f"{'Feelers' if feelers else 'Force'} per body", ylabel=label, xlim=_limits(touch.times))
+    title = "Feelers per body" if feelers else f"{style.words(touch.quantity).capitalize()} per pad"
+    ax.set(title=title, ylabel=label, xlim=_limits(touch.times))
     ax.set_ylim(0, 1.05 * max(highest, 1e-9))
     ax.grid(color="#dfe4ea")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    title = "body" if feelers else f"body [{touch.unit}]"
+    title = "body" if feelers else f"pad [{touch.unit}]"
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), title=title, alignment="left")
 
 

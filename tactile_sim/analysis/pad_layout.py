@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,38 +11,56 @@ from matplotlib.figure import Figure
 
 from tactile_sim.analysis.style import INK, LINES
 from tactile_sim.skin import Pad, Skin
+from tactile_sim.skin.pads.layout import default_tangents
 
 MOST_IDS = 300
 """Maximum number of taxels of a pad with drawn ids."""
+FACING = -0.1
+"""Cosine of normal and view direction down to which taxels are in the first view."""
 COLUMNS = 3
 SIZE = 4.0
 """Edge of the panel of a pad [inches]."""
 
 
 def pad_layout(skin: Skin) -> Figure:
-    """Plot a panel for each pad: its taxels from outside, along its mean axes."""
-    count = max(len(skin.pads), 1)
+    """Plot the taxels of each pad from outside, with ids and first tangents.
+
+    Taxels that face away from the mean normal of their pad have a panel of their own, seen from behind.
+    """
+    views = [view for pad in skin.pads for view in _views(skin, pad)]
+    count = max(len(views), 1)
     columns = min(count, COLUMNS)
     rows = -(-count // columns)
     figure = Figure(figsize=(SIZE * columns, SIZE * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for panel in panels[len(skin.pads) :]:
+    for panel in panels[len(views) :]:
         panel.set_axis_off()
-    for panel, pad in zip(panels, skin.pads, strict=False):
-        _draw(panel, skin, pad)
+    for panel, view in zip(panels, views, strict=False):
+        _draw(panel, skin, *view)
     return figure
 
 
-def _draw(panel: Any, skin: Skin, pad: Pad) -> None:
-    taxels = slice(pad.start, pad.stop)
-    axes, positions = skin.axes[taxels], skin.positions[taxels]
+def _views(skin: Skin, pad: Pad) -> Iterator[tuple[Pad, np.ndarray, np.ndarray]]:
+    """Yield the views of a pad: the pad, its visible taxels (m,), and the view's axes (3, 3) as rows."""
+    taxels = np.arange(pad.start, pad.stop)
+    axes = skin.axes[taxels]
     # The view direction is the mean normal; where normals cancel, that of the first taxel.
     normal = axes[:, 2].mean(axis=0)
     normal = normal / np.linalg.norm(normal) if np.linalg.norm(normal) > 0.1 else axes[0, 2]
-    x = axes[0, 0] - (axes[0, 0] @ normal) * normal
-    x = x / np.linalg.norm(x) if np.linalg.norm(x) > 0.1 else np.cross(axes[0, 1], normal)
-    frame = np.stack([x, np.cross(normal, x)], axis=1)
-    points, tangents = 1e3 * positions @ frame, axes[:, 0] @ frame
+    facing = axes[:, 2] @ normal > FACING
+    x = axes[facing, 0].mean(axis=0)
+    if np.linalg.norm(x) < 0.99:  # tangents differ
+        x = default_tangents(normal[None])[0]
+    x = x - (x @ normal) * normal
+    x = x / np.linalg.norm(x)
+    yield pad, taxels[facing], np.stack([x, np.cross(normal, x), normal])
+    if not facing.all():
+        yield pad, taxels[~facing], np.stack([-x, np.cross(normal, x), -normal])
+
+
+def _draw(panel: Any, skin: Skin, pad: Pad, taxels: np.ndarray, view: np.ndarray) -> None:
+    frame = view[:2].T
+    points, tangents = 1e3 * skin.positions[taxels] @ frame, skin.axes[taxels, 0] @ frame
     size = np.full(len(points), 800 * pad.spacing)
     panel.add_collection(
         EllipseCollection(
@@ -55,8 +74,22 @@ def _draw(panel: Any, skin: Skin, pad: Pad) -> None:
     )
     if len(points) <= MOST_IDS:
         for (u, v), name in zip(points, skin.ids[taxels].tolist(), strict=True):
-            panel.annotate(str(name), (u, v), color=INK, fontsize=7, ha="center", va="top")
+            panel.annotate(
+                str(name), (u, v), (0, -2), textcoords="offset points", color=INK, fontsize=7,
+                ha="center", va="top",
+            )  # fmt: skip
     edge = 1e3 * pad.spacing
     low, high = points.min(axis=0) - edge, points.max(axis=0) + edge
     panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    panel.set(title=f"{pad.name}: {len(points)} taxels", xlabel="x [mm]", ylabel="y [mm]")
+    count = pad.stop - pad.start
+    part = f"{len(points)} of " if len(points) < count else ""
+    title = f"{pad.name}: {part}{count} taxels"
+    panel.set(title=title, xlabel=_label(view[0]), ylabel=_label(view[1]))
+
+
+def _label(direction: np.ndarray) -> str:
+    """Return the label of an axis along a unit vector (3,) in the body's frame."""
+    axis = int(np.abs(direction).argmax())
+    if abs(direction[axis]) > 0.999:
+        return f"{'−' if direction[axis] < 0 else ''}{'xyz'[axis]} of the body [mm]"
+    return f"along ({', '.join(f'{part:.2f}' for part in direction + 0.0)}) of the body [mm]"

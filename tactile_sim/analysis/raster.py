@@ -24,7 +24,7 @@ def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     """Plot a row for each loaded taxel of the given bodies, and for each covered feeler below.
 
     Args:
-        parts: Skin and feelers, each with the indices of the bodies to plot.
+        parts: Skin, by unit, and feelers, each with the indices of the bodies to plot.
     """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
@@ -56,8 +56,9 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
     ax.hlines(ends[1:-1], start, stop, color="#5a6472", lw=0.4)
     _name(ax, names, ends, np.array([part.sum() for part in parts]), ROOM / height)
     what, state = ("feelers", "covered") if feelers else ("taxels", "loaded")
+    group = "body" if feelers else "pad"
     count = f"{int(felt[taxels].sum())} of {len(taxels)} {state}"
-    ax.set(title=f"{what.capitalize()} over time: {count}", ylabel=f"{what} by body")
+    ax.set(title=f"{what.capitalize()} over time: {count}", ylabel=f"{what} by {group}")
     label = (
         "covered share of a feeler" if feelers else f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
     )

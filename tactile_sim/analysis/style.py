@@ -41,6 +41,8 @@ STYLE: dict[Any, Any] = {
 }
 TIME = "simulation time [s]"
 _WORDS = {
+    "": "reading",
+    "force_vector_taxel": "force",
     "force_vector": "force",
     "force_vector_global": "force",
     "normal": "normal force",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,9 +20,12 @@ class Frame(NamedTuple):
     stamp: int
     """[ns]"""
     layout_id: int
-    quantity: str
-    unit: str
+    quantities: tuple[str, ...]
+    """Quantity of each body."""
+    units: tuple[str, ...]
+    """Unit of each body."""
     bodies: tuple[str, ...]
+    """Names of the pads."""
     counts: np.ndarray
     """Number of taxels (b,) of each body."""
     readings: np.ndarray
@@ -68,8 +71,8 @@ class Arrays:
             yield Frame(
                 message.stamp,
                 parts[0].layout_id,
-                _common(part.quantity for part in parts),
-                _common(part.unit for part in parts),
+                tuple(part.quantity for part in parts),
+                tuple(part.unit for part in parts),
                 tuple(pad_of(part) for part in parts),
                 np.array([part.taxel_count for part in parts]),
                 np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in readings]),
@@ -88,7 +91,7 @@ class FrameTopic:
         value = message.value
         readings = readings_of(value)
         bodies, counts = pads_of(value), np.asarray(value.taxel_counts, np.int64)
-        yield Frame(message.stamp, value.layout_id, value.quantity, value.unit, bodies, counts, readings)
+        yield Frame(message.stamp, value.layout_id, *quantities_of(value), bodies, counts, readings)
 
 
 def frames_of_skin(robot: Robot) -> Frames:
@@ -106,6 +109,16 @@ def pads_of(value: Any) -> tuple[str, ...]:
     return tuple(getattr(value, "pads", ()) or value.bodies)
 
 
+def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the quantity and the unit of each pad of a TactileFrame."""
+    count = len(pads_of(value))
+    quantities, units = tuple(getattr(value, "quantities", ())), tuple(getattr(value, "units", ()))
+    return (
+        quantities if len(quantities) == count else (value.quantity,) * count,
+        units if len(units) == count else (value.unit,) * count,
+    )
+
+
 def by_pad(value: Any) -> dict[str, PadReadings]:
     """Return the readings of each pad in a message, by the name of the pad.
 
@@ -119,8 +132,7 @@ def by_pad(value: Any) -> dict[str, PadReadings]:
     if not hasattr(value, "taxel_counts"):
         return {pad_of(value): PadReadings(readings, valid, value.quantity, value.unit)}
     pads, stops = pads_of(value), np.cumsum(value.taxel_counts, dtype=np.int64)
-    quantities = getattr(value, "quantities", ()) or [value.quantity] * len(pads)
-    units = getattr(value, "units", ()) or [value.unit] * len(pads)
+    quantities, units = quantities_of(value)
     own = getattr(value, "pad_channels", ())
     channels = own if len(own) else [readings.shape[1]] * len(pads)
     return {
@@ -129,12 +141,6 @@ def by_pad(value: Any) -> dict[str, PadReadings]:
             pads, stops, value.taxel_counts, channels, quantities, units, strict=False
         )
     }
-
-
-def _common(names: Iterable[str]) -> str:
-    """Return the name if all are equal, otherwise an empty one."""
-    found = set(names)
-    return found.pop() if len(found) == 1 else ""
 
 
 def readings_of(value: Any) -> np.ndarray:

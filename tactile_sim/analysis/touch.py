@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -59,23 +60,28 @@ class Peak(NamedTuple):
 class Touch:
     """History of a skin: net reading of each body over time, raster of all taxels, and peak.
 
-    Feelers are treated as a skin.
+    Feelers are treated as a skin. Where pads have different units, `quantity`, `unit` and `peak` are those of
+    one unit, at first of forces; `split` returns a history for each.
     """
 
     def __init__(self, frames: Frames, span: Span) -> None:
         self.frames = frames
         self.span = span
-        self.quantity = self.unit = ""
+        self.quantities: tuple[str, ...] = ()
+        self.units: tuple[str, ...] = ()
+        self.unit = ""
         self.bodies: tuple[str, ...] = ()
         self.offsets = np.zeros(1, np.int64)
         """First taxel of each body, and the end (b + 1,)."""
         self.layout_id = 0
         self.raster = Raster()
-        self.peak: Peak | None = None
         self.left_out = 0
         """Number of frames with another layout than the first one."""
         self._times: list[float] = []
         self._nets: list[np.ndarray] = []
+        self._taxels: dict[str, np.ndarray] = {}
+        self._peaks: dict[str, Peak] = {}
+        """By unit."""
 
     def add(self, message: Message) -> None:
         """Add a message of one of the topics of ``frames``."""
@@ -85,11 +91,13 @@ class Touch:
 
     def _add(self, frame: Frame) -> None:
         if not self._times:
-            self.quantity, self.unit, self.bodies = frame.quantity, frame.unit, frame.bodies
+            self.quantities, self.units, self.bodies = frame.quantities, frame.units, frame.bodies
+            self.unit = next(iter(self._ordered_units()), "")
             self.offsets = np.concatenate([[0], np.cumsum(frame.counts)])
             self.layout_id = frame.layout_id
-        same = (frame.layout_id, frame.quantity, frame.bodies) == (self.layout_id, self.quantity, self.bodies)
-        if not same or len(frame.readings) != self.offsets[-1]:
+            self._taxels = {unit: self.taxels_of(self._bodies_of(unit)) for unit in self._ordered_units()}
+        now, first = ((kept.layout_id, kept.quantities, kept.bodies) for kept in (frame, self))
+        if now != first or len(frame.readings) != self.offsets[-1]:
             self.left_out += 1
             return
         time = frame.stamp / 1e9
@@ -101,9 +109,36 @@ class Touch:
         self._times.append(time)
         self._nets.append(np.linalg.norm(np.diff(sums[self.offsets], axis=0), axis=1))
         self.raster.add(time, magnitudes)
-        total = float(magnitudes.sum())
-        if self.peak is None or total > self.peak.total:
-            self.peak = Peak(frame.stamp, total, magnitudes)
+        for unit in self._taxels:
+            total = float(magnitudes[self._taxels[unit]].sum())
+            if unit not in self._peaks or total > self._peaks[unit].total:
+                self._peaks[unit] = Peak(frame.stamp, total, magnitudes)
+
+    def _ordered_units(self) -> list[str]:
+        return sorted(dict.fromkeys(self.units), key=lambda unit: unit != "N")
+
+    def _bodies_of(self, unit: str) -> list[int]:
+        return [body for body, of_body in enumerate(self.units) if of_body == unit]
+
+    def split(self) -> list[tuple[Touch, list[int]]]:
+        """Return the history for each unit, forces first, with the indices of the bodies that have it."""
+        parts = []
+        for unit in self._ordered_units():
+            part = copy(self)
+            part.unit = unit
+            parts.append((part, self._bodies_of(unit)))
+        return parts
+
+    @property
+    def quantity(self) -> str:
+        """Quantity with this unit; where pads differ, ``force_vector`` for forces and empty for others."""
+        names = {name for name, unit in zip(self.quantities, self.units, strict=True) if unit == self.unit}
+        return names.pop() if len(names) == 1 else "force_vector" if self.unit == "N" else ""
+
+    @property
+    def peak(self) -> Peak | None:
+        """The time at which the readings with this unit are largest, or None without any."""
+        return self._peaks.get(self.unit)
 
     @property
     def times(self) -> np.ndarray:

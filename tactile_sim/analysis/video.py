@@ -51,14 +51,17 @@ class Video:
 
     def __init__(self, recording: Recording, bodies: Sequence[str], fps: float) -> None:
         self._recording = recording
-        touch, path = recording.touch, recording.path
+        path = recording.path
+        touch, own = next(iter(recording.touch.split()), (recording.touch, []))  # pads with one unit
         missing = [
             what
             for what, there in (("scene_markers", recording.markers), ("tactile/frame", touch.bodies))
             if not there
         ]
         layouts = recording.layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
-        self._known = {n: layout for n, layout in enumerate(layouts) if layout and touch.bodies[n] in bodies}
+        self._known = {
+            n: layout for n, layout in enumerate(layouts) if layout and n in own and touch.bodies[n] in bodies
+        }
         if not self._known:
             missing.append("tactile/BODY/layout")
         if missing:

@@ -105,27 +105,28 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _skin(taxels: dict[str, int]) -> str:
-    """Return a summary of the taxels, such as ``3 taxels on 2 bodies: palm 1, thumb 2``.
+    """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``.
 
     Args:
         taxels: Number of taxels by topic of the layout.
     """
     if not taxels:
         return "no layout of the taxels"
-    return _per_body("taxel", taxels)
+    return _per_body("taxel", taxels, "pad")
 
 
-def _per_body(what: str, counts: dict[str, int]) -> str:
-    """Return the total and the number on each body.
+def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
+    """Return the total and the number on each body or pad.
 
     Args:
         what: Singular of the counted noun.
         counts: Numbers by topic of the layout.
+        on: What carries them, body or pad.
     """
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
     total = counted(sum(bodies.values()), what)
-    return f"{total} on {counted(len(bodies), 'body', 'bodies')}: {listed}"
+    return f"{total} on {counted(len(bodies), on, 'bodies' if on == 'body' else '')}: {listed}"
 
 
 def _repair(args: argparse.Namespace) -> int:

@@ -32,10 +32,10 @@ def main(args: argparse.Namespace) -> int:
         from tactile_sim.hardware import pad_inputs
 
         pad_inputs(simulation)
-    count = len(simulation.feelers.positions)
+    bodies, count = len({pad.body_id for pad in skin.pads}), len(simulation.feelers.positions)
     feelers = f"{counted(count, 'feeler')}, " if count else ""
     print(
-        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {len(skin.body_ids)} with skin, "
+        f"{args.config}: fine. {counted(model.nbody - 1, 'body', 'bodies')}, {bodies} with skin, "
         f"{counted(len(skin.positions), 'taxel')} on {counted(len(skin.pads), 'pad')}, {feelers}"
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."

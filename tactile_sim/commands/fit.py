@@ -30,7 +30,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
     add_config(parser)
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")
-    parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin that was recorded")
+    parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad that was recorded")
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="write the configuration with the fitted stages"
     )
@@ -92,6 +92,8 @@ def main(args: argparse.Namespace) -> int:
         raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
     if (args.impact is None) != (args.mass is None) or (args.impact is None) != (args.speed is None):
         raise CommandError("--impact, --mass and --speed: must be given together")
+    if args.reference and args.recording.suffix == ".csv":
+        raise CommandError(f"--reference: is a topic of a bag, got {args.recording.name}; remove it")
     settings = config.load(args.config)
     reference = Reference.of(settings, args.pad)
     if args.recording.suffix == ".csv":

@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="only these bodies: a name or shell pattern; may be repeated",
+        help="only these bodies or pads: a name or shell pattern; may be repeated",
     )
     parser.add_argument(
         "--from",

@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "protocol", "write the presses to record for a fit", DETAILS)
     add_config(parser)
-    parser.add_argument("--pad", required=True, metavar="NAME", help="the body with skin to press")
+    parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad to press")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="CSV file to write")
     for name, default, unit, what in _NUMBERS:
         parser.add_argument(

@@ -8,7 +8,7 @@ from typing import Any
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text
+from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text, Topic, WebSocket
 
 
 def _key(check: Check, doc: str, default: Any = None) -> Any:
@@ -20,7 +20,7 @@ class HardwarePad:
     """Source of the readings of one pad, and their conversion."""
 
     sensor: int | None = _key(Integer(0, 255), "xela: number of the sensor in the stream")
-    topic: str | None = _key(Text(filled=True), "papillarray, array: topic of the messages of the sensor")
+    topic: str | None = _key(Topic(), "papillarray, array: topic of the messages of the sensor")
     raw: bool = _key(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
     baseline: float = _key(Number(), "value without load [units of the message], which is subtracted", 0.0)
     scale: float = _key(Number(), "force per unit of the message [N]", 1.0)
@@ -53,7 +53,7 @@ class HardwareSettings:
         "source of the messages that `tactile_sim hardware` reads: the websocket of XELA's server, topics "
         "with Contactile's `sensor_interfaces/SensorState`, or topics with `std_msgs/Float32MultiArray`",
     )
-    address: str = key("ws://127.0.0.1:5000", Text(filled=True), "address of XELA's server")
+    address: str = key("ws://127.0.0.1:5000", WebSocket(), "address of XELA's server")
     timeout: float = key(
         0.5, Number(above=0, unit="s"), "time without a message after which a pad is reported as lost [s]"
     )
@@ -97,6 +97,8 @@ def resolve_hardware(
             raise ConfigError(
                 f"{where}.{name}.{key_name}: has no meaning with driver {hardware.driver!r}; remove it"
             )
+        if not pad.scale:
+            raise ConfigError(f"{where}.{name}.scale: must not be 0, since all readings would be 0")
         axes = pad.axes.split()
         if sorted(axis.removeprefix("-") for axis in axes) != ["x", "y", "z"]:
             raise ConfigError(

@@ -49,7 +49,7 @@ class Patch:
 
         Args:
             settings: The configuration.
-            pad: Name of the pad.
+            pad: Name of the pad; its response function must be ``elastic_foundation``.
             radius: Radius of the indenter [m].
 
         Raises:

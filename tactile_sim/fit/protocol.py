@@ -14,6 +14,7 @@ from tactile_sim.fit.reference import Reference
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.split_chain import chain_of
 
+MOST_SAMPLES = 5_000_000
 REST = 0.5
 """Time without load between presses [s]."""
 
@@ -72,7 +73,7 @@ def make(
         friction: shear over normal force in the slide.
 
     Raises:
-        CommandError: a taxel does not exist.
+        CommandError: a taxel does not exist, or the motion has too many samples.
     """
     number = len(reference.positions)
     chosen = list(taxels) or list(range(number))
@@ -101,6 +102,11 @@ def make(
             advance(0.1, force / 2, taxel)
         advance(0.05, 0.0, chosen[-1])
         advance(REST, 0.0, -1)
+    if not knots[-1][0] * rate <= MOST_SAMPLES:
+        raise CommandError(
+            f"the motion: must have at most {MOST_SAMPLES} samples, got {knots[-1][0] * rate:.3g} in"
+            f" {knots[-1][0]:.3g} s; lower the load, hold or rate, or raise the speed"
+        )
     ends, levels, under = (np.array(column) for column in zip(*knots, strict=True))
     times = np.arange(0.0, ends[-1], 1.0 / rate)
     current = under[np.searchsorted(ends, times, side="right") - 1]
@@ -123,8 +129,10 @@ def simulate(
         patch: Loads of the taxels under a spherical indenter; None: the loads of a point force.
 
     Raises:
-        CommandError: The protocol has more samples than the simulation has time steps.
+        CommandError: The protocol has more samples than the simulation has time steps, or the pad does not
+            measure forces.
     """
+    reference.require_force()
     simulation = Simulation(settings)
     skin = simulation.skin
     index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)

@@ -14,6 +14,9 @@ from tactile_sim.signal_chain import SignalChain
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Loads
 
+FORCES = ("normal", "normal_force", "force_vector", "force_vector_taxel", "force_vector_global")
+"""Touch functions whose readings include the normal force [N]."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -32,6 +35,8 @@ class Reference:
     """Width of the cross-talk as configured [m]; 0: to the neighbors."""
     stages: dict[str, dict[str, Any]]
     """Stages of the pad as configured."""
+    quantity: str
+    """Touch function of the pad."""
 
     @classmethod
     def of(cls, settings: Settings, pad: str) -> Reference:
@@ -69,13 +74,22 @@ class Reference:
             reading = np.zeros((len(skin.positions), 1))
             reading[taxel] = 1.0
             mixed[k] = chain.read(0, reading)[taxels, 0]
-        return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages)
+        quantity = simulation.functions.quantities[names.index(pad)]
+        return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages, quantity)
+
+    def require_force(self) -> None:
+        """Raise CommandError if the readings of the pad are no forces along the normals of its taxels."""
+        if self.quantity not in FORCES:
+            raise CommandError(
+                f"pad {self.pad!r}: its touch function must measure the normal force, as the reference does,"
+                f" got {self.quantity!r}; use one of {', '.join(FORCES)}"
+            )
 
     def loads(self, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
         """Return the loads (n, m) [N] of a recording, and whether (n,) it is known where they act.
 
         Raises:
-            CommandError: the recording has another number of taxels.
+            CommandError: the recording has another number of taxels, or its force is no load of this pad.
         """
         number = recording.readings.shape[1]
         if number != len(self.normals):
@@ -85,6 +99,7 @@ class Reference:
         if recording.loads is not None:
             return recording.loads, np.ones(len(recording.times), bool)
         assert recording.force is not None
+        self.require_force()
         taxel = pressed_taxels(recording) if recording.taxel is None else recording.taxel
         loads = np.where((taxel >= 0)[:, None], recording.force[:, None] * self.spread[taxel], 0.0)
         return loads, taxel != -2

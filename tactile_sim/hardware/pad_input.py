@@ -13,6 +13,8 @@ from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 
+LARGEST = 1e12
+"""Greatest magnitude of a value of a message."""
 TARE_SAMPLES = 50
 """Number of messages before a tare whose mean is subtracted."""
 
@@ -63,12 +65,12 @@ class PadInput:
         Raises:
             ConfigError: The touch function cannot be computed from forces.
         """
+        pad = skin.pads[index]
         if touch_function not in QUANTITIES:
             raise ConfigError(
-                f"touch_function of pad {skin.pads[index].name!r}: must be one of {', '.join(QUANTITIES)},"
-                f" which can be computed from the forces of a real sensor, got {touch_function!r}"
+                f"hardware.pads.{pad.name}: the touch function must be one of {', '.join(QUANTITIES)}, which"
+                f" can be computed from the forces of a real sensor, got {touch_function!r}"
             )
-        pad = skin.pads[index]
         part = slice(pad.start, pad.stop)
         self.settings = settings
         self.taxels = pad.stop - pad.start
@@ -102,8 +104,8 @@ class PadInput:
                 f"must have {self.taxels} or {3 * self.taxels} values for {self.taxels} taxels,"
                 f" got {array.size}"
             )
-        if not np.isfinite(array).all():
-            raise StreamError("must have finite numbers only")
+        if not (np.abs(array) <= LARGEST).all():
+            raise StreamError(f"values must be finite and at most {LARGEST:g}")
         array = (array - self.settings.baseline) * self.settings.scale
         if array.size == self.taxels:
             forces = np.zeros((self.taxels, 3))
@@ -137,11 +139,9 @@ def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
             from forces.
     """
     settings, skin = simulation.settings, simulation.skin
-    taxels = {pad.name: pad.stop - pad.start for pad in skin.pads}
-    given = resolve_hardware(settings.hardware, taxels, settings.source)
-    quantities = simulation.functions.quantities
-    return {
-        name: PadInput(given[name], skin, index, quantities[index])
-        for index, name in enumerate(taxels)
-        if name in given
-    }
+    names = [pad.name for pad in skin.pads]
+    given = resolve_hardware(
+        settings.hardware, {pad.name: pad.stop - pad.start for pad in skin.pads}, settings.source
+    )
+    functions = dict(zip(names, simulation.functions.quantities, strict=True))
+    return {name: PadInput(pad, skin, names.index(name), functions[name]) for name, pad in given.items()}

@@ -21,7 +21,6 @@ from std_msgs.msg import Float32MultiArray
 from std_srvs.srv import Trigger
 
 from tactile_sim import config
-from tactile_sim.config import Settings
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.hardware import PadInput, StreamError, pad_inputs
@@ -61,7 +60,7 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
     with ExitStack() as stack:
         node = start_node(arguments, stack)
         settings = parameters.read_settings(node, arguments)
-        hardware = Hardware(node, Simulation(settings), settings)
+        hardware = Hardware(node, Simulation(settings))
         stack.callback(hardware.close)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
@@ -78,7 +77,7 @@ class Hardware:
     are then invalid, and ``/diagnostics`` reports an ERROR at once.
     """
 
-    def __init__(self, node: Node, simulation: Simulation, settings: Settings):
+    def __init__(self, node: Node, simulation: Simulation):
         """Publish the layouts and start to receive.
 
         Args:
@@ -89,6 +88,7 @@ class Hardware:
         Raises:
             ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
         """
+        settings = simulation.settings
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
         self._inputs = pad_inputs(simulation)

@@ -41,15 +41,14 @@ class HardwareTopics:
             stamp: Time of the layouts [ns].
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
-        readings = np.full((len(skin.positions), simulation.functions.channels), np.nan, np.float32)
+        readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
         self._readings = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
         self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
         self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
-        self._changed = False
-        """Whether ``tactile/frame`` has not been published since the last readings."""
         self._frame = topics[FRAME], node.create_publisher(topics[FRAME].type, FRAME, DEPTH)
         self._arrays, self._layouts = {}, []
         for pad in skin.pads:
+            self._set(pad.name, np.nan, stamp)
             place = f"tactile/{topic_token(pad.name)}"
             layout = topics[f"{place}/layout"]
             publisher = node.create_publisher(layout.type, layout.name, LATCHED)
@@ -58,6 +57,8 @@ class HardwareTopics:
             if pad.name in driven:
                 array = topics[f"{place}/array"]
                 self._arrays[pad.name] = array, node.create_publisher(array.type, array.name, DEPTH)
+        self._changed = False
+        """Whether ``tactile/frame`` has not been published since the last readings."""
 
     def send(self, name: str, readings: np.ndarray, stamp: int) -> None:
         """Publish the readings (n, channels) of a pad at a time [ns], and store them for the next frame."""

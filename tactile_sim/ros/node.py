@@ -81,9 +81,6 @@ def run(
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
-    for file in parameters.parameter_files(arguments):
-        # Checked first, because rcl accepts some invalid files and its errors have less detail.
-        read_sections(file, parameters.source_of(file))
     recording = start_clock or recorder is not None
     with ExitStack() as stack:
         node = start_node(arguments, stack)
@@ -128,7 +125,14 @@ def run(
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
-    """Start ROS and create the node; the exit stack ends both."""
+    """Start ROS and create the node; the exit stack ends both.
+
+    Raises:
+        ConfigError: A parameter file or an argument is invalid.
+    """
+    for file in parameters.parameter_files(arguments):
+        # Checked first, because rcl accepts some invalid files and its errors have less detail.
+        read_sections(file, parameters.source_of(file))
     try:
         with large_fastdds_buffers():
             rclpy.init(args=["--ros-args", *arguments], signal_handler_options=SignalHandlerOptions.NO)
@@ -171,7 +175,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
-    taxels, bodies = len(simulation.skin.positions), len(simulation.skin.body_ids)
+    taxels, bodies = len(simulation.skin.positions), len({pad.body_id for pad in simulation.skin.pads})
     feelers = len(simulation.feelers.positions)
     node.get_logger().info(
         f"{settings.title}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "

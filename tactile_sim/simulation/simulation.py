@@ -72,7 +72,7 @@ class Simulation(InteractiveScene):
         pads, self.stages = resolve_pads(checked, model, names, scales)
         """Parameters of the signal chain by pad name or pattern, those of presets included."""
         feelers = resolve_feelers(checked, names, scales)
-        with located(f"{checked.source}: skin.scales"):
+        with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
                 model,
                 scales,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
@@ -10,11 +13,16 @@ from support.falling_bag import FEELER, GRID, IMPACT, LANDING, LAYOUT, STEP, WEI
 from tactile_sim import BagError
 from tactile_sim.analysis import style
 from tactile_sim.analysis.figures import FIGURES, MissingTopics
+from tactile_sim.analysis.forces import forces as draw_forces
+from tactile_sim.analysis.pad_layout import pad_layout
+from tactile_sim.analysis.raster import raster
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.robots import choose
 from tactile_sim.analysis.span import Span
-from tactile_sim.analysis.touch import BINS, Raster
+from tactile_sim.analysis.tactile_frames import Frame
+from tactile_sim.analysis.touch import BINS, Raster, Touch
 from tactile_sim.bag.contents import contents
+from tactile_sim.simulation import Simulation
 
 
 def recorded(bag, span=None, namespace=None) -> Recording:
@@ -39,6 +47,21 @@ def test_force_of_a_resting_body_is_its_weight(fall):
     assert "cube" in line.get_label() and "29.4" in line.get_label()
 
 
+def test_pads_with_different_units_have_panels_of_their_own():
+    touch = Touch(SimpleNamespace(topics=(), of=lambda frame: [frame]), Span())
+    for stamp, force, pressure in ((0, 1.0, 3e4), (1, 2.0, 1e4)):
+        readings = np.array([[0.0, 0.0, force], [pressure, 0.0, 0.0], [force, 0.0, 0.0]])
+        quantities, units = ("force_vector", "pressure", "normal"), ("N", "Pa", "N")
+        touch.add(Frame(stamp, 7, quantities, units, ("a", "b", "c"), np.array([1, 1, 1]), readings))
+    (forces, on_force), (pressures, on_pressure) = touch.split()
+    assert (forces.unit, on_force, forces.peak.stamp, forces.peak.total) == ("N", [0, 2], 1, 4.0)
+    assert (pressures.unit, on_pressure, pressures.peak.stamp, pressures.peak.total) == ("Pa", [1], 0, 3e4)
+    axes = draw_forces(touch.split()).axes
+    assert [ax.get_ylabel() for ax in axes] == ["net force [N]", "net pressure [Pa]"]
+    assert [len(ax.lines) for ax in axes] == [2, 1]
+    assert "force per taxel [N]" in {ax.get_ylabel() for ax in raster(touch.split()).axes}
+
+
 def test_body_arrays_give_the_same_history_as_the_frame(fall, make_bag):
     bodies = ("a", "b", "c")
     whole = recorded(make_bag(Cube(bodies=bodies))).touch
@@ -46,6 +69,20 @@ def test_body_arrays_give_the_same_history_as_the_frame(fall, make_bag):
     assert parts.bodies == whole.bodies == bodies
     np.testing.assert_array_equal(parts.nets, whole.nets)
     np.testing.assert_array_equal(parts.offsets, whole.offsets)
+
+
+def test_layout_of_a_pad_is_seen_from_outside_and_its_back_from_behind():
+    scene = """<mujoco><worldbody><body name="tip"><geom size=".02"/></body>
+      <body name="side" pos="1 0 0"><geom type="box" size=".01 .01 .01"/></body></worldbody></mujoco>"""
+    grid = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+    turned = {"position": [-0.01, 0.0, 0.0], "orientation": [0.5, 0.5, -0.5, -0.5]}  # x, y, z: -y, z, -x
+    pads = {"tip": {"body": "tip", "spacing": 0.008}, "side": {"body": "side", "grid": grid, **turned}}
+    skin = Simulation(mujoco.MjModel.from_xml_string(scene), {"skin": {"pads": pads}}).skin
+    front, back, side = pad_layout(skin).axes[:3]
+    shown = [{text.get_text() for text in ax.texts} for ax in (front, back, side)]
+    assert shown[0] | shown[1] == {str(taxel) for taxel in skin.ids[: skin.pads[0].stop]}
+    assert not shown[0] & shown[1] and shown[2] == set("0123")
+    assert (side.get_xlabel(), side.get_ylabel()) == ("−y of the body [mm]", "z of the body [mm]")
 
 
 def test_strongest_bodies_have_lines_and_the_rest_is_summed(make_bag):

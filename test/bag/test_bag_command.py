@@ -100,7 +100,7 @@ def test_info_lists_bodies_and_taxels_of_each_robot(make_bag, capsys):
     )
     assert main(["bag", "info", str(two)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "/left: 300 taxels on 2 bodies: palm 150, thumb 150" in lines
+    assert "/left: 300 taxels on 2 pads: palm 150, thumb 150" in lines
     assert any(line.startswith("/right:") and "no layout" in line for line in lines)
     [row] = [line for line in lines if "/left/tactile/frame" in line]
     assert "TactileFrame" in row and " 5 " in row and "50.0" in row

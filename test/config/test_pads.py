@@ -37,17 +37,18 @@ LAYOUTS = {
     "unknown column": (TAXELS.replace("nz", "nzz"), "'nzz'"),
     "no normals": ("x,y,z\n0,0,0\n", "normals"),
     "NaN pose": (TAXELS.replace(".004", "nan"), "nan"),
-    "text": (TAXELS.replace(".004", "four"), "four"),
-    "short line": (TAXELS + "1,2\n", "taxel 3"),
+    "text": (TAXELS.replace(".004", "four"), "line 3"),
+    "short line": (TAXELS + "1,2\n", "line 4"),
     "empty": ("", "t.csv: is empty"),
     "no taxels": ("x,y,z,nx,ny,nz\n", "0"),
     "normal of length zero": (TAXELS.replace("0,0,1\n.", "0,0,0\n."), "taxel 0"),
     "ids twice": ("id," + TAXELS.replace("\n0", "\n4,0").replace("\n.004", "\n4,.004"), "taxel 0"),
+    "a position twice": (TAXELS.replace(".004", "0"), "0 and 1"),
     "a place twice": (
         "row,column," + TAXELS.replace("\n0", "\n1,1,0").replace("\n.004", "\n1,1,.004"),
         "row and column",
     ),
-    "negative id": ("id," + TAXELS.replace("\n0", "\n-1,0").replace("\n.004", "\n4,.004"), "ids"),
+    "negative id": ("id," + TAXELS.replace("\n0", "\n-1,0").replace("\n.004", "\n4,.004"), "-1"),
     "far off its body": (TAXELS.replace(".004,0,0", ".004,0,.05"), "50 mm"),
 }
 

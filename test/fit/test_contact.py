@@ -50,6 +50,11 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def patch(folder):
+    # The function of the skin is another one, as on a robot with several pads.
+    text = configuration(1e8).replace("elastic_foundation", "nearest")
+    (folder / "pad.yaml").write_text(
+        text.replace("body: tip", "body: tip\n          response_function: elastic_foundation")
+    )
     return Patch.of(config.load("pad.yaml"), "tip", RADIUS)
 
 

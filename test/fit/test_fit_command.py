@@ -135,9 +135,14 @@ def test_invalid_recording_is_one_error(case, folder, capsys):
         ("fit pad.yaml none.csv --pad tip --plot fit.bmp", ".png"),
         ("fit pad.yaml none.csv --pad tip --out pad.yaml", "--force"),
         ("protocol pad.yaml --pad tip --taxels 8 --out x.csv", "0 to 7"),
+        ("fit pad.yaml none.csv --pad tip --reference /ft", "--reference"),
+        ("protocol slip.yaml --pad tip --simulate --out x.csv", "'slip'"),
+        ("protocol pad.yaml --pad tip --rate 1e9 --out x.csv", "samples"),
+        ("protocol pad.yaml --pad tip --load 1e308 --out x.csv", "samples"),
         ("protocol pad.yaml --pad tip --rate 9999 --simulate --out x.csv", "500"),
     ],
 )
 def test_invalid_argument_is_one_error(command, fact, folder, capsys):
+    (folder / "slip.yaml").write_text(CONFIG.replace("normal", "slip"))
     assert main(command.split()) == 2
     assert fact in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +22,7 @@ from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.hardware import pad_inputs  # noqa: E402
+from tactile_sim.hardware import StreamError, pad_inputs  # noqa: E402
 from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
@@ -122,8 +123,8 @@ def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
         skin={
             "touch_function": "force_vector",
             "pads": {
-                name: {"body": name.replace("pad", "finger"), "preset": "xela_uspa44"}
-                for name in ("left_pad", "right_pad")
+                "left_pad": {"body": "left_finger", "preset": "xela_uspa44"},
+                "right_pad": {"body": "right_finger", "preset": "xela_uspa44", "touch_function": "normal"},
             },
         },
         hardware={"driver": "array", "timeout": 0.3, "pads": pads},
@@ -150,6 +151,8 @@ def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
     np.testing.assert_allclose(np.reshape(arrays[-1].data, (16, 3)), expected, atol=1e-5)
     wait_for(lambda: frames or send(values), "a frame")
     assert list(frames[-1].valid) == [1] * 16 + [0] * 16
+    lost, unused = np.split(np.reshape(frames[-1].data, (32, 3))[16:], [1], axis=1)
+    assert np.isnan(lost).all() and not unused.any()
     publisher.publish(Float32MultiArray(data=[1.0]))
     assert ros.call(Trigger, "/tactile_sim/tare").success
     wait_for(lambda: send(values) or not np.any(np.abs(arrays[-1].data) > 1e-5), "readings of zero")
@@ -182,32 +185,38 @@ def test_pillar_forces_are_ordered_by_id():
             "hardware.address",
         ),
         ({"pads": {"left_pad": {"topic": "x", "axes": "x x z"}}}, "hardware.pads.left_pad.axes"),
+        ({"pads": {"left_pad": {"topic": "a b//c"}}}, "hardware.pads.left_pad.topic"),
+        ({"pads": {"left_pad": {"topic": "x", "scale": 0.0}}}, "hardware.pads.left_pad.scale"),
+        ({"driver": "xela", "address": "http//x"}, "hardware.address"),
+        ({"driver": "xela", "address": "ws://h:99999"}, "hardware.address"),
     ],
 )
 def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
     from tactile_sim.config.hardware import resolve_hardware
     from tactile_sim.errors import ConfigError
 
-    settings = config.from_mapping(
-        {"scene": "gripper.xml", "hardware": hardware} if hardware else {"scene": "gripper.xml"}
-    )
+    scene = {"scene": "gripper.xml"}
     with pytest.raises(ConfigError, match=key):
+        settings = config.from_mapping({**scene, "hardware": hardware} if hardware else scene)
         resolve_hardware(settings.hardware, {"left_pad": 16, "right_pad": 16}, "file.yaml")
 
 
-def test_readings_have_the_touch_function_of_their_pad():
-    """The left pad measures forces along the normal, the right one vectors in its own axes."""
-    pads = {
-        name: {"body": name.replace("pad", "finger"), "preset": "xela_uspa44"}
-        for name in ("left_pad", "right_pad")
-    }
-    pads["left_pad"]["touch_function"] = "normal"
-    hardware = {"pads": {name: {"topic": name} for name in pads}}
-    skin = {"touch_function": "force_vector_taxel", "pads": pads}
-    simulation = Simulation({"scene": "gripper.xml", "skin": skin, "hardware": hardware})
-    inputs = pad_inputs(simulation)
-    np.testing.assert_allclose(inputs["left_pad"].readings(EXPECTED), EXPECTED[:, 2:], atol=1e-6)
-    np.testing.assert_allclose(inputs["right_pad"].readings(EXPECTED), EXPECTED, atol=1e-6)
+def test_each_pad_gets_its_own_quantity():
+    settings = config.load("gripper")
+    own = {"left_pad": "normal", "right_pad": "pressure"}
+    pads = {name: {**pad, "touch_function": own[name]} for name, pad in settings.skin.pads.items()}
+    simulation = Simulation(replace(settings, skin=replace(settings.skin, pads=pads)))
+    forces = np.tile([0.1, 0.2, 0.3], (16, 1))
+    readings = {name: pad.readings(forces) for name, pad in pad_inputs(simulation).items()}
+    np.testing.assert_allclose(readings["left_pad"], np.full((16, 1), 0.3))
+    np.testing.assert_allclose(readings["right_pad"], np.full((16, 1), 0.3 / (0.00425 * 0.0047)), rtol=1e-5)
+    with pytest.raises(StreamError):
+        next(iter(pad_inputs(simulation).values())).readings(np.full((16, 3), 1e300))
+
+
+def test_missing_configuration_is_one_line(capfd):
+    assert main(["hardware", "no/such.yaml"]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_check_reports_invalid_hardware(tmp_path, capsys):

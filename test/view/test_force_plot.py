@@ -92,6 +92,11 @@ def test_negligible_force_is_drawn_at_zero(panel):
     assert "a&lt;b" in key and "1e-06" in key
 
 
+def test_axis_ignores_the_colour_scale_of_other_quantities(panel):
+    panel.draw(frame(0.0, 0.1, unit="Pa"))
+    assert numbers(drawn(panel)[0])[-4] == "0.2"
+
+
 def test_axis_grows_at_once_and_shrinks_after_the_span(panel):
     for time, force, axis in ((0.0, 900.0, "2000"), (1.0, 0.0, "2000"), (20.0, 0.0, "5")):
         panel.draw(frame(time, force))

@@ -193,6 +193,7 @@ def test_legend_has_the_unit_and_the_end_of_the_scale():
     assert "[N]" in legend(20.0, "N")
     assert "≥ 20" in legend(20.0, "N")
     assert "[m/s]" in legend(20.0, "m/s")
+    assert "[" not in legend(20.0, "")
 
 
 def test_only_covered_feelers_are_drawn_by_default(view):

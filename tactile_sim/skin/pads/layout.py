@@ -135,6 +135,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
     _check_unique(ids, "id", where)
     rows, columns = (numbers.get(name, np.empty(0, np.uint32)) for name in ("rows", "columns"))
     _check_unique(rows.astype(np.uint64) << 32 | columns, "row and column", where)
+    _check_apart(positions, where)
     axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
     return Layout(positions, axes, ids, rows, columns, spacing_of(positions))
 
@@ -160,10 +161,11 @@ def spacing_of(positions: np.ndarray) -> float:
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
     known = [column for columns in COLUMNS.values() for column in columns]
     with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
-    if not rows:
+        reader = csv.reader(file)
+        lines = [(reader.line_num, row) for row in reader if row and not row[0].lstrip().startswith("#")]
+    if not lines:
         raise ValueError(f"is empty; the first line names the columns: {', '.join(known)}")
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip() for name in lines[0][1]]
     for name in header:
         if name not in known:
             raise ValueError(f"unknown column {name!r}{suggest(name, known)}; columns: {', '.join(known)}")
@@ -174,12 +176,20 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         for column in columns:
             if column not in header:
                 raise ValueError(f"column {column!r} is missing; columns: {', '.join(known)}")
-    for number, row in enumerate(rows[1:], start=1):
+    for line, row in lines[1:]:
         if len(row) != len(header):
-            raise ValueError(f"taxel {number}: must have {len(header)} values, got {len(row)}")
-    values = np.array([[float(cell) for cell in row] for row in rows[1:]]).reshape(-1, len(header))
+            raise ValueError(f"line {line}: must have {len(header)} values, got {len(row)}")
+    cells = [[_number(*cell, line) for cell in zip(row, header, strict=True)] for line, row in lines[1:]]
+    values = np.array(cells).reshape(-1, len(header))
     parts = {name: values[:, [header.index(column) for column in present[name]]] for name in present}
     return {name: part if part.shape[1] == 3 else part[:, 0] for name, part in parts.items()}
+
+
+def _number(text: str, column: str, line: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"line {line}: column {column!r} must be a number, got {text!r}") from None
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
@@ -226,8 +236,29 @@ def _numbers(values: Any, name: str, where: str) -> np.ndarray:
     except (TypeError, ValueError):
         array = np.array([np.nan])
     if array.ndim != 1 or not ((array >= 0) & (array < 2**32) & (array == np.floor(array))).all():
-        raise ConfigError(f"{where}: {name}: must be integers from 0, one for each taxel")
+        raise ConfigError(
+            f"{where}: {name}: must be integers from 0, one for each taxel{_wrong_number(array)}"
+        )
     return array.astype(np.uint32)
+
+
+def _wrong_number(array: np.ndarray) -> str:
+    if array.ndim != 1:
+        return ""
+    wrong = np.flatnonzero(~((array >= 0) & (array < 2**32) & (array == np.floor(array))))
+    return f", got {array[wrong[0]]:g} for taxel {wrong[0]}"
+
+
+def _check_apart(positions: np.ndarray, where: str) -> None:
+    """Raise ConfigError if two of the positions (n, 3) are equal."""
+    _, places = np.unique(positions, axis=0, return_inverse=True)
+    order = np.argsort(places.ravel(), kind="stable")
+    same = np.flatnonzero(np.diff(places.ravel()[order]) == 0)
+    if len(same):
+        first, second = order[same[0]], order[same[0] + 1]
+        raise ConfigError(
+            f"{where}: positions: must differ, got {positions[first]} for taxels {first} and {second}"
+        )
 
 
 def _check_unique(values: np.ndarray, what: str, where: str) -> None:

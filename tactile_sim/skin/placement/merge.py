@@ -79,6 +79,6 @@ def _skin_geoms(model: mujoco.MjModel, body: int, names: Names) -> tuple[np.ndar
         lacks = "its geoms do not collide" if model.body_geomnum[body] else "it has no geom"
         raise SceneError(
             f"body {names.bodies[body]!r}: cannot have a skin, since {lacks}; give it a geom with a nonzero "
-            "contype or conaffinity, or remove it from skin.scales"
+            "contype or conaffinity, or remove it from the skin"
         )
     return geoms, [Shape.of_geom(model, geom) for geom in geoms]

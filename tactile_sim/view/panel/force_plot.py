@@ -45,7 +45,7 @@ class ForcePlot:
         self._lines = list(range(min(MAX_LINES, len(self._names))))
         """Indices of the plotted bodies among those with skin; each keeps its place and colour."""
         self._history = ForceHistory(len(self._names))
-        self._min_axis = MIN_AXIS * scene.taxel_scale
+        self._taxel_scale, self._min_axis = scene.taxel_scale, 0.0
         self._axis = 0.0
         """End of the force axis [N]."""
         self.html = gui.add_html("")
@@ -53,6 +53,7 @@ class ForcePlot:
 
     def add(self, frame: ViewFrame) -> None:
         """Store the forces of a frame."""
+        self._min_axis = MIN_AXIS * self._taxel_scale if frame.unit == "N" else 0.0
         self._history.add(frame, frame.forces)
 
     def draw(self) -> None:

@@ -36,9 +36,10 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
     else:
         numbers = [f"{share * end:.3g}" for share in (0.0, 0.25, 0.5, 0.75)]
     quantity = "force" if unit == "N" else "reading"
+    in_unit = f" [{escape(unit)}]" if unit else ""
     return (
         '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{quantity} of a taxel [{escape(unit)}]; dark: no contact</div>"
+        f"<div>{quantity} of a taxel{in_unit}; dark: no contact</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {stops})"></div>'
         '<div style="display: flex; justify-content: space-between">'

@@ -178,5 +178,5 @@ class Probe:
             for taxel, value in zip(self._pins, self._history.forces.tolist(), strict=False)
         ]
         unit = self._frame.unit if self._frame else ""
-        title = f"pinned taxels [{escape(unit)}]"
+        title = f"pinned taxels [{escape(unit)}]" if unit else "pinned taxels"
         self._plot.content = line_plot(title, segments, full_scale(largest), current)
