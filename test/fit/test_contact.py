@@ -27,7 +27,7 @@ def configuration(foundation: float, sensor: str = "") -> str:
     seed: 3
     skin:
       touch_function: normal
-      response_function: nearest
+      response_function: nearest  # of other pads
       stiffness: {foundation * 0.004:e}
       thickness: 0.004
       pads:
@@ -50,11 +50,6 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def patch(folder):
-    # The function of the skin is another one, as on a robot with several pads.
-    text = configuration(1e8).replace("elastic_foundation", "nearest")
-    (folder / "pad.yaml").write_text(
-        text.replace("body: tip", "body: tip\n          response_function: elastic_foundation")
-    )
     return Patch.of(config.load("pad.yaml"), "tip", RADIUS)
 
 
