@@ -1,0 +1,148 @@
+"""Collect a dataset: make the shards that are missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+import tactile_sim
+from tactile_sim.bag.parquet import require_pyarrow
+from tactile_sim.collect import folder
+from tactile_sim.collect.episodes import Episodes, Recipe, check_size
+from tactile_sim.collect.workers import make_shards
+from tactile_sim.errors import CommandError
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A dataset to collect. Its bytes depend on nothing else than these fields."""
+
+    recipe: Recipe
+    episodes: int
+    out: Path
+    envs: int = 32
+    """Number of episodes of a shard, which run at once."""
+    seed: int = 0
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return -(-self.episodes // self.envs)
+
+    def count(self, shard: int) -> int:
+        """Return the number of episodes of a shard."""
+        return min(self.envs, self.episodes - shard * self.envs)
+
+    def seed_of(self, shard: int) -> int:
+        """Return the seed of a shard, below 2^30; see `Episodes`."""
+        return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
+
+    def make(self, shard: int, threads: int = 0) -> int:
+        """Make the file of one shard and return the number of its episodes.
+
+        Raises:
+            TactileSimError: The file cannot be written.
+        """
+        seed, count = self.seed_of(shard), self.count(shard)
+        episodes = Episodes(self.recipe, count, seed, threads)
+        rows, lengths = episodes.record()
+        about = {"shard": str(shard), "seed": str(seed), "version": tactile_sim.__version__}
+        path = folder.shard_path(self.out, shard)
+        folder.write_shard(path, rows, lengths, episodes.fields, shard * self.envs, about)
+        return count
+
+
+def collect(
+    collection: Collection, workers: int = 1, progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Make all shards that are missing.
+
+    Args:
+        collection: The dataset.
+        workers: Number of processes.
+        progress: Called with the number of complete episodes and of all.
+
+    Returns:
+        The number of episodes that were collected; the others were complete before.
+
+    Raises:
+        TactileSimError: The configuration is invalid, the folder has another dataset or cannot be written, or
+            a worker was killed. Shards that are complete by then are kept.
+    """
+    for name in ("episodes", "envs"):
+        if getattr(collection, name) < 1:
+            raise CommandError(f"--{name}: must be >= 1, got {getattr(collection, name)}")
+    for name, value, least in (
+        ("steps", collection.recipe.steps, 1),
+        ("substeps", collection.recipe.substeps, 0),
+        ("seed", collection.seed, 0),
+        ("workers", workers, 1),
+    ):
+        if value < least:
+            raise CommandError(f"--{name}: must be >= {least}, got {value}")
+    require_pyarrow()
+    probe = Episodes(collection.recipe, 1, collection.seed_of(0))
+    collection = dataclasses.replace(collection, recipe=probe.recipe)
+    check_size(probe, min(collection.envs, collection.episodes), workers)
+    with folder.locked(collection.out):
+        folder.begin(collection.out, describe(collection, probe))
+        shards = folder.missing(collection.out, collection.shards)
+        todo = sum(map(collection.count, shards))
+        done = collection.episodes - todo
+        for count in make_shards(collection, shards, min(workers, len(shards))):
+            done += count
+            if progress:
+                progress(done, collection.episodes)
+    return todo
+
+
+def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
+    """Return the description of a dataset: everything on which its bytes depend, and its columns."""
+    recipe, simulation = probe.recipe, probe.batch.simulation
+    settings = dataclasses.asdict(simulation.settings)
+    del settings["base"], settings["source"]
+    model = simulation.engine.model
+    compiled = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, compiled)
+    indices = {name: {"shape": [1], "dtype": "int64"} for name in ("episode_index", "frame_index")}
+    fields = {name: _plain(field) for name, field in probe.fields.items()}
+    policy = hashlib.sha256(recipe.policy.read_bytes()).hexdigest() if recipe.policy else None
+    return {
+        "version": tactile_sim.__version__,
+        "mujoco": mujoco.__version__,
+        "config": Path(recipe.config).name,
+        "settings": _jsonable(settings),
+        "scene_sha256": hashlib.sha256(compiled.tobytes()).hexdigest(),
+        "task": recipe.task or None,
+        "policy_sha256": policy,
+        "touch": recipe.touch if policy else None,
+        "seed": collection.seed,
+        "episodes": collection.episodes,
+        "steps": recipe.steps,
+        "substeps": recipe.substeps,
+        "rate": probe.rate,
+        "envs": collection.envs,
+        "shards": collection.shards,
+        "data_path": folder.DATA_PATH,
+        "fields": indices | fields,
+    }
+
+
+def _plain(field: Any) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(field).items() if value}
+
+
+def _jsonable(value: Any) -> Any:
+    """Return settings as JSON can hold them."""
+    if isinstance(value, dict):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_jsonable(inner) for inner in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

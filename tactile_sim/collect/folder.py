@@ -1,0 +1,159 @@
+"""The folder of a dataset: its description, its shards, and what is missing."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.bag.atomic_write import fresh
+from tactile_sim.bag.parquet import arrow_array
+from tactile_sim.collect.episodes import Field
+from tactile_sim.errors import CommandError
+
+INFO = "info.json"
+DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+CHUNK = 1000
+"""Number of shards in a folder."""
+
+
+def shard_path(out: Path, shard: int) -> Path:
+    """Return the file of a shard."""
+    return out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Create a folder and lock it against other processes that write it.
+
+    Raises:
+        CommandError: The folder cannot be created or read, or another process has locked it.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise CommandError(f"--out: cannot use the folder {out}: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise CommandError(f"--out: another process writes {out}; wait until it has ended") from None
+    finally:
+        os.close(handle)
+
+
+def begin(out: Path, info: dict[str, Any]) -> None:
+    """Write the description of a dataset, or compare it with that of the dataset which is there.
+
+    Args:
+        out: The folder.
+        info: Everything on which the dataset depends.
+
+    Raises:
+        CommandError: The folder has other content, or a dataset with another description.
+        BagError: The description cannot be written.
+    """
+    info = json.loads(json.dumps(info))
+    path = out / INFO
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if others := sorted(file.name for file in out.iterdir() if not file.name.endswith(".new")):
+            raise CommandError(f"--out: {out} has no {INFO}, but {others[0]!r}; use a new folder") from None
+        write_json(path, info)
+        return
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--out: cannot read {path}: {error}; use a new folder") from None
+    if not isinstance(found, dict):
+        raise CommandError(f"--out: {path} does not describe a dataset; use a new folder")
+    for key in sorted({*info, *found}):
+        if info.get(key) != found.get(key):
+            was, wanted = (_shown(values.get(key)) for values in (found, info))
+            raise CommandError(
+                f"--out: {out} has a dataset with another {key}: {was}, not {wanted}; use a new folder"
+            )
+
+
+def missing(out: Path, shards: int) -> list[int]:
+    """Return the shards that are not complete, and remove what a killed process left of them."""
+    for leftover in out.glob("**/*.new"):
+        leftover.unlink()
+    return [shard for shard in range(shards) if not shard_path(out, shard).exists()]
+
+
+def write_shard(
+    path: Path,
+    rows: dict[str, np.ndarray],
+    lengths: np.ndarray,
+    fields: dict[str, Field],
+    first: int,
+    metadata: dict[str, str],
+) -> None:
+    """Write the episodes of a shard; the file appears when it is complete and on the disk.
+
+    Args:
+        path: The file.
+        rows: Columns (count, steps, ...) by name.
+        lengths: Number of rows of each episode (count,).
+        fields: Description of the columns.
+        first: Index of the first episode.
+        metadata: Metadata of the file.
+
+    Raises:
+        BagError: The file cannot be written.
+    """
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    with _written(path) as file:
+        writer: Any = None
+        for k, length in enumerate(lengths.tolist()):
+            index = np.arange(length, dtype=np.int64)
+            columns = {"episode_index": np.full(length, first + k), "frame_index": index}
+            columns |= {name: _rows(rows[name][k, :length], fields[name]) for name in fields}
+            arrays = {name: arrow_array(values) for name, values in columns.items()}
+            if writer is None:
+                listed = [
+                    pyarrow.field(name, array.type, metadata=_unit(fields.get(name)))
+                    for name, array in arrays.items()
+                ]
+                schema = pyarrow.schema(listed, metadata=metadata)
+                writer = ParquetWriter(file, schema, compression="zstd")
+            writer.write_table(pyarrow.table(list(arrays.values()), schema=schema))
+        writer.close()
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file; it appears when it is complete and on the disk."""
+    with _written(path) as file:
+        file.write((json.dumps(content, indent=1) + "\n").encode())
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[Any]:
+    with fresh(path) as made:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        with open(made, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _rows(values: np.ndarray, field: Field) -> np.ndarray:
+    return values[:, 0] if field.shape == (1,) else values
+
+
+def _unit(field: Field | None) -> dict[str, str] | None:
+    return {"unit": field.unit} if field and field.unit else None
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 60 else f"{text[:60]}..."
