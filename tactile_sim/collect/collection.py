@@ -14,7 +14,7 @@ import numpy as np
 
 import tactile_sim
 from tactile_sim.bag.parquet import require_pyarrow
-from tactile_sim.collect import folder
+from tactile_sim.collect import folder, lerobot
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
@@ -30,6 +30,8 @@ class Collection:
     envs: int = 32
     """Number of episodes of a shard, which run at once."""
     seed: int = 0
+    format: str = "parquet"
+    """``parquet``, or ``lerobot`` for the metadata of LeRobot v3.0 in addition."""
 
     @property
     def shards(self) -> int:
@@ -52,11 +54,22 @@ class Collection:
         """
         seed, count = self.seed_of(shard), self.count(shard)
         episodes = Episodes(self.recipe, count, seed, threads)
-        rows, lengths = episodes.record()
+        units = {name: field.unit for name, field in episodes.fields.items() if field.unit}
         about = {"shard": str(shard), "seed": str(seed), "version": tactile_sim.__version__}
-        path = folder.shard_path(self.out, shard)
-        folder.write_shard(path, rows, lengths, episodes.fields, shard * self.envs, about)
+        numbered = (
+            self._indices(shard * self.envs + k, len(columns["timestamp"])) | columns
+            for k, columns in enumerate(episodes.record())
+        )
+        folder.write_shard(folder.shard_path(self.out, shard), numbered, units, about)
         return count
+
+    def _indices(self, episode: int, length: int) -> dict[str, np.ndarray]:
+        """Return the columns that number the rows of an episode."""
+        frames = np.arange(length)
+        indices = {"episode_index": np.full(length, episode), "frame_index": frames}
+        if self.format == "lerobot":  # `lerobot.finish` corrects the index after episodes that ended early
+            indices |= {"index": episode * self.recipe.steps + frames, "task_index": np.zeros(length, int)}
+        return indices
 
 
 def collect(
@@ -90,9 +103,12 @@ def collect(
     require_pyarrow()
     probe = Episodes(collection.recipe, 1, collection.seed_of(0))
     collection = dataclasses.replace(collection, recipe=probe.recipe)
+    if collection.format == "lerobot":
+        lerobot.check_rate(probe.rate)
     check_size(probe, min(collection.envs, collection.episodes), workers)
     with folder.locked(collection.out):
-        folder.begin(collection.out, describe(collection, probe))
+        info = describe(collection, probe)
+        folder.begin(collection.out, info)
         shards = folder.missing(collection.out, collection.shards)
         todo = sum(map(collection.count, shards))
         done = collection.episodes - todo
@@ -100,6 +116,8 @@ def collect(
             done += count
             if progress:
                 progress(done, collection.episodes)
+        if collection.format == "lerobot" and (todo or not lerobot.is_finished(collection.out)):
+            lerobot.finish(collection.out, info)
     return todo
 
 
@@ -111,7 +129,7 @@ def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
     model = simulation.engine.model
     compiled = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, compiled)
-    indices = {name: {"shape": [1], "dtype": "int64"} for name in ("episode_index", "frame_index")}
+    indices = {name: {"shape": [1], "dtype": "int64"} for name in collection._indices(0, 0)}
     fields = {name: _plain(field) for name, field in probe.fields.items()}
     policy = hashlib.sha256(recipe.policy.read_bytes()).hexdigest() if recipe.policy else None
     return {
@@ -123,6 +141,7 @@ def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
         "task": recipe.task or None,
         "policy_sha256": policy,
         "touch": recipe.touch if policy else None,
+        "format": collection.format,
         "seed": collection.seed,
         "episodes": collection.episodes,
         "steps": recipe.steps,

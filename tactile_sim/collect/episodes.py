@@ -91,13 +91,10 @@ class Episodes:
             int(np.prod(field.shape)) * np.dtype(field.dtype).itemsize for field in self.fields.values()
         )
 
-    def record(self) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Run the episodes.
+    def record(self) -> list[dict[str, np.ndarray]]:
+        """Run the episodes, and return the columns (length, ...) of each by name.
 
         An episode ends early when the task terminates it or when its physics becomes unstable.
-
-        Returns:
-            Columns (count, steps, ...) by name, and the number of rows of each episode (count,).
         """
         batch, recipe, task = self.batch, self.recipe, self.task
         count, steps = batch.num_envs, recipe.steps
@@ -128,7 +125,13 @@ class Episodes:
             running &= ~(ended | fault)
             if not running.any():
                 break
-        return rows, lengths
+        return [
+            {
+                name: rows[name][k, :length, 0] if field.shape == (1,) else rows[name][k, :length]
+                for name, field in self.fields.items()
+            }
+            for k, length in enumerate(lengths.tolist())
+        ]
 
     def _period(self) -> int:
         if self.task:

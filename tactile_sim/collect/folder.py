@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 
 from tactile_sim.bag.atomic_write import fresh
 from tactile_sim.bag.parquet import arrow_array
-from tactile_sim.collect.episodes import Field
 from tactile_sim.errors import CommandError
 
 INFO = "info.json"
@@ -89,44 +88,43 @@ def missing(out: Path, shards: int) -> list[int]:
 
 
 def write_shard(
-    path: Path,
-    rows: dict[str, np.ndarray],
-    lengths: np.ndarray,
-    fields: dict[str, Field],
-    first: int,
-    metadata: dict[str, str],
+    path: Path, episodes: Iterable[dict[str, np.ndarray]], units: dict[str, str], metadata: dict[str, str]
 ) -> None:
     """Write the episodes of a shard; the file appears when it is complete and on the disk.
 
     Args:
         path: The file.
-        rows: Columns (count, steps, ...) by name.
-        lengths: Number of rows of each episode (count,).
-        fields: Description of the columns.
-        first: Index of the first episode.
+        episodes: Columns (length, ...) by name of each episode.
+        units: Units of columns by name.
         metadata: Metadata of the file.
 
     Raises:
         BagError: The file cannot be written.
     """
     import pyarrow
+
+    def tables() -> Iterator[Any]:
+        for columns in episodes:
+            arrays = {name: arrow_array(values) for name, values in columns.items()}
+            listed = [
+                pyarrow.field(name, array.type, metadata={"unit": units[name]} if name in units else None)
+                for name, array in arrays.items()
+            ]
+            schema = pyarrow.schema(listed, metadata=metadata)
+            yield pyarrow.table(list(arrays.values()), schema=schema)
+
+    write_tables(path, tables())
+
+
+def write_tables(path: Path, tables: Iterable[Any]) -> None:
+    """Write Arrow tables of one schema as row groups; see `write_shard`."""
     from pyarrow.parquet import ParquetWriter
 
     with _written(path) as file:
         writer: Any = None
-        for k, length in enumerate(lengths.tolist()):
-            index = np.arange(length, dtype=np.int64)
-            columns = {"episode_index": np.full(length, first + k), "frame_index": index}
-            columns |= {name: _rows(rows[name][k, :length], fields[name]) for name in fields}
-            arrays = {name: arrow_array(values) for name, values in columns.items()}
-            if writer is None:
-                listed = [
-                    pyarrow.field(name, array.type, metadata=_unit(fields.get(name)))
-                    for name, array in arrays.items()
-                ]
-                schema = pyarrow.schema(listed, metadata=metadata)
-                writer = ParquetWriter(file, schema, compression="zstd")
-            writer.write_table(pyarrow.table(list(arrays.values()), schema=schema))
+        for table in tables:
+            writer = writer or ParquetWriter(file, table.schema, compression="zstd")
+            writer.write_table(table)
         writer.close()
 
 
@@ -144,14 +142,6 @@ def _written(path: Path) -> Iterator[Any]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-
-
-def _rows(values: np.ndarray, field: Field) -> np.ndarray:
-    return values[:, 0] if field.shape == (1,) else values
-
-
-def _unit(field: Field | None) -> dict[str, str] | None:
-    return {"unit": field.unit} if field and field.unit else None
 
 
 def _shown(value: Any) -> str:

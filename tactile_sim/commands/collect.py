@@ -33,6 +33,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     ):
         shown = f"; {default} by default" if default or name == "seed" else ""
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
+    parser.add_argument(
+        "--format",
+        choices=("parquet", "lerobot"),
+        default="parquet",
+        help="lerobot: with the metadata of LeRobot v3.0; parquet by default",
+    )
     parser.add_argument("--task", default="", metavar="ID", help="task: initial states, actions, reward, end")
     parser.add_argument(
         "--policy", type=Path, metavar="FILE", help="LinearPolicy (.npz); random actions in a task by default"
@@ -48,7 +54,7 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.progress import progress
 
     recipe = Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
-    collection = Collection(recipe, args.episodes, args.out, args.envs, args.seed)
+    collection = Collection(recipe, args.episodes, args.out, args.envs, args.seed, args.format)
     with progress("collecting") as update:
         start = time.monotonic()
         done = collect(collection, args.workers, update)
