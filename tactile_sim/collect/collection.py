@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,12 @@ def collect(
     require_pyarrow()
     probe = Episodes(collection.recipe, 1, collection.seed_of(0))
     collection = dataclasses.replace(collection, recipe=probe.recipe)
+    if not (probe.task or probe.batch.simulation.stages):
+        warnings.warn(
+            f"all episodes will be equal: {collection.recipe.config} has no signal chain; give ranges, noise or"
+            " --task",
+            stacklevel=2,
+        )
     if collection.format == "lerobot":
         lerobot.check_rate(probe.rate)
     check_size(probe, min(collection.envs, collection.episodes), workers)

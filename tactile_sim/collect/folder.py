@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
     with _written(path) as file:
         writer: Any = None
         for table in tables:
-            writer = writer or ParquetWriter(file, table.schema, compression="zstd")
+            writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
             writer.write_table(table)
         writer.close()
 
@@ -136,7 +137,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 
 @contextmanager
 def _written(path: Path) -> Iterator[Any]:
-    with fresh(path) as made:
+    # A worker that outlived its killed driver may write the same file.
+    with fresh(path, f".{uuid4().hex}.new") as made:
         made.parent.mkdir(parents=True, exist_ok=True)
         with open(made, "wb") as file:
             yield file
