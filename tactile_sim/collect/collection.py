@@ -15,7 +15,7 @@ import numpy as np
 
 import tactile_sim
 from tactile_sim.bag.parquet import require_pyarrow
-from tactile_sim.collect import folder, lerobot
+from tactile_sim.collect import folder, lerobot, ray_workers
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
@@ -74,7 +74,10 @@ class Collection:
 
 
 def collect(
-    collection: Collection, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    collection: Collection,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    ray: str | None = None,
 ) -> int:
     """Make all shards that are missing.
 
@@ -82,6 +85,7 @@ def collect(
         collection: The dataset.
         workers: Number of processes.
         progress: Called with the number of complete episodes and of all.
+        ray: Address of a Ray cluster, ``auto`` or ``local``; None: processes of this machine.
 
     Returns:
         The number of episodes that were collected; the others were complete before.
@@ -106,8 +110,8 @@ def collect(
     collection = dataclasses.replace(collection, recipe=probe.recipe)
     if not (probe.task or probe.batch.simulation.stages):
         warnings.warn(
-            f"all episodes will be equal: {collection.recipe.config} has no signal chain; give ranges, noise or"
-            " --task",
+            f"all episodes will be equal: {collection.recipe.config} has no signal chain; give ranges, noise"
+            " or --task",
             stacklevel=2,
         )
     if collection.format == "lerobot":
@@ -119,7 +123,11 @@ def collect(
         shards = folder.missing(collection.out, collection.shards)
         todo = sum(map(collection.count, shards))
         done = collection.episodes - todo
-        for count in make_shards(collection, shards, min(workers, len(shards))):
+        if ray:
+            made = ray_workers.make_shards(collection, shards, workers, ray)
+        else:
+            made = make_shards(collection, shards, min(workers, len(shards)))
+        for count in made:
             done += count
             if progress:
                 progress(done, collection.episodes)

@@ -50,7 +50,7 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def begin(out: Path, info: dict[str, Any]) -> None:
-    """Write the description of a dataset, or compare it with that of the dataset which is there.
+    """Write the description of a dataset, or compare it with that of the dataset which has shards there.
 
     Args:
         out: The folder.
@@ -73,6 +73,9 @@ def begin(out: Path, info: dict[str, Any]) -> None:
         raise CommandError(f"--out: cannot read {path}: {error}; use a new folder") from None
     if not isinstance(found, dict):
         raise CommandError(f"--out: {path} does not describe a dataset; use a new folder")
+    if info != found and not any(out.glob("data/*/*.parquet")):
+        write_json(path, info)  # nothing came of the other one
+        return
     for key in sorted({*info, *found}):
         if info.get(key) != found.get(key):
             was, wanted = (_shown(values.get(key)) for values in (found, info))

@@ -34,6 +34,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         shown = f"; {default} by default" if default or name == "seed" else ""
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
     parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="make shards on a Ray cluster: its address, auto, or local for one of --workers processes",
+    )
+    parser.add_argument(
         "--format",
         choices=("parquet", "lerobot"),
         default="parquet",
@@ -57,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
     collection = Collection(recipe, args.episodes, args.out, args.envs, args.seed, args.format)
     with progress("collecting") as update:
         start = time.monotonic()
-        done = collect(collection, args.workers, update)
+        done = collect(collection, args.workers, update, args.ray)
         rate = done / (time.monotonic() - start)
     found = args.episodes - done
     print(
