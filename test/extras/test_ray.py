@@ -23,15 +23,27 @@ def files(out: Path) -> dict[str, bytes]:
     return {str(file.relative_to(out)): file.read_bytes() for file in out.rglob("*") if file.is_file()}
 
 
-def workers() -> list[int]:
-    """Return the processes of Ray that make shards."""
+def parent(pid: int) -> int:
+    """Return the parent of a process, or 0."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def workers(driver: int) -> list[int]:
+    """Return the processes of Ray that make shards for a driver."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "cmdline").read_bytes().startswith(b"ray::_make"):
-                found.append(int(folder.name))
+            makes = (folder / "cmdline").read_bytes().startswith(b"ray::_make")
         except OSError:
             continue
+        ancestor = int(folder.name) if makes else 0
+        while ancestor not in (0, driver):
+            ancestor = parent(ancestor)
+        if ancestor == driver:
+            found.append(int(folder.name))
     return found
 
 
@@ -40,7 +52,7 @@ def test_killed_worker_and_killed_driver_give_the_dataset_of_an_undisturbed_run(
     subprocess.run(command(whole), check=True)
     ray = ["--ray", "local", "--workers", "2"]
     driver = subprocess.Popen(command(killed, *ray))
-    while not (found := workers()):
+    while not (found := workers(driver.pid)):
         assert driver.poll() is None
         time.sleep(0.01)
     os.kill(found[0], signal.SIGKILL)
