@@ -23,7 +23,7 @@ from tactile_sim.errors import CommandError
 
 @dataclass(frozen=True)
 class Collection:
-    """A dataset to collect. Its bytes depend on nothing else than these fields."""
+    """A dataset to collect. Its bytes depend on these fields, the files they name and versions of packages."""
 
     recipe: Recipe
     episodes: int
@@ -123,7 +123,7 @@ def collect(
         shards = folder.missing(collection.out, collection.shards)
         todo = sum(map(collection.count, shards))
         done = collection.episodes - todo
-        if ray:
+        if ray and shards:
             made = ray_workers.make_shards(collection, shards, workers, ray)
         else:
             made = make_shards(collection, shards, min(workers, len(shards)))

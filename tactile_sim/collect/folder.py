@@ -85,9 +85,16 @@ def begin(out: Path, info: dict[str, Any]) -> None:
 
 
 def missing(out: Path, shards: int) -> list[int]:
-    """Return the shards that are not complete, and remove what a killed process left of them."""
-    for leftover in out.glob("**/*.new"):
-        leftover.unlink()
+    """Return the shards that are not complete, and remove what a killed process left of them.
+
+    Raises:
+        CommandError: The folder cannot be written.
+    """
+    try:
+        for leftover in out.glob("**/*.new"):
+            leftover.unlink()
+    except OSError as error:
+        raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
     return [shard for shard in range(shards) if not shard_path(out, shard).exists()]
 
 

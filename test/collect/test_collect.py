@@ -19,6 +19,7 @@ import pytest
 from tactile_sim.batch import Batch
 from tactile_sim.cli import main
 from tactile_sim.collect import Collection, Recipe
+from tactile_sim.collect.folder import locked
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -159,6 +160,12 @@ def test_bad_input_is_rejected_in_one_line(config, tmp_path, capsys, more, named
     assert main(arguments(config, tmp_path / "out", *more)) == 2
     lines = capsys.readouterr().err.splitlines()
     assert named in lines[-1] and sum("error" in line for line in lines) == 1
+
+
+def test_folder_that_another_process_writes_is_rejected(config, tmp_path, capsys):
+    with locked(tmp_path / "out"):
+        assert main(arguments(config, tmp_path / "out")) == 2
+    assert str(tmp_path / "out") in capsys.readouterr().err
 
 
 def test_full_disk_is_an_error_and_leaves_no_part_of_a_shard(config, tmp_path):
