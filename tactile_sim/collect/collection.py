@@ -23,7 +23,7 @@ from tactile_sim.errors import CommandError
 
 @dataclass(frozen=True)
 class Collection:
-    """A dataset to collect. Its bytes depend on these fields, the files they name and versions of packages."""
+    """A dataset to collect. Its bytes depend on these fields, the files they name and package versions."""
 
     recipe: Recipe
     episodes: int
