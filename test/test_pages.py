@@ -93,6 +93,19 @@ def test_own_robot_page_works(tmp_path, monkeypatch, capsys):
     np.testing.assert_allclose(measured, [applied[0], -applied[1]], rtol=1e-3)
 
 
+def test_collect_page_works(tmp_path, monkeypatch):
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    monkeypatch.chdir(tmp_path)
+    (commands,) = blocks("collect.md", "bash")
+    for command in commands.splitlines():
+        assert main(command.split()[1:]) == 0
+    (code,) = blocks("collect.md", "python")
+    names: dict = {}
+    exec(code, names)
+    assert names["left"].shape == (4 * 50, 16, 3)
+
+
 def test_controller_without_ros_works(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files("own_robot.md", tmp_path)

@@ -63,16 +63,17 @@ def fresh_folder(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def fresh(out: Path) -> Iterator[Path]:
+def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
     """Yield a temporary path; rename it to ``out`` after the block, or remove it after an error.
 
     Args:
         out: The file to write or replace.
+        ending: What the temporary name has in addition; unique if several processes may write the file.
 
     Raises:
         BagError: The file cannot be written.
     """
-    made = out.with_name(out.name + ".new")
+    made = out.with_name(out.name + ending)
     try:
         yield made
         os.replace(made, out)

@@ -146,7 +146,7 @@ class _Table:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
 
-        arrays = {name: _array(values) for name, values in columns.items()}
+        arrays = {name: arrow_array(values) for name, values in columns.items()}
         fields = []
         for name, array in arrays.items():
             unit = unit_of(self._type_name, name) or unit_of(self._type_name, prefix + name, own)
@@ -233,7 +233,7 @@ def _without_null(kind: Any) -> Any:
     return kind
 
 
-def _array(values: Any) -> Any:
+def arrow_array(values: Any) -> Any:
     """Return an Arrow array of n rows.
 
     Args:
@@ -248,7 +248,7 @@ def _array(values: Any) -> Any:
         return made
     if values and isinstance(values[0], np.ndarray):
         offsets = np.cumsum([0, *(len(value) for value in values)]).astype(np.int32)
-        return pyarrow.ListArray.from_arrays(offsets, _array(np.concatenate(values)))
+        return pyarrow.ListArray.from_arrays(offsets, arrow_array(np.concatenate(values)))
     if values and isinstance(values[0], bytes):
         return pyarrow.array([value[0] for value in values], pyarrow.uint8())
     return pyarrow.array([_plain(value) for value in values])

@@ -1,0 +1,182 @@
+"""Collect a dataset: make the shards that are missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+import tactile_sim
+from tactile_sim.bag.parquet import require_pyarrow
+from tactile_sim.collect import folder, lerobot, ray_workers
+from tactile_sim.collect.episodes import Episodes, Recipe, check_size
+from tactile_sim.collect.workers import make_shards
+from tactile_sim.errors import CommandError
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A dataset to collect. Its bytes depend on these fields, the files they name and package versions."""
+
+    recipe: Recipe
+    episodes: int
+    out: Path
+    envs: int = 32
+    """Number of episodes of a shard, which run at once."""
+    seed: int = 0
+    format: str = "parquet"
+    """``parquet``, or ``lerobot`` for the metadata of LeRobot v3.0 in addition."""
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return -(-self.episodes // self.envs)
+
+    def count(self, shard: int) -> int:
+        """Return the number of episodes of a shard."""
+        return min(self.envs, self.episodes - shard * self.envs)
+
+    def seed_of(self, shard: int) -> int:
+        """Return the seed of a shard, below 2^30; see `Episodes`."""
+        return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
+
+    def make(self, shard: int, threads: int = 0) -> int:
+        """Make the file of one shard and return the number of its episodes.
+
+        Raises:
+            TactileSimError: The file cannot be written.
+        """
+        seed, count = self.seed_of(shard), self.count(shard)
+        episodes = Episodes(self.recipe, count, seed, threads)
+        units = {name: field.unit for name, field in episodes.fields.items() if field.unit}
+        about = {"shard": str(shard), "seed": str(seed), "version": tactile_sim.__version__}
+        numbered = (
+            self._indices(shard * self.envs + k, len(columns["timestamp"])) | columns
+            for k, columns in enumerate(episodes.record())
+        )
+        folder.write_shard(folder.shard_path(self.out, shard), numbered, units, about)
+        return count
+
+    def _indices(self, episode: int, length: int) -> dict[str, np.ndarray]:
+        """Return the columns that number the rows of an episode."""
+        frames = np.arange(length)
+        indices = {"episode_index": np.full(length, episode), "frame_index": frames}
+        if self.format == "lerobot":  # `lerobot.finish` corrects the index after episodes that ended early
+            indices |= {"index": episode * self.recipe.steps + frames, "task_index": np.zeros(length, int)}
+        return indices
+
+
+def collect(
+    collection: Collection,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    ray: str | None = None,
+) -> int:
+    """Make all shards that are missing.
+
+    Args:
+        collection: The dataset.
+        workers: Number of processes.
+        progress: Called with the number of complete episodes and of all.
+        ray: Address of a Ray cluster, ``auto`` or ``local``; None: processes of this machine.
+
+    Returns:
+        The number of episodes that were collected; the others were complete before.
+
+    Raises:
+        TactileSimError: The configuration is invalid, the folder has another dataset or cannot be written, or
+            a worker was killed. Shards that are complete by then are kept.
+    """
+    for name in ("episodes", "envs"):
+        if getattr(collection, name) < 1:
+            raise CommandError(f"--{name}: must be >= 1, got {getattr(collection, name)}")
+    for name, value, least in (
+        ("steps", collection.recipe.steps, 1),
+        ("substeps", collection.recipe.substeps, 0),
+        ("seed", collection.seed, 0),
+        ("workers", workers, 1),
+    ):
+        if value < least:
+            raise CommandError(f"--{name}: must be >= {least}, got {value}")
+    require_pyarrow()
+    probe = Episodes(collection.recipe, 1, collection.seed_of(0))
+    collection = dataclasses.replace(collection, recipe=probe.recipe)
+    if not (probe.task or probe.batch.simulation.stages):
+        warnings.warn(
+            f"all episodes will be equal: {collection.recipe.config} has no signal chain; give ranges, noise"
+            " or --task",
+            stacklevel=2,
+        )
+    if collection.format == "lerobot":
+        lerobot.check_rate(probe.rate)
+    check_size(probe, min(collection.envs, collection.episodes), workers)
+    with folder.locked(collection.out):
+        info = describe(collection, probe)
+        folder.begin(collection.out, info)
+        shards = folder.missing(collection.out, collection.shards)
+        todo = sum(map(collection.count, shards))
+        done = collection.episodes - todo
+        if ray and shards:
+            made = ray_workers.make_shards(collection, shards, workers, ray)
+        else:
+            made = make_shards(collection, shards, min(workers, len(shards)))
+        for count in made:
+            done += count
+            if progress:
+                progress(done, collection.episodes)
+        if collection.format == "lerobot" and (todo or not lerobot.is_finished(collection.out)):
+            lerobot.finish(collection.out, info)
+    return todo
+
+
+def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
+    """Return the description of a dataset: everything on which its bytes depend, and its columns."""
+    recipe, simulation = probe.recipe, probe.batch.simulation
+    settings = dataclasses.asdict(simulation.settings)
+    del settings["base"], settings["source"]
+    model = simulation.engine.model
+    compiled = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, compiled)
+    indices = {name: {"shape": [1], "dtype": "int64"} for name in collection._indices(0, 0)}
+    fields = {name: _plain(field) for name, field in probe.fields.items()}
+    policy = hashlib.sha256(recipe.policy.read_bytes()).hexdigest() if recipe.policy else None
+    return {
+        "version": tactile_sim.__version__,
+        "mujoco": mujoco.__version__,
+        "config": Path(recipe.config).name,
+        "settings": _jsonable(settings),
+        "scene_sha256": hashlib.sha256(compiled.tobytes()).hexdigest(),
+        "task": recipe.task or None,
+        "policy_sha256": policy,
+        "touch": recipe.touch if policy else None,
+        "format": collection.format,
+        "seed": collection.seed,
+        "episodes": collection.episodes,
+        "steps": recipe.steps,
+        "substeps": recipe.substeps,
+        "rate": probe.rate,
+        "envs": collection.envs,
+        "shards": collection.shards,
+        "data_path": folder.DATA_PATH,
+        "fields": indices | fields,
+    }
+
+
+def _plain(field: Any) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(field).items() if value}
+
+
+def _jsonable(value: Any) -> Any:
+    """Return settings as JSON can hold them."""
+    if isinstance(value, dict):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_jsonable(inner) for inner in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,199 @@
+"""Episodes of one shard: a batch of environments, stepped and recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tactile_sim.batch import Batch, Observation
+from tactile_sim.collect.controllers import Controller, make_controller, make_task
+from tactile_sim.errors import CommandError
+from tactile_sim.skin import TOUCH_FUNCTIONS
+
+if TYPE_CHECKING:
+    from tactile_sim.learning import Task
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What makes the episodes of a dataset, besides their number and seed."""
+
+    config: str
+    """Configuration: shipped name or path."""
+    steps: int = 500
+    """Rows of an episode that nothing ends earlier."""
+    substeps: int = 0
+    """Time steps between two rows; 0: those of the task, or the period of tactile messages."""
+    task: str = ""
+    """ID of a Gymnasium environment of `tactile_sim.learning`; empty: none."""
+    policy: Path | None = None
+    """File of a `LinearPolicy`."""
+    touch: str = "contact"
+    """What the policy feels, a name in `tactile_sim.learning.TOUCH`."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column."""
+
+    shape: tuple[int, ...]
+    """Shape of one row; (1,) is a number."""
+    dtype: str
+    unit: str = ""
+    names: tuple[str, ...] = ()
+    """Names along the first axis."""
+
+
+class Episodes:
+    """A batch with its controller."""
+
+    def __init__(self, recipe: Recipe, count: int, seed: int, threads: int = 0):
+        """Load the configuration and start the episodes.
+
+        Args:
+            recipe: What to record.
+            count: Number of episodes.
+            seed: Seed of noise, ranges, initial states and random actions.
+            threads: Number of threads; 0: number of processors.
+
+        Raises:
+            TactileSimError: The configuration, the task or the policy is invalid.
+        """
+        self.batch = batch = Batch(recipe.config, count, seed=seed, threads=threads)
+        self.task: Task | None = make_task(recipe.task) if recipe.task else None
+        random = np.random.default_rng(seed)
+        if self.task:
+            self.task.randomize(batch, np.arange(count), random)
+        self._controller: Controller | None = make_controller(
+            self.task, recipe.policy, recipe.touch, batch, random
+        )
+        self.recipe = replace(recipe, substeps=recipe.substeps or self._period())
+        """The recipe with the number of time steps between two rows."""
+        self._columns = self._readers()
+        self.fields = {name: field for name, (field, _) in self._columns.items()} | self._results()
+        """Columns by name."""
+
+    @property
+    def rate(self) -> float:
+        """Rows per second of simulation time [Hz]."""
+        return 1.0 / (self.recipe.substeps * self.batch.timestep)
+
+    @property
+    def row_bytes(self) -> int:
+        """Size of a row in memory."""
+        return sum(
+            int(np.prod(field.shape)) * np.dtype(field.dtype).itemsize for field in self.fields.values()
+        )
+
+    def record(self) -> list[dict[str, np.ndarray]]:
+        """Run the episodes, and return the columns (length, ...) of each by name.
+
+        An episode ends early when the task terminates it or when its physics becomes unstable.
+        """
+        batch, recipe, task = self.batch, self.recipe, self.task
+        count, steps = batch.num_envs, recipe.steps
+        rows = {
+            name: np.zeros((count, steps, *field.shape), field.dtype) for name, field in self.fields.items()
+        }
+        lengths, running = np.full(count, steps), np.ones(count, bool)
+        seen = batch.observe()
+        for k in range(steps):
+            for name, (field, read) in self._columns.items():
+                rows[name][:, k] = read(seen).reshape(count, *field.shape)
+            action = np.zeros((count, 0))
+            if self._controller:
+                action, batch.ctrl = self._controller(seen)
+            before = batch.ctrl.copy()
+            batch.step(recipe.substeps)
+            fault = np.zeros(count, bool)
+            fault[list(batch.faults)] = True
+            if "action" in rows:
+                rows["action"][:, k] = np.where(fault[:, None], before, batch.ctrl)
+            seen = batch.observe()
+            ended = np.zeros(count, bool)
+            if task:
+                ended = task.terminated(batch, seen) & ~fault
+                rows["next.reward"][:, k, 0] = np.where(fault, 0.0, task.reward(batch, seen, action))
+            rows["next.terminated"][:, k, 0], rows["next.fault"][:, k, 0] = ended, fault
+            lengths[running & (ended | fault)] = k + 1
+            running &= ~(ended | fault)
+            if not running.any():
+                break
+        return [
+            {
+                name: rows[name][k, :length, 0] if field.shape == (1,) else rows[name][k, :length]
+                for name, field in self.fields.items()
+            }
+            for k, length in enumerate(lengths.tolist())
+        ]
+
+    def _period(self) -> int:
+        if self.task:
+            return self.task.substeps
+        settings = self.batch.simulation.settings
+        rate = settings.rates.tactile * self.batch.timestep
+        return max(1, round(1.0 / rate)) if rate else 1
+
+    def _readers(self) -> dict[str, tuple[Field, Callable[[Observation], np.ndarray]]]:
+        """Return the columns that are read from observations, with their functions."""
+        simulation = self.batch.simulation
+        joints, pads = tuple(self.batch.observe().joint_names), simulation.skin.pads
+        touch = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function]
+        names = tuple(pad.name for pad in pads)
+        columns: dict[str, tuple[Field, Callable[[Observation], np.ndarray]]] = {
+            "timestamp": (Field((1,), "float32", "s"), lambda seen: seen.time),
+            "observation.state": (
+                Field((len(joints),), "float64", "rad or m", joints), lambda seen: seen.joint_states[0]
+            ),
+            "observation.velocity": (
+                Field((len(joints),), "float64", "rad/s or m/s", joints), lambda seen: seen.joint_states[1]
+            ),
+            "observation.effort": (
+                Field((len(joints),), "float64", "N m or N", joints), lambda seen: seen.joint_states[2]
+            ),
+            "observation.wrench": (
+                Field((len(names), 6), "float32", "N and N m", names), lambda seen: seen.wrenches
+            ),
+            "observation.contact": (
+                Field((len(names),), "bool", "", names), lambda seen: seen.reduced("contact")
+            ),
+        }  # fmt: skip
+        for pad in pads:
+            columns[f"observation.tactile.{pad.name}"] = (
+                Field((pad.stop - pad.start, touch.channels), "float32", touch.unit),
+                partial(_taxels, pad.start, pad.stop),
+            )
+        return {name: column for name, column in columns.items() if 0 not in column[0].shape}
+
+    def _results(self) -> dict[str, Field]:
+        """Return the columns that are known after the steps."""
+        model, results = self.batch.simulation.engine.model, {}
+        if model.nu:
+            names = tuple(model.actuator(k).name for k in range(model.nu))
+            results["action"] = Field((model.nu,), "float64", "", names)
+        if self.task:
+            results["next.reward"] = Field((1,), "float32")
+        return results | {"next.terminated": Field((1,), "bool"), "next.fault": Field((1,), "bool")}
+
+
+def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
+    return seen.readings[:, start:stop]
+
+
+def check_size(episodes: Episodes, count: int, workers: int) -> None:
+    """Raise CommandError if the shards that are in work at once need more than the machine's memory."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    each = episodes.row_bytes * episodes.recipe.steps
+    if each * count * workers > memory:
+        most = memory // (each * workers)
+        remedy = f"use at most {most}" if most else "use fewer --steps or --workers"
+        raise CommandError(
+            f"--envs: {workers} x {count} episodes need {each * count * workers / 2**30:.3g} GiB, but the"
+            f" machine has {memory / 2**30:.3g} GiB; {remedy}"
+        )

@@ -1,0 +1,161 @@
+"""The folder of a dataset: its description, its shards, and what is missing."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from tactile_sim.bag.atomic_write import fresh
+from tactile_sim.bag.parquet import arrow_array
+from tactile_sim.errors import CommandError
+
+INFO = "info.json"
+DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+CHUNK = 1000
+"""Number of shards in a folder."""
+
+
+def shard_path(out: Path, shard: int) -> Path:
+    """Return the file of a shard."""
+    return out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Create a folder and lock it against other processes that write it.
+
+    Raises:
+        CommandError: The folder cannot be created or read, or another process has locked it.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise CommandError(f"--out: cannot use the folder {out}: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise CommandError(f"--out: another process writes {out}; wait until it has ended") from None
+    finally:
+        os.close(handle)
+
+
+def begin(out: Path, info: dict[str, Any]) -> None:
+    """Write the description of a dataset, or compare it with that of the dataset which has shards there.
+
+    Args:
+        out: The folder.
+        info: Everything on which the dataset depends.
+
+    Raises:
+        CommandError: The folder has other content, or a dataset with another description.
+        BagError: The description cannot be written.
+    """
+    info = json.loads(json.dumps(info))
+    path = out / INFO
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if others := sorted(file.name for file in out.iterdir() if not file.name.endswith(".new")):
+            raise CommandError(f"--out: {out} has no {INFO}, but {others[0]!r}; use a new folder") from None
+        write_json(path, info)
+        return
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--out: cannot read {path}: {error}; use a new folder") from None
+    if not isinstance(found, dict):
+        raise CommandError(f"--out: {path} does not describe a dataset; use a new folder")
+    if info != found and not any(out.glob("data/*/*.parquet")):
+        write_json(path, info)  # nothing came of the other one
+        return
+    for key in sorted({*info, *found}):
+        if info.get(key) != found.get(key):
+            was, wanted = (_shown(values.get(key)) for values in (found, info))
+            raise CommandError(
+                f"--out: {out} has a dataset with another {key}: {was}, not {wanted}; use a new folder"
+            )
+
+
+def missing(out: Path, shards: int) -> list[int]:
+    """Return the shards that are not complete, and remove what a killed process left of them.
+
+    Raises:
+        CommandError: The folder cannot be written.
+    """
+    try:
+        for leftover in out.glob("**/*.new"):
+            leftover.unlink()
+    except OSError as error:
+        raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
+    return [shard for shard in range(shards) if not shard_path(out, shard).exists()]
+
+
+def write_shard(
+    path: Path, episodes: Iterable[dict[str, np.ndarray]], units: dict[str, str], metadata: dict[str, str]
+) -> None:
+    """Write the episodes of a shard; the file appears when it is complete and on the disk.
+
+    Args:
+        path: The file.
+        episodes: Columns (length, ...) by name of each episode.
+        units: Units of columns by name.
+        metadata: Metadata of the file.
+
+    Raises:
+        BagError: The file cannot be written.
+    """
+    import pyarrow
+
+    def tables() -> Iterator[Any]:
+        for columns in episodes:
+            arrays = {name: arrow_array(values) for name, values in columns.items()}
+            listed = [
+                pyarrow.field(name, array.type, metadata={"unit": units[name]} if name in units else None)
+                for name, array in arrays.items()
+            ]
+            schema = pyarrow.schema(listed, metadata=metadata)
+            yield pyarrow.table(list(arrays.values()), schema=schema)
+
+    write_tables(path, tables())
+
+
+def write_tables(path: Path, tables: Iterable[Any]) -> None:
+    """Write Arrow tables of one schema as row groups; see `write_shard`."""
+    from pyarrow.parquet import ParquetWriter
+
+    with _written(path) as file:
+        writer: Any = None
+        for table in tables:
+            writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
+            writer.write_table(table)
+        writer.close()
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file; it appears when it is complete and on the disk."""
+    with _written(path) as file:
+        file.write((json.dumps(content, indent=1) + "\n").encode())
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[Any]:
+    # A worker that outlived its killed driver may write the same file.
+    with fresh(path, f".{uuid4().hex}.new") as made:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        with open(made, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 60 else f"{text[:60]}..."

@@ -1,0 +1,41 @@
+"""Program of a worker that makes shards: ``python -m tactile_sim.collect.worker PARENT``.
+
+PARENT is the id of the process that sends requests to standard input. A request is a
+pickled (Collection, shard, threads). The reply is the number of episodes, or an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import signal
+import sys
+
+from tactile_sim.child import PR_SET_PDEATHSIG
+from tactile_sim.errors import TactileSimError
+
+
+def main(parent: int) -> None:
+    """Make shards until the input ends. The process ends at once when its parent is killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before prctl
+        return
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no reply
+    while True:
+        try:
+            collection, shard, threads = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        reply: int | TactileSimError
+        try:
+            reply = collection.make(shard, threads)
+        except TactileSimError as error:
+            reply = type(error)(str(error))
+        pickle.dump(reply, replies)
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,74 @@
+"""``tactile_sim collect CONFIG --episodes N --out DIR``: datasets of randomized episodes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tactile_sim.commands import add_config, new_parser
+
+DETAILS = """\
+The ranges of the configuration are drawn for each episode. To continue after an interruption, repeat the
+command.
+
+  tactile_sim collect gripper --episodes 100 --out grips
+  tactile_sim collect balance --task tactile_sim/BallBalance-v0 --policy examples/balance.npz --out balls
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Register the subcommand."""
+    parser = new_parser(subparsers, "collect", "collect a dataset of randomized episodes (Parquet)", DETAILS)
+    add_config(parser)
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="folder of the dataset")
+    for name, default, text in (
+        ("episodes", 100, "number of episodes"),
+        ("steps", 500, "rows of an episode"),
+        ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
+        ("envs", 32, "episodes in a shard, which run at once"),
+        ("seed", 0, "seed of ranges, noise and initial states"),
+        ("workers", 1, "processes"),
+    ):
+        shown = f"; {default} by default" if default or name == "seed" else ""
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="make shards on a Ray cluster: its address, auto, or local for one of --workers processes",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("parquet", "lerobot"),
+        default="parquet",
+        help="lerobot: with the metadata of LeRobot v3.0; parquet by default",
+    )
+    parser.add_argument("--task", default="", metavar="ID", help="task: initial states, actions, reward, end")
+    parser.add_argument(
+        "--policy", type=Path, metavar="FILE", help="LinearPolicy (.npz); random actions in a task by default"
+    )
+    parser.add_argument(
+        "--touch", default="contact", metavar="NAME", help="what the policy feels; contact by default"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Collect what is missing and print the throughput."""
+    from tactile_sim.collect import Collection, Recipe, collect
+    from tactile_sim.progress import progress
+
+    recipe = Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
+    collection = Collection(recipe, args.episodes, args.out, args.envs, args.seed, args.format)
+    with progress("collecting") as update:
+        start = time.monotonic()
+        done = collect(collection, args.workers, update, args.ray)
+        rate = done / (time.monotonic() - start)
+    found = args.episodes - done
+    print(
+        f"{args.out}: {args.episodes} episodes in {collection.shards} shards"
+        + (f", {found} of them collected before" if found else "")
+    )
+    if done:
+        print(f"{rate:.3g} episodes/s", file=sys.stderr)
+    return 0

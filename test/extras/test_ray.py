@@ -1,0 +1,66 @@
+"""Datasets collected by Ray on this machine: run by `make test-extras`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="installed by make test-extras only")
+
+SIZE = ["--episodes", "24", "--envs", "2", "--steps", "100"]
+TASK = ["--task", "tactile_sim/BallBalance-v0"]
+
+
+def command(out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "tactile_sim", "collect", "balance", "--out", str(out), *SIZE, *TASK, *more]
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(out)): file.read_bytes() for file in out.rglob("*") if file.is_file()}
+
+
+def parent(pid: int) -> int:
+    """Return the parent of a process, or 0."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def workers(driver: int) -> list[int]:
+    """Return the processes of Ray that make shards for a driver."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            makes = (folder / "cmdline").read_bytes().startswith(b"ray::_make")
+        except OSError:
+            continue
+        ancestor = int(folder.name) if makes else 0
+        while ancestor not in (0, driver):
+            ancestor = parent(ancestor)
+        if ancestor == driver:
+            found.append(int(folder.name))
+    return found
+
+
+def test_killed_worker_and_killed_driver_give_the_dataset_of_an_undisturbed_run(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole), check=True)
+    ray = ["--ray", "local", "--workers", "2"]
+    driver = subprocess.Popen(command(killed, *ray))
+    while not (found := workers(driver.pid)):
+        assert driver.poll() is None
+        time.sleep(0.01)
+    os.kill(found[0], signal.SIGKILL)
+    while not list(killed.glob("data/*/*.parquet")):
+        assert driver.poll() is None
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    assert len(list(killed.glob("data/*/*.parquet"))) < 12
+    subprocess.run(command(killed, *ray), check=True)
+    assert files(killed) == files(whole)
