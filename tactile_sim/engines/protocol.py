@@ -26,6 +26,12 @@ class EngineArrays(Protocol):
     """(nv,) generalized forces that act besides the actuators."""
     xfrc_applied: np.ndarray
     """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world."""
+    mocap_pos: np.ndarray
+    """(nmocap, 3) positions of the mocap bodies in the world [m]."""
+    mocap_quat: np.ndarray
+    """(nmocap, 4) orientations of the mocap bodies in the world, wxyz."""
+    eq_active: np.ndarray
+    """(neq,) bool, whether each equality constraint is active."""
 
     @property
     def time(self) -> float:
@@ -44,6 +50,8 @@ class Engine(EngineArrays, Protocol):
     model: mujoco.MjModel
     accepts_body_forces: bool
     """Whether ``xfrc_applied`` acts."""
+    switches_equalities: bool
+    """Whether changes of ``eq_active`` act."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray
