@@ -114,7 +114,7 @@ class TrajectoryGoal:
         self._done(Outcome.REPLACED, text)
 
     def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:
-        joint, field = np.unravel_index(np.argmax(error / allowed), error.shape)
+        joint, field = divmod(int(np.argmax(error / allowed)), 2)
         return (
             f"{('position', 'velocity')[field]} of joint {self.trajectory.joints[joint]!r} must be within "
             f"{allowed[joint, field]:g} of its set point, got {error[joint, field]:.6g}"

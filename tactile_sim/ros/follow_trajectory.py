@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.executors import Executor
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -36,9 +37,15 @@ class FollowTrajectory:
     occupy the executor until the end of the trajectory.
     """
 
-    def __init__(self, node: Node, runner: Runner):
-        """Create the server; its executor must be that of the node."""
-        self._node, self._runner = node, runner
+    def __init__(self, node: Node, runner: Runner, executor: Executor):
+        """Create the server.
+
+        Args:
+            node: The node that offers it.
+            runner: The loop that runs the goals.
+            executor: The executor of the node.
+        """
+        self._node, self._runner, self._executor = node, runner, executor
         self._simulation = runner.simulation
         self._goals: dict[bytes, TrajectoryGoal] = {}
         """Goals that have not ended, by id."""
@@ -88,31 +95,40 @@ class FollowTrajectory:
         simulation, runner = self._simulation, self._runner
         tolerance = handle.request.goal_time_tolerance
         patience = tolerance.sec + tolerance.nanosec * 1e-9
-        end = partial(self._end, handle)
-        goal = TrajectoryGoal(
-            trajectory, path, limits, patience, end, _Feedback(handle, trajectory, simulation)
-        )
+        end, watch = partial(self._end, handle), _Feedback(handle, trajectory, simulation)
+        goal = TrajectoryGoal(trajectory, path, limits, patience, end, watch)
         self._goals[bytes(handle.goal_id.uuid)] = goal
 
         def begin() -> None:
-            delay = (stamp - simulation.stamp) * 1e-9 if stamp else 0.0
+            if goal in self._goals.values():  # it may be cancelled before its step in lock-step
+                simulation.accept_goal(goal, (stamp - simulation.stamp) * 1e-9 if stamp else 0.0)
+
+        def act() -> None:
             try:
-                runner.command(lambda: simulation.accept_goal(goal, delay))
+                runner.command(begin)
             except CommandError as error:
                 end(Outcome.REPLACED, str(error))
 
-        runner.post(begin)
+        runner.post(act)
 
     def _cancel(self, handle: Any) -> CancelResponse:
-        goal = self._goals[bytes(handle.goal_id.uuid)]
-        self._runner.post(lambda: self._runner.command(lambda: self._simulation.cancel_goal(goal)))
+        goal = self._goals.get(bytes(handle.goal_id.uuid))
+        if goal is None:
+            return CancelResponse.REJECT
+
+        def stop() -> None:
+            self._simulation.cancel_goal(goal)
+            self._end(handle, Outcome.REPLACED, "canceled")
+
+        self._runner.post(stop)
         return CancelResponse.ACCEPT
 
     def _end(self, handle: Any, outcome: Outcome, text: str) -> None:
-        """Send the result, in the thread of the executor."""
+        """Send the result of a goal, once, in the thread of the executor."""
+        if self._goals.pop(bytes(handle.goal_id.uuid), None) is None:
+            return
 
         def finish(handle: Any) -> Any:
-            del self._goals[bytes(handle.goal_id.uuid)]
             if outcome is Outcome.REACHED:
                 handle.succeed()
             elif handle.is_cancel_requested:
@@ -121,7 +137,7 @@ class FollowTrajectory:
                 handle.abort()
             return Result(error_code=CODES[outcome], error_string=text)
 
-        self._node.executor.create_task(lambda: handle.execute(finish))
+        self._executor.create_task(lambda: handle.execute(finish))
 
 
 class _Feedback:

@@ -156,7 +156,7 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
     if find_spec("control_msgs") and find_spec("trajectory_msgs"):
         from tactile_sim.ros.follow_trajectory import FollowTrajectory  # requires the packages
 
-        FollowTrajectory(node, runner)
+        FollowTrajectory(node, runner, executor)
     TwinWatch(node, node.get_logger().warning)
     parameters.offer(
         node,

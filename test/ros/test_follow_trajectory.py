@@ -19,13 +19,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 Result = FollowJointTrajectory.Result
 
 
-@pytest.fixture
-def send(ros, parameters):
+@pytest.fixture(params=[{}])
+def send(ros, parameters, request):
     """Run the node with a driven slider; return a function that sends a goal.
 
     The function returns the handle of the goal, and a list that collects its feedback.
     """
-    ros.run(**parameters, control={"rail": {"mode": "position"}})
+    ros.run(**parameters, control={"rail": {"mode": "position"}}, **request.param)
     client = ActionClient(ros.node, FollowJointTrajectory, "/tactile_sim/follow_joint_trajectory")
     wait_for(client.server_is_ready)
 
@@ -90,6 +90,16 @@ def test_tolerances_preemption_and_cancellation_end_goals(ros, send):
     joints.clear()
     wait_for(lambda: len(joints) > 20 and abs(joints[-1].velocity[1]) < 1e-3, "the stop")
     assert -0.7 < joints[-1].position[1] < 0.7
+
+
+@pytest.mark.parametrize("send", [{"lockstep": True}, {"start_paused": True}], indirect=True)
+def test_goal_can_be_cancelled_while_time_is_stopped(ros, send):
+    handle, _ = send((60.0, 1.0))
+    wait_for(handle.cancel_goal_async().done, "an answer to the cancellation")
+    assert result_of(handle)[0] == GoalStatus.STATUS_CANCELED
+    other, _ = send((0.01, 0.0))
+    ros.step(20)
+    assert result_of(other) == (GoalStatus.STATUS_SUCCEEDED, Result.SUCCESSFUL)
 
 
 @pytest.mark.parametrize(
