@@ -10,12 +10,12 @@ from tactile_sim.errors import SceneError, suggest
 
 
 class Names:
-    """Names of a model's bodies, geoms, joints, actuators and keyframes, in lists by id.
+    """Names of a model's bodies, geoms, joints, actuators, keyframes and equalities, in lists by id.
 
     What the scene leaves unnamed is named here: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
     ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
-    ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``. Body 0 is ``world``. For sensors see
-    `tactile_sim.scenes.sensor_layout`.
+    ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``, an equality
+    ``equality<id>``. Body 0 is ``world``. For sensors see `tactile_sim.scenes.sensor_layout`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -37,6 +37,8 @@ class Names:
             self.controls[first : first + count] = own
         keyframes = [f"key{i}" for i in range(model.nkey)]
         self.keyframes = self._name(model, "keyframe", kind.mjOBJ_KEY, keyframes)
+        equalities = [f"equality{i}" for i in range(model.neq)]
+        self.equalities = self._name(model, "equality", kind.mjOBJ_EQUALITY, equalities)
 
     def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
         """Return names by id, the scene's or generated ones; look-ups prefer the scene's."""
@@ -69,6 +71,10 @@ class Names:
     def keyframe_id(self, name: str) -> int:
         """Id of a keyframe."""
         return self._id("keyframe", name)
+
+    def equality_id(self, name: str) -> int:
+        """Id of an equality constraint."""
+        return self._id("equality", name)
 
     def _id(self, word: str, name: str) -> int:
         ids = self._ids[word]

@@ -20,6 +20,7 @@ NAMES = Names(
     </body>
   </worldbody>
   <actuator><motor joint="elbow"/><motor name="drive" joint="elbow"/></actuator>
+  <equality><joint joint1="elbow"/><joint name="coupling" joint1="elbow"/></equality>
   <keyframe><key/><key name="home"/></keyframe>
 </mujoco>"""
     )
@@ -32,6 +33,7 @@ def test_unnamed_elements_get_names():
     assert NAMES.joints == ["elbow", "arm/joint1"]
     assert NAMES.actuators == ["actuator0", "drive"]
     assert NAMES.keyframes == ["key0", "home"]
+    assert NAMES.equalities == ["equality0", "coupling"]
 
 
 def test_ids_are_found_by_name():

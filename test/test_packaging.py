@@ -154,7 +154,7 @@ print(*sorted(name for name in sys.modules if name.startswith(("tactile_sim", "r
     assert not [name for name in names if name.startswith(("rclpy", "tactile_sim.ros"))]
 
 
-@pytest.mark.parametrize("kind", ["config", "launch", "rviz", "scenes"])
+@pytest.mark.parametrize("kind", ["config", "launch", "layouts", "rviz", "scenes"])
 def test_every_shared_file_is_installed(installed, kind):
     def files(folder):
         return {

@@ -22,6 +22,7 @@ PARTS = (
     "srv",
     "config",
     "launch",
+    "layouts",
     "rviz",
     "scenes",
     "tactile_sim",

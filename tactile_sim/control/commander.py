@@ -91,6 +91,19 @@ class Commander:
         """True if `apply` must be called before each step."""
         return len(self._tracking) > 0 or self._trajectory is not None
 
+    @property
+    def following(self) -> object:
+        """The trajectory that is being followed, for comparison by identity; None at its end."""
+        return self._trajectory
+
+    def set_points(self, joints: np.ndarray) -> np.ndarray:
+        """Return the position and velocity (k, 2) that joints were last told to have, NaN where none.
+
+        Args:
+            joints: (k,) indices in `joint_names`.
+        """
+        return self._targets[joints, :EFFORT]
+
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
         """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
         values = np.asarray(controls, float)

@@ -43,6 +43,7 @@ class MjDataEngine(MujocoSensors):
     name: str
     num_envs = 1
     accepts_body_forces = True
+    switches_equalities = True
     unsupported: list[str] = []
     """Features of the scene that the engine ignores or cannot report, one line for each."""
 
@@ -58,6 +59,8 @@ class MjDataEngine(MujocoSensors):
         self._sensordata = self.data.sensordata.reshape(1, -1)
         self.qpos, self.qvel, self.ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
         self.qfrc_applied, self.xfrc_applied = self.data.qfrc_applied, self.data.xfrc_applied
+        self.mocap_pos, self.mocap_quat = self.data.mocap_pos, self.data.mocap_quat
+        self.eq_active = self.data.eq_active
         self._rotations = self.data.xmat.reshape(-1, 3, 3)
         self._geom_rotations = self.data.geom_xmat.reshape(-1, 3, 3)
         self.timestep = float(model.opt.timestep)

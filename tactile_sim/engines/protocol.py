@@ -29,6 +29,12 @@ class EngineArrays(Protocol):
     """(nv,) generalized forces in addition to those of the actuators [N m, N]."""
     xfrc_applied: np.ndarray
     """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world."""
+    mocap_pos: np.ndarray
+    """(nmocap, 3) positions of the mocap bodies in the world [m]."""
+    mocap_quat: np.ndarray
+    """(nmocap, 4) orientations of the mocap bodies in the world, wxyz."""
+    eq_active: np.ndarray
+    """(neq,) bool, whether each equality constraint is active."""
 
     @property
     def time(self) -> float:
@@ -47,6 +53,8 @@ class Engine(EngineArrays, Protocol):
     model: mujoco.MjModel
     accepts_body_forces: bool
     """False if the engine ignores ``xfrc_applied``."""
+    switches_equalities: bool
+    """False if the engine ignores changes of ``eq_active``."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray

@@ -157,6 +157,10 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # requires the package
 
         SimulationInterfaces(node, runner, requests)
+    if find_spec("control_msgs") and find_spec("trajectory_msgs"):
+        from tactile_sim.ros.follow_trajectory import FollowTrajectory  # requires the packages
+
+        FollowTrajectory(node, runner, executor)
     TwinWatch(node, node.get_logger().warning)
     parameters.offer(
         node,

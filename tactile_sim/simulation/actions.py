@@ -176,6 +176,35 @@ def set_joint_state(loop: Loop, joint_names: list, positions: np.ndarray, veloci
     return f"joints that are set: {len(given[0].keys() | given[1].keys())}"
 
 
+def set_mocap_pose(loop: Loop, body: str, pose: np.ndarray) -> str:
+    """Set the pose of a mocap body, from the next step on.
+
+    Args:
+        loop: The loop.
+        body: Name of the body.
+        pose: (7,) Position [m] and quaternion wxyz in the world.
+    """
+
+    def move() -> None:
+        loop.simulation.set_mocap_pose(body, pose[:3], pose[3:])
+
+    # A pose is an input, such as ctrl, so it takes no stamp of its own while time runs.
+    loop.interfere(move) if loop.paused else move()
+    return f"mocap body {body!r} is set"
+
+
+def set_equality(loop: Loop, name: str, active: bool) -> str:
+    """Switch an equality constraint, such as a weld, on or off.
+
+    Args:
+        loop: The loop.
+        name: Name of the equality.
+        active: Whether it acts.
+    """
+    loop.simulation.set_equality(name, active)
+    return f"equality {name!r} is {'on' if active else 'off'}"
+
+
 def push(loop: Loop, body: int, force: np.ndarray) -> str:
     """Push a body for a moment: see `Simulation.push`.
 
@@ -267,6 +296,8 @@ ACTIONS = {
         Action(tare, "std_srvs/srv/Trigger", "t", "tare", True, _has_skin),
         Action(set_body_state, "tactile_sim/srv/SetBodyState"),
         Action(set_joint_state, "tactile_sim/srv/SetJointState"),
+        Action(set_mocap_pose, "tactile_sim/srv/SetMocapPose"),
+        Action(set_equality, "tactile_sim/srv/SetEquality"),
         Action(push),
         Action(pull, answered=False),
         Action(press),

@@ -11,6 +11,7 @@ from tactile_sim.config import Settings
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.makers import make_commander, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.control.trajectory_goal import TrajectoryGoal
 from tactile_sim.engines import Engine
 from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError, suggest
@@ -40,6 +41,7 @@ class CommandedScene:
         self.motion = make_motion(settings, names, engine)
         interval = self.motion.interval if self.motion else 0.0
         self._motion_steps = max(1, round(interval / engine.timestep))
+        self._goal: TrajectoryGoal | None = None
         self.step_count = 0
         """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
         self._restart()
@@ -86,7 +88,7 @@ class CommandedScene:
 
     def free_steps(self) -> int:
         """Return how many steps the engine may take in one call before a command or motion acts."""
-        if self.commander.every_step:
+        if self.commander.every_step or self._goal:
             return 1
         if self.moving:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
@@ -100,6 +102,8 @@ class CommandedScene:
             self._moved_at = self.steps_since_reset
         if self._rest_at and self.steps_since_reset >= self._rest_at:
             self._rest()
+        if self._goal and self._goal.update(self.engine):
+            self._goal = None
         self.commander.apply(self.engine)
 
     @property
@@ -154,6 +158,21 @@ class CommandedScene:
         self._register_command()
         if self._rest_at and len(trajectory.times):  # the timeout begins at its end
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
+
+    def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
+        """Accept a trajectory with tolerances that was found valid; it replaces an earlier one."""
+        self.accept_trajectory(goal.trajectory, delay)
+        if self._goal:
+            self._goal.replace("another goal replaced this one")
+        self._goal = goal
+        goal.start(self.commander)
+
+    def cancel_goal(self, goal: TrajectoryGoal) -> None:
+        """Let the joints of a goal stop at their present set points, unless it has ended."""
+        if self._goal is goal:
+            self.accept_trajectory(JointTrajectory(goal.trajectory.joints, np.empty(0), np.empty((0, 0))))
+            goal.replace("canceled")
+            self._goal = None
 
     def command_controls(self, controls: np.ndarray) -> None:
         """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""

@@ -9,7 +9,7 @@ from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
 from tactile_sim.engines.protocol import LARGEST
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin
@@ -77,17 +77,48 @@ class InteractiveScene(CommandedScene):
         body_id = self.names.body_id(body)
         if body_id not in self.engine.free_bodies:
             raise CommandError(f"body {body!r} has no free joint; only the state of a free body can be set")
-        values = np.concatenate([position, quaternion, linear, angular])
-        if not (np.abs(values) < LARGEST).all():
-            raise CommandError(
-                f"set_body_state of body {body!r}: pose and twist must be finite numbers below {LARGEST:g}"
-            )
-        if np.linalg.norm(quaternion) < 1e-6:
-            raise CommandError(
-                f"set_body_state of body {body!r}: the orientation is all zeros; "
-                "no rotation is x: 0, y: 0, z: 0, w: 1"
-            )
+        _check_state(f"set_body_state of body {body!r}", position, quaternion, linear, angular)
         self.engine.set_free_body(body_id, position, quaternion, linear, angular)
+
+    def set_mocap_pose(self, body: str, position: np.ndarray, quaternion: np.ndarray) -> None:
+        """Set the pose of a mocap body, from the next step on.
+
+        Args:
+            body: Its name.
+            position: (3,) Origin in the world [m].
+            quaternion: (4,) Orientation in the world, wxyz; it is normalized.
+
+        Raises:
+            CommandError: The body is no mocap body or a value is invalid; the pose is then unchanged.
+        """
+        model, names = self.engine.model, self.names.bodies
+        mocaps = {names[b]: int(model.body_mocapid[b]) for b in np.flatnonzero(model.body_mocapid >= 0)}
+        if body not in mocaps:
+            raise CommandError(
+                f"set_mocap_pose: body must be a mocap body, got {body!r}{suggest(body, mocaps)}"
+            )
+        _check_state(f"set_mocap_pose of body {body!r}", position, quaternion)
+        self.engine.mocap_pos[mocaps[body]] = position
+        self.engine.mocap_quat[mocaps[body]] = quaternion / np.linalg.norm(quaternion)
+
+    def set_equality(self, name: str, active: bool) -> None:
+        """Switch an equality constraint, such as a weld, on or off from the next step on.
+
+        Args:
+            name: Its name.
+            active: Whether it acts.
+
+        Raises:
+            SceneError: The equality does not exist.
+            CommandError: The engine cannot switch equalities.
+        """
+        equality = self.names.equality_id(name)
+        if not self.engine.switches_equalities:
+            raise CommandError(
+                f"set_equality of {name!r}: requires engine mujoco, got {self.engine.name!r},"
+                " which cannot switch equalities"
+            )
+        self.engine.eq_active[equality] = active
 
     def throw(self) -> str:
         """Throw the next ball at the skin and return its name.
@@ -172,3 +203,15 @@ class InteractiveScene(CommandedScene):
             raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
         if not (np.abs(values) < LARGEST).all():
             raise CommandError(f"{action}: must have finite numbers below {LARGEST:g}")
+
+
+def _check_state(where: str, position: np.ndarray, quaternion: np.ndarray, *velocities: np.ndarray) -> None:
+    values = np.concatenate([position, quaternion, *velocities])
+    if not (np.abs(values) < LARGEST).all():
+        raise CommandError(
+            f"{where}: all numbers must be finite and below {LARGEST:g}, got {values.tolist()}"
+        )
+    if np.linalg.norm(quaternion) < 1e-6:
+        raise CommandError(
+            f"{where}: the orientation must not be all zeros; no rotation is x: 0, y: 0, z: 0, w: 1"
+        )

@@ -6,6 +6,7 @@ from support.errors import raises
 
 from tactile_sim import CommandError, Simulation
 from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.control.trajectory_goal import Outcome, TrajectoryGoal, tolerances
 
 LINK = """<link name="{0}"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>
   <inertia ixx="0.01" iyy="0.04" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -98,3 +99,73 @@ def test_wrong_joints_are_refused(simulation):
     for joints, fact in ((["elbo", "shoulder"], "'elbow'"), (["elbow", "elbow"], "twice")):
         with raises(CommandError, "joint_trajectory", fact):
             simulation.command_trajectory(trajectory([1.0], [[0.0, 0.0]], joints=joints))
+
+
+class Goal:
+    """A goal of the simulation's shoulder, which records its outcome and largest position error."""
+
+    def __init__(self, simulation, *points, path=0.0, goal=0.0, patience=0.0, joint="shoulder"):
+        self.outcomes, self.error = [], 0.0
+        self.goal = TrajectoryGoal(
+            trajectory(*zip(*((time, [position]) for time, position in points), strict=True), joints=[joint]),
+            tolerances([joint], {joint: (path, 0.0)}, "path"),
+            tolerances([joint], {joint: (goal, 0.0)}, "goal"),
+            patience,
+            lambda outcome, text: self.outcomes.append(outcome),
+            self._watch,
+        )
+        simulation.accept_goal(self.goal)
+
+    def _watch(self, set_points, present):
+        self.error = max(self.error, abs(set_points - present)[0, 0])
+
+
+def test_a_goal_ends_when_its_joints_arrive(simulation):
+    reached = Goal(simulation, (0.5, 0.2), (1.0, 0.4), path=0.05, goal=0.01)
+    simulation.step(499)
+    assert not reached.outcomes
+    simulation.step(50)
+    assert reached.outcomes == [Outcome.REACHED] and 0.0 < reached.error < 0.05
+    assert simulation.free_steps() > 1
+    simulation.step(10)
+    assert len(reached.outcomes) == 1
+
+
+def test_a_goal_ends_when_a_tolerance_is_exceeded(simulation):
+    left = Goal(simulation, (0.001, 1.0), (1.0, 1.0), path=0.1)
+    simulation.step(5)
+    assert left.outcomes == [Outcome.LEFT_PATH]
+    missed = Goal(simulation, (0.1, 0.0), goal=1e-9, patience=0.2)
+    simulation.step(145)
+    assert not missed.outcomes
+    simulation.step(10)
+    assert missed.outcomes == [Outcome.MISSED]
+
+
+@pytest.mark.parametrize("end", ["command", "goal", "trajectory", "reset", "cancel", "late goal"])
+def test_a_goal_is_replaced_by_whatever_ends_its_trajectory(simulation, end):
+    late = end == "late goal"
+    goal = Goal(simulation, (0.1 if late else 10.0, 1.0), goal=1e-12)
+    simulation.step(200)
+    assert not goal.outcomes
+    if end == "command":
+        simulation.command_joints({"shoulder": 0.1})
+    elif end in ("goal", "late goal"):
+        Goal(simulation, (1.0, 0.0), joint="elbow")
+    elif end == "trajectory":
+        simulation.command_trajectory(trajectory([1.0], [[0.0]], joints=["elbow"]))
+    elif end == "reset":
+        simulation.reset()
+    else:
+        simulation.cancel_goal(goal.goal)
+    simulation.step(2)
+    assert goal.outcomes == [Outcome.REPLACED]
+    simulation.cancel_goal(goal.goal)
+    assert simulation.commander.every_step == (end in ("goal", "late goal", "trajectory"))
+
+
+def test_tolerances_of_other_joints_are_rejected():
+    with raises(CommandError, "path_tolerance", "'elbwo'", "'elbow'"):
+        tolerances(JOINTS, {"elbwo": (0.1, 0.1)}, "path_tolerance")
+    with raises(CommandError, "nan"):
+        tolerances(JOINTS, {"elbow": (np.nan, 0.1)}, "goal_tolerance")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Picture
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from sensor_msgs.msg import Image  # noqa: E402
+from sensor_msgs.msg import CompressedImage, Image  # noqa: E402
 from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
 from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
@@ -40,10 +42,11 @@ def received(tmp_path_factory):
             "layout": ros.listen(TactileLayout, "tactile/cube/feelers_layout", lasting=True),
             "feelers": ros.listen(TactileArray, "tactile/cube/feelers"),
             "image": ros.listen(Image, "tactile/cube/image"),
+            "compressed": ros.listen(CompressedImage, "tactile/cube/image/compressed"),
             "markers": ros.listen(MarkerArray, "markers"),
         }
         wait_for(lambda: all(topics.values()), "a message of each topic")
-        ros.step(175, topics["feelers"], topics["image"], topics["markers"], at_once=5)
+        ros.step(175, *(topics[name] for name in ("feelers", "image", "compressed", "markers")), at_once=5)
         return topics
     finally:
         ros.close()
@@ -99,6 +102,41 @@ def test_feeler_markers_change_colour_with_cover(received):
         assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)
         colours |= {tuple(message.markers.color[k]) for k in lines}
     assert len(colours) >= 3  # free, partly covered, covered
+
+
+def same_pixels(raw, compressed) -> bool:
+    """Return whether a compressed image decodes to the bytes of the raw one."""
+    picture = Picture.open(io.BytesIO(bytes(compressed.data)))
+    shape = (picture.height, picture.width, len(picture.getbands()))
+    return (raw.height, raw.width, raw.step // raw.width) == shape and picture.tobytes() == bytes(raw.data)
+
+
+def test_compressed_grey_images_equal_raw_ones(received):
+    compressed = {stamp(message): message for message in received["compressed"]}
+    both = [(raw, compressed[stamp(raw)]) for raw in received["image"] if stamp(raw) in compressed]
+    assert len(both) >= 35 and len({bytes(raw.data) for raw, _ in both}) > 3
+    assert all(same_pixels(*pair) for pair in both)
+    assert {message.format for _, message in both} == {"mono8; png compressed mono8"}
+    assert {message.header.frame_id for _, message in both} == {"cube"}
+
+
+def test_compressed_colour_images_equal_raw_ones(ros: Ros):
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}})
+    images = ros.listen(Image, "tactile/cube/image")
+    compressed = ros.listen(CompressedImage, "tactile/cube/image/compressed")
+
+    def pairs():
+        by_stamp = {stamp(message): message for message in list(compressed)}
+        return [(raw, by_stamp[stamp(raw)]) for raw in list(images) if stamp(raw) in by_stamp]
+
+    def is_coloured(raw):
+        pixels = np.asarray(raw.data).reshape(-1, 3)
+        return (pixels[:, 0] != pixels[:, 2]).any()
+
+    wait_for(lambda: any(is_coloured(raw) for raw, _ in pairs()), "an image of a contact")
+    assert all(same_pixels(*pair) for pair in pairs())
+    # The last word names the order in which OpenCV, which subscribers of this convention use, decodes a PNG.
+    assert {message.format for message in compressed} == {"rgb8; png compressed bgr8"}
 
 
 def test_bag_of_worm_has_feelers_and_images_at_their_rates(ros: Ros):

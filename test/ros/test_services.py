@@ -9,10 +9,11 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from geometry_msgs.msg import Point, Pose, Quaternion  # noqa: E402
 from rclpy.qos import qos_profile_parameters  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from support.ros import wait_for  # noqa: E402
-from tactile_sim.srv import SetBodyState  # noqa: E402
+from tactile_sim.srv import SetBodyState, SetEquality, SetMocapPose  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.errors import TactileSimError  # noqa: E402
@@ -56,6 +57,34 @@ def test_new_action_has_service_and_button(ros, monkeypatch):
         thread.join()
     assert [(a.success, a.message) for a in answers] == [(True, "table waved"), (True, "")]
     assert "wave" in scene_of_simulation(simulation).actions
+
+
+def test_mocap_body_and_weld_are_services(ros):
+    (ros.folder / "scene.xml").write_text("""<mujoco><worldbody><body name="hand" mocap="true"/>
+        <body name="box"><freejoint/><geom size=".1"/></body></worldbody>
+        <equality><weld name="grasp" body1="hand" body2="box"/></equality></mujoco>""")
+    settings = config.from_mapping({"scene": str(ros.folder / "scene.xml"), "contacts": "all"})
+    simulation = Simulation(settings)
+    runner = Runner(simulation, Terminal())
+    runner.pause(True)
+    offer_actions(ros.node, Requests(runner))
+    thread = threading.Thread(target=runner.run)
+    thread.start()
+    pose = Pose(position=Point(x=1.0, y=2.0, z=3.0), orientation=Quaternion(x=1.0, w=0.0))
+    try:
+        answers = [
+            ros.call(SetMocapPose, "/listener/set_mocap_pose", body="hand", pose=pose),
+            ros.call(SetMocapPose, "/listener/set_mocap_pose", body="box", pose=pose),
+            ros.call(SetEquality, "/listener/set_equality", name="grasp", active=False),
+            ros.call(SetEquality, "/listener/set_equality", name="grip", active=True),
+        ]
+    finally:
+        runner.stop()
+        thread.join()
+    assert [answer.success for answer in answers] == [True, False, True, False]
+    assert simulation.engine.mocap_pos.tolist() == [[1, 2, 3]]
+    assert simulation.engine.mocap_quat.tolist() == [[0, 1, 0, 0]]
+    assert simulation.engine.eq_active.tolist() == [False]
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class Ros:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
 
-    def call(self, service_type: type, name: str, **fields):
+    def call(self, service_type: type, name: str, /, **fields):
         """Call a service with these request fields and return its response."""
         client = self._client(service_type, name)
         wait_for(client.service_is_ready, f"the service {name}")  # rclpy's wait polls only every 0.25 s

@@ -1,30 +1,35 @@
-"""Tactile images: ``tactile/<body>/image``."""
+"""Tactile images: ``tactile/<body>/image``, and ``.../compressed`` as PNG."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from functools import cache
 
-from sensor_msgs.msg import Image
+import numpy as np
+from sensor_msgs.msg import CompressedImage, Image
 
 from tactile_sim.drawing.images import TactileImage, tactile_images
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
-from tactile_sim.ros.topic import Topic, header
+from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of all tactile images.
+    """Yield the topics of all tactile images, each raw and compressed.
 
     Args:
         simulation: The simulation.
     """
     for image in tactile_images(simulation):
-        yield _topic(image, topic_token(simulation.names.bodies[image.body]), simulation.frames[image.body])
+        name = f"tactile/{topic_token(simulation.names.bodies[image.body])}/{image.name}"
+        frame = simulation.frames[image.body]
+        yield _raw(image, name, frame)
+        yield _compressed(image, f"{name}/compressed", frame)
 
 
-def _topic(image: TactileImage, token: str, frame: str) -> Topic:
+def _raw(image: TactileImage, name: str, frame: str) -> Topic:
     @cache  # the size of an image is known after its first rendering
     def template(height: int, width: int, step: int) -> cdr.MessageTemplate:
         return cdr.template(
@@ -44,4 +49,25 @@ def _topic(image: TactileImage, token: str, frame: str) -> Topic:
         form = template(*pixels.shape[:2], pixels[0].nbytes)
         return form.fill(snapshot.stamp, data=pixels.reshape(-1))
 
-    return Topic("images", Image, f"tactile/{token}/{image.name}", make)
+    return Topic("images", Image, name, make)
+
+
+def _compressed(image: TactileImage, name: str, frame: str) -> Topic:
+    """Return the topic of an image as PNG, in the convention of compressed_image_transport."""
+    # Its subscribers decode to the order of channels that is named last, which is OpenCV's for colours.
+    order = "bgr8" if image.encoding == "rgb8" else image.encoding
+    fields = {
+        "header": header(frame),
+        "format": f"{image.encoding}; png compressed {order}",
+        "data": cdr.Payload(),
+    }
+
+    def png(snapshot: Snapshot) -> dict[str, np.ndarray]:
+        from PIL import Image as Picture  # imported on demand: only subscribers of this topic need it
+
+        file = io.BytesIO()
+        # Level 1 is as small as the others for areas of one colour, and the fastest.
+        Picture.fromarray(image.make(snapshot)).save(file, "PNG", compress_level=1)
+        return {"data": np.frombuffer(file.getbuffer(), np.uint8)}
+
+    return filled("images", CompressedImage, name, fields, png)

@@ -1,0 +1,121 @@
+"""Trajectories with tolerances, checked in each step as ros2_control's joint_trajectory_controller does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+
+import numpy as np
+
+from tactile_sim.control.commander import Commander
+from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.engines.protocol import EngineArrays
+from tactile_sim.errors import CommandError, suggest
+
+
+class Outcome(Enum):
+    """How a goal ended."""
+
+    REACHED = "reached"
+    LEFT_PATH = "left the path"
+    MISSED = "missed the goal"
+    REPLACED = "replaced"
+    """By another command or a reset."""
+
+
+def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], where: str) -> np.ndarray:
+    """Return tolerances (k, 2) of position and velocity in the order of the joints, infinite where none.
+
+    Args:
+        joints: Names (k,).
+        given: Tolerances of position and velocity by joint; 0 or below: none.
+        where: Beginning of the error.
+
+    Raises:
+        CommandError: A joint is not in the trajectory, or a tolerance is not a number.
+    """
+    values = np.full((len(joints), 2), np.inf)
+    for name, own in given.items():
+        if name not in joints:
+            raise CommandError(f"{where}: no joint {name!r} in the trajectory{suggest(name, joints)}")
+        if np.isnan(own).any():
+            raise CommandError(f"{where}: tolerances of joint {name!r} must be numbers, got {own}")
+        values[list(joints).index(name)] = [value if value > 0.0 else np.inf for value in own]
+    return values
+
+
+class TrajectoryGoal:
+    """A trajectory whose joints must stay close to it and arrive in time."""
+
+    def __init__(
+        self,
+        trajectory: JointTrajectory,
+        path: np.ndarray,
+        goal: np.ndarray,
+        patience: float,
+        done: Callable[[Outcome, str], None],
+        watch: Callable[[np.ndarray, np.ndarray], None],
+    ):
+        """Prepare a goal.
+
+        Args:
+            trajectory: A valid trajectory with points.
+            path: (k, 2) tolerances of position and velocity on the way, see `tolerances`.
+            goal: (k, 2) tolerances at the end.
+            patience: Time after the end until the goal tolerances must hold [s]; 0: unlimited.
+            done: Called once with the outcome and a description, in the thread of the loop.
+            watch: Called in each step with set points and present values (k, 2) of position and velocity.
+        """
+        self.trajectory = trajectory
+        self._path, self._goal, self._patience = path, goal, patience
+        self._done, self._watch = done, watch
+        self._end: float | None = None
+        """Time of the end of the trajectory [s of the engine's time]."""
+        self._checked = -1.0
+        """Time of the last check [s of the engine's time]."""
+
+    def start(self, commander: Commander) -> None:
+        """Watch the trajectory that a commander has begun to follow."""
+        self._commander, self._own = commander, commander.following
+        self._joints = np.array([commander.joint_names.index(name) for name in self.trajectory.joints], int)
+
+    def update(self, engine: EngineArrays) -> bool:
+        """Check the tolerances before a step. Returns whether the goal has ended."""
+        if engine.time == self._checked:  # the set points are already those of the next step
+            return False
+        self._checked = engine.time
+        commander, joints = self._commander, self._joints
+        set_points = commander.set_points(joints)
+        under_way = commander.following is self._own
+        if under_way and np.isnan(set_points).any():
+            return False  # the first step is still to come
+        if not under_way and not np.array_equal(set_points[:, 0], self.trajectory.positions[-1]):
+            self.replace("another command or a reset ended the trajectory")
+            return True
+        present = np.column_stack([engine.qpos[commander.qpos[joints]], engine.qvel[commander.dofs[joints]]])
+        error = np.abs(set_points - present)
+        self._watch(set_points, present)
+        if under_way:
+            if (error <= self._path).all():
+                return False
+            self._done(Outcome.LEFT_PATH, self._worst(error, self._path))
+            return True
+        self._end = engine.time if self._end is None else self._end
+        if (error <= self._goal).all():
+            self._done(Outcome.REACHED, "")
+        elif 0.0 < self._patience < engine.time - self._end:
+            self._done(Outcome.MISSED, self._worst(error, self._goal))
+        else:
+            return False
+        return True
+
+    def replace(self, text: str) -> None:
+        """End the goal because something else drives its joints."""
+        self._done(Outcome.REPLACED, text)
+
+    def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:
+        joint, field = divmod(int(np.argmax(error / allowed)), 2)
+        return (
+            f"{('position', 'velocity')[field]} of joint {self.trajectory.joints[joint]!r} must be within "
+            f"{allowed[joint, field]:g} of its set point, got {error[joint, field]:.6g}"
+        )
