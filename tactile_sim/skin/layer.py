@@ -88,9 +88,7 @@ def elastic_arrays(
 
     stiffness, thickness: of the layer [Pa], [m].
     """
-    none = np.empty((0, 3), np.int64)
-    triangles = np.concatenate([none, *(pad.triangles.astype(np.int64) + pad.start for pad in skin.pads)])
-    quad = quadrature(skin, triangles)
+    quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom
     numbers = np.empty((ROWS, points))
     numbers[0] = np.inf
