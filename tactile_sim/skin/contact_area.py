@@ -18,8 +18,11 @@ MISSED = 1e300
 """Gap at a taxel whose line along the normal misses the other body [m]."""
 FACING = 0.2
 """Least cosine of the outward normal of a point with the direction to the other surface."""
-DEPTHS = 3.0
-"""Points deeper below the surface than this, over the depth without a tilt, are not pressed."""
+DEPTHS = 3.0, 1e30
+"""Points deeper below the surface than this, over the depth without a tilt, are not pressed: by most loads, and
+by those with a moment that only pressing on deeper points reaches."""
+MOST_CUTS = 20
+"""Steps in which the estimate of that depth leaves out points that it does not reach."""
 UNEVEN = 0.25
 """A gap that changes by more than this, over the spacing, between neighbors has an edge there."""
 UPRIGHT = 0.999
@@ -30,14 +33,15 @@ sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
-def contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness):
+def contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness, depths):
     """Write the points of a patch that a pair may press into the layer.
 
     One point stands for a taxel on whose cell the gap is even, several for one at an edge of either surface.
-    The arguments are those of `elastic.press`, and the stiffness of the layer [Pa/m].
+    The arguments are those of `elastic.press`, the stiffness of the layer [Pa/m], and one of `DEPTHS`.
 
     Returns:
-        How many points there are, and the indentation of a flat surface by the same force [m].
+        How many points there are, the indentation of a flat surface by the same force [m], and whether these
+        are all points in reach.
     """
     spacing = index.patches[loads[pair.first].patch].spacing
     reach, volume = layer.thickness + spacing, pair.force[2] / stiffness
@@ -48,7 +52,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
     # A first guess of how far the taxels that may be pressed are from the other surface.
     within, least, depth, done = np.inf, np.inf, np.inf, 0
     for e in range(found):
-        within = min(within, near[3, e] + DEPTHS * volume / near[5, e])
+        within = min(within, near[3, e] + depths * volume / near[5, e])
     within = min(max(within, 0.0), reach) if not meshes else reach
     triangles = layer.triangles
     while True:
@@ -62,10 +66,10 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
             gap[taxel[e]] = min(near[3, e], MISSED)
             least = min(least, near[3, e])
         depth, done = _depth(near, found, least, volume), found
-        if within >= reach or least + DEPTHS * depth <= within:
+        if within >= reach or least + depths * depth <= within:
             break
         within = reach
-    limit, uneven = least + min(reach, DEPTHS * depth), UNEVEN * spacing
+    limit, uneven = least + min(reach, depths * depth), UNEVEN * spacing
     level, a, b, half_a, half_b = _level_face(solids, layer, geoms)
     nx, ny, nz = pair.axes[2]
     count, unsure = 0, 0
@@ -138,7 +142,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
                     points[i, count] = points[i, k]
                 owner[count] = owner[k]
             count += 1
-    return count, least + (depth if depth < np.inf else 0.0)
+    return count, least + (depth if depth < np.inf else 0.0), depths * depth >= reach
 
 
 @kernel
@@ -296,7 +300,7 @@ def _depth(near, count, least, pressing):
     pressing: area times depth that balances the force [m3].
     """
     depth = np.inf
-    for _ in range(5):
+    for _ in range(MOST_CUTS):
         area, volume = 0.0, 0.0
         for e in range(count):
             above = near[3, e] - least
