@@ -19,8 +19,8 @@ MISSED = 1e300
 FACING = 0.2
 """Least cosine of the outward normal of a point with the direction to the other surface."""
 DEPTHS = 3.0, 1e30
-"""Points deeper below the surface than this, over the depth without a tilt, are not pressed: by most loads, and
-by those with a moment that only pressing on deeper points reaches."""
+"""Points deeper below the surface than this, over the depth without a tilt, are not pressed: first by all
+loads, then by those whose moment only pressing on deeper points reaches."""
 MOST_CUTS = 20
 """Steps in which the estimate of that depth leaves out points that it does not reach."""
 UNEVEN = 0.25
@@ -40,8 +40,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
     The arguments are those of `elastic.press`, the stiffness of the layer [Pa/m], and one of `DEPTHS`.
 
     Returns:
-        How many points there are, the indentation of a flat surface by the same force [m], and whether these
-        are all points in reach.
+        How many points there are, an indentation to start from [m], and whether they are all in reach.
     """
     spacing = index.patches[loads[pair.first].patch].spacing
     reach, volume = layer.thickness + spacing, pair.force[2] / stiffness
@@ -87,7 +86,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
                 continue
         several[unsure] = e
         unsure += 1
-        if within < reach and here <= limit:  # the gaps beside it are needed
+        if here <= limit:  # the gaps beside it are needed
             for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
                 t = beside[k]
                 if gap[t] == np.inf:
@@ -142,7 +141,9 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
                     points[i, count] = points[i, k]
                 owner[count] = owner[k]
             count += 1
-    return count, least + (depth if depth < np.inf else 0.0), depths * depth >= reach
+    # All points are pressed at first: then Newton's method does not get stuck at a border.
+    start = (depth if depth < np.inf else 0.0) if depths == DEPTHS[0] else reach
+    return count, least + start, depths * depth >= reach
 
 
 @kernel
@@ -245,7 +246,9 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
     count: how many it has before.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
-    rotation, position, plane = load.other_rotation, load.other_position, solid.kind == PLANE
+    rotation, position, kind = load.other_rotation, load.other_position, solid.kind
+    plane, px, py, pz = kind == PLANE, position[0], position[1], position[2]
+    farthest = (solid.size[0] + reach) ** 2 if kind == SPHERE else np.inf
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
     ox, oy, oz = pair.origin
     cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -271,7 +274,11 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
             cell = cells[c]
             cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
             faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
-            if faces and gap[c] == np.inf:
+            if plane:
+                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
+            else:
+                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
+            if inside and faces and gap[c] == np.inf:
                 x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
                 near[0, count] = ux * x + uy * y + uz * z
                 near[1, count] = vx * x + vy * y + vz * z

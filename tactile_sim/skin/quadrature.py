@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tactile_sim.skin.tree import NODE, tree
+from tactile_sim.geometry.tree import NODE, tree
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
