@@ -141,6 +141,35 @@ def test_mesh_reads_like_the_primitive_of_the_same_shape(shape):
     assert np.abs(readings[0] - readings[1]).sum() < 0.02 * 10
 
 
+BOX = trimesh.creation.box((0.04, 0.03, 0.02))
+OPEN_TOP, OPEN_BOTTOM = (BOX.face_normals[:, 2] * side < 0.5 for side in (1, -1))
+VERTICES = f'<mesh name="mesh" vertex="{" ".join(map(str, BOX.vertices.ravel()))}"/>'
+
+
+def mesh_of_box(faces):
+    mesh = trimesh.Trimesh(BOX.vertices, BOX.faces[faces], process=False)
+    return mesh_asset("mesh", mesh).replace("<mesh ", '<mesh inertia="shell" ')
+
+
+@pytest.mark.parametrize("assets", [mesh_of_box(OPEN_TOP), VERTICES], ids=["open", "without triangles"])
+def test_mesh_that_is_open_or_has_no_triangles_reads_like_a_box(assets):
+    readings = []
+    for geom in ('type="box" size=".02 .015 .01"', 'type="mesh" mesh="mesh"'):
+        skin, loads = pressed(geom, (1, 0.5, -10), assets=assets)
+        loads.other_position[:, 2] += 0.01
+        readings.append(sense(skin, loads))
+    assert readings[0].sum() == pytest.approx(10)
+    np.testing.assert_allclose(readings[1], readings[0], rtol=0, atol=1e-3)
+
+
+def test_mesh_that_is_open_below_loses_nothing():
+    skin, loads = pressed('type="mesh" mesh="mesh"', (0, 0, -10), assets=mesh_of_box(OPEN_BOTTOM))
+    loads.other_position[:, 2] += 0.01
+    reading = sense(skin, loads)
+    assert np.isfinite(reading).all()
+    assert reading.sum() == pytest.approx(10)
+
+
 CENTERED = {
     "sphere": ('type="sphere" size=".02"', 0.02),
     "box": ('type="box" size=".009 .009 .005"', 0.005),
