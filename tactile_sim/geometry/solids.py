@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.geometry.tree import NODE, tree
 
 SOLID = np.dtype(
     [
@@ -19,12 +20,11 @@ SOLID = np.dtype(
         ("size", float, 3),
         ("center", float, 3),
         ("half", float, 3),
-        ("vertices", np.int64, 2),
-        ("faces", np.int64, 2),
+        ("nodes", np.int64, 2),
     ]
 )
 """A geom: MuJoCo's type and sizes [m], center and half-sizes of the box around it in its own frame [m], and
-the ranges of its vertices and faces in `Solids`."""
+the range of its nodes in `Solids`."""
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
@@ -40,10 +40,10 @@ class Solids(NamedTuple):
 
     table: np.ndarray
     """(ngeom,) of `SOLID`."""
-    vertices: np.ndarray
-    """(v, 3) of meshes and height fields, in the frames of their geoms [m]."""
-    faces: np.ndarray
-    """(f, 3) indices into vertices, wound outward."""
+    corners: np.ndarray
+    """(f, 3, 3) corners of the triangles of meshes and height fields, in the frames of their geoms [m]."""
+    nodes: np.ndarray
+    """Trees of `tree.NODE` over the triangles of each mesh and height field."""
 
 
 def solids(model: mujoco.MjModel) -> Solids:
@@ -51,35 +51,39 @@ def solids(model: mujoco.MjModel) -> Solids:
     table = np.zeros(model.ngeom, SOLID)
     table["kind"], table["size"] = model.geom_type, model.geom_size
     table["center"], table["half"] = model.geom_aabb[:, :3], model.geom_aabb[:, 3:]
-    vertices, faces = [np.empty((0, 3))], [np.empty((0, 3), np.int64)]
-    known: dict[tuple[int, int], tuple] = {}
-    counts = [0, 0]
+    corners, nodes = [np.empty((0, 3, 3))], [np.empty(0, NODE)]
+    known: dict[tuple[int, int], tuple[int, int]] = {}
+    faces, count = 0, 0
     for geom in range(model.ngeom):
         kind, data = int(model.geom_type[geom]), int(model.geom_dataid[geom])
         hfield = kind == mujoco.mjtGeom.mjGEOM_HFIELD
         if not hfield and kind not in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF):
             continue
         if (hfield, data) not in known:
-            none = vertices[0], faces[0]
-            own = _hfield(model, data) if hfield else _mesh(model, data) if data >= 0 else none
-            known[hfield, data] = (counts[0], counts[0] + len(own[0])), (counts[1], counts[1] + len(own[1]))
-            vertices.append(own[0])
-            faces.append(own[1] + counts[0])
-            counts = [counts[0] + len(own[0]), counts[1] + len(own[1])]
-        table["kind"][geom] = MESH
-        table["vertices"][geom], table["faces"][geom] = known[hfield, data]
-    return Solids(table, np.concatenate(vertices), np.concatenate(faces))
+            own = corners[0] if data < 0 else _hfield(model, data) if hfield else _mesh(model, data)
+            low, high = own.min(axis=1), own.max(axis=1)
+            order, boxes = tree(0.5 * (low + high), 0.5 * (high - low))
+            boxes["first"] += faces
+            boxes["last"] += faces
+            boxes["skip"] += count
+            known[hfield, data] = count, count + len(boxes)
+            corners.append(own[order])
+            nodes.append(boxes)
+            faces, count = faces + len(own), count + len(boxes)
+        table["kind"][geom], table["nodes"][geom] = MESH, known[hfield, data]
+    return Solids(table, np.concatenate(corners), np.concatenate(nodes))
 
 
-def _mesh(model: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray]:
+def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
+    """Return the corners (f, 3, 3) of the triangles of a mesh."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
-    return vertices, model.mesh_face[face : face + faces].astype(np.int64)
+    return vertices[model.mesh_face[face : face + faces]]
 
 
-def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the upper surface of a height field, split into triangles as MuJoCo's collisions split it."""
+def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
+    """Return the same for the upper surface of a height field, split as MuJoCo's collisions split it."""
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
     width, depth, top, _ = model.hfield_size[field]
     start = model.hfield_adr[field]
@@ -89,7 +93,7 @@ def _hfield(model: mujoco.MjModel, field: int) -> tuple[np.ndarray, np.ndarray]:
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     right, above = corner + 1, corner + columns
     lower, upper = np.stack([corner, right, above], axis=1), np.stack([right, above + 1, above], axis=1)
-    return vertices, np.concatenate([lower, upper])
+    return vertices[np.concatenate([lower, upper])]
 
 
 @kernel(error_model="numpy")

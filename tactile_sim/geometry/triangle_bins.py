@@ -6,7 +6,10 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 
-_MOST_CELLS = 4096
+_MOST_CELLS, _CELLS = 4096, 2
+"""Most cells of a grid, and cells for each triangle."""
+EDGE = 1e-12
+"""Rounding of a triangle's coordinates: a line through the edge between two triangles meets one of them."""
 
 
 @kernel
@@ -21,19 +24,16 @@ def bin_triangles(solids, ids, poses, points, reach):
         reach: Margin of the box around the points on each side [m].
 
     Returns:
-        corners (t, 3, 3) of the triangles in the frame of the points, where each cell of the grid begins in
-        the order (c + 1,), that order, and the grid (5,): cells per meter, cells along x and y, its corner.
+        shapes (t, 9) of the triangles seen along z, see `_shapes`, where each cell of the grid begins in the
+        order (c + 1,), that order, and the grid (5,): cells per meter, cells along x and y, its corner.
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(3):
         for e in range(points.shape[1]):
             low[i], high[i] = min(low[i], points[i, e] - reach), max(high[i], points[i, e] + reach)
-    room = 0
-    for g in ids:
-        room += solids.table[g].faces[1] - solids.table[g].faces[0]
-    corners, count = np.empty((room, 3, 3)), 0
+    corners, count = np.empty((64, 3, 3)), 0
     least, most = np.empty(3), np.empty(3)
-    vertices, faces = solids.vertices, solids.faces
+    own, nodes = solids.corners, solids.nodes
     for g in range(len(ids)):
         solid, pose = solids.table[ids[g]], poses[g]
         for i in range(3):  # the box around the box, in the frame of the solid
@@ -42,31 +42,70 @@ def bin_triangles(solids, ids, poses, points, reach):
                 center += pose[3 + 3 * k + i] * (0.5 * (low[k] + high[k]) - pose[k])
                 half += abs(pose[3 + 3 * k + i]) * 0.5 * (high[k] - low[k])
             least[i], most[i] = center - half, center + half
-        for f in range(solid.faces[0], solid.faces[1]):
-            inside = True
-            for i in range(3):
-                a, b, c = vertices[faces[f, 0], i], vertices[faces[f, 1], i], vertices[faces[f, 2], i]
-                inside &= min(a, b, c) <= most[i] and max(a, b, c) >= least[i]
-            if inside:
+        n, end = solid.nodes
+        while n < end:
+            node = nodes[n]
+            if (
+                node.x - node.hx > most[0] or node.x + node.hx < least[0]
+                or node.y - node.hy > most[1] or node.y + node.hy < least[1]
+                or node.z - node.hz > most[2] or node.z + node.hz < least[2]
+            ):  # fmt: skip
+                n = node.skip
+                continue
+            n += 1
+            for f in range(node.first, node.last):
+                inside = True
+                for i in range(3):
+                    a, b, c = own[f, 0, i], own[f, 1, i], own[f, 2, i]
+                    inside &= min(a, b, c) <= most[i] and max(a, b, c) >= least[i]
+                if not inside:
+                    continue
+                if count == len(corners):
+                    more = np.empty((4 * count, 3, 3))
+                    more[:count] = corners
+                    corners = more
                 for k in range(3):
-                    x, y, z = vertices[faces[f, k], 0], vertices[faces[f, k], 1], vertices[faces[f, k], 2]
+                    x, y, z = own[f, k, 0], own[f, k, 1], own[f, k, 2]
                     for i in range(3):
                         row = 3 + 3 * i
                         corners[count, k, i] = pose[i] + pose[row] * x + pose[row + 1] * y + pose[row + 2] * z
                 count += 1
     corners = corners[:count]
+    shapes = _shapes(corners)
 
     width, depth = max(high[0] - low[0], 1e-9), max(high[1] - low[1], 1e-9)
-    scale = np.sqrt(min(max(count, 1), _MOST_CELLS) / (width * depth))
+    scale = np.sqrt(min(max(_CELLS * count, 1), _MOST_CELLS) / (width * depth))
     nx, ny = max(1, min(int(width * scale), _MOST_CELLS)), max(1, min(int(depth * scale), _MOST_CELLS))
     begin = np.zeros(nx * ny + 1, np.int64)
     order = np.empty(0, np.int64)
     for filling in range(2):
-        for t in range(count):
+        for t in range(len(shapes)):
             i0, i1 = _range(corners, t, 0, low[0], scale, nx)
             j0, j1 = _range(corners, t, 1, low[1], scale, ny)
+            x0, y0, ax, ay, bx, by = (
+                shapes[t, 0],
+                shapes[t, 1],
+                shapes[t, 2],
+                shapes[t, 3],
+                shapes[t, 4],
+                shapes[t, 5],
+            )
+            # The greatest change of the coordinates of the triangle from the middle of a cell to its corners.
+            half = 0.501 / scale
+            da, db, dc = (
+                (abs(ax) + abs(ay)) * half,
+                (abs(bx) + abs(by)) * half,
+                (abs(ax + bx) + abs(ay + by)) * half,
+            )
             for i in range(i0, i1 + 1):
+                inner_x = 0 < i < nx - 1
+                x = low[0] + (i + 0.5) / scale - x0
                 for j in range(j0, j1 + 1):
+                    y = low[1] + (j + 0.5) / scale - y0
+                    a, b = x * ax + y * ay, x * bx + y * by
+                    beside = a < -da or b < -db or a + b > 1.0 + dc
+                    if beside and inner_x and 0 < j < ny - 1:
+                        continue
                     cell = i * ny + j
                     if filling:
                         begin[cell] -= 1
@@ -77,7 +116,36 @@ def bin_triangles(solids, ids, poses, points, reach):
             for cell in range(1, len(begin)):
                 begin[cell] += begin[cell - 1]
             order = np.empty(begin[-1], np.int64)
-    return corners, begin, order, np.array([scale, float(nx), float(ny), low[0], low[1]])
+    return shapes, begin, order, np.array([scale, float(nx), float(ny), low[0], low[1]])
+
+
+@kernel
+def _shapes(corners):
+    """Return triangles (t, 3, 3) as seen along z, without those seen from the side.
+
+    Returns:
+        (u, 9) x and y of the first corner, factors of x and y from there in the coordinates a and b along the
+        two edges from it, its z, and the change of z along these edges. The corners are reordered likewise.
+    """
+    out, count = np.empty((len(corners), 9)), 0
+    for t in range(len(corners)):
+        x0, y0, z0 = corners[t, 0, 0], corners[t, 0, 1], corners[t, 0, 2]
+        ux, uy, vx, vy = (
+            corners[t, 1, 0] - x0,
+            corners[t, 1, 1] - y0,
+            corners[t, 2, 0] - x0,
+            corners[t, 2, 1] - y0,
+        )
+        area = ux * vy - uy * vx
+        if area == 0.0:
+            continue
+        row = out[count]
+        row[0], row[1], row[2], row[3] = x0, y0, vy / area, -vx / area
+        row[4], row[5], row[6] = -uy / area, ux / area, z0
+        row[7], row[8] = corners[t, 1, 2] - z0, corners[t, 2, 2] - z0
+        corners[count] = corners[t]
+        count += 1
+    return out[:count]
 
 
 @kernel
@@ -93,7 +161,7 @@ def highest_below(triangles, x, y, top):
 
     triangles: what `bin_triangles` returns.
     """
-    corners, begin, order, grid = triangles
+    shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
     # As `_range`: the cells at the border reach beyond it.
     i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
@@ -101,16 +169,10 @@ def highest_below(triangles, x, y, top):
     best = -np.inf
     for e in range(begin[cell], begin[cell + 1]):
         t = order[e]
-        x0, y0, z0 = corners[t, 0, 0], corners[t, 0, 1], corners[t, 0, 2]
-        ux, uy = corners[t, 1, 0] - x0, corners[t, 1, 1] - y0
-        vx, vy = corners[t, 2, 0] - x0, corners[t, 2, 1] - y0
-        area = ux * vy - uy * vx
-        if area == 0.0:
-            continue
-        a, b = ((x - x0) * vy - (y - y0) * vx) / area, (ux * (y - y0) - uy * (x - x0)) / area
-        if a < 0.0 or b < 0.0 or a + b > 1.0:
-            continue
-        z = z0 + a * (corners[t, 1, 2] - z0) + b * (corners[t, 2, 2] - z0)
-        if best < z <= top:
-            best = z
+        dx, dy = x - shapes[t, 0], y - shapes[t, 1]
+        a, b = dx * shapes[t, 2] + dy * shapes[t, 3], dx * shapes[t, 4] + dy * shapes[t, 5]
+        if a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE:
+            z = shapes[t, 6] + a * shapes[t, 7] + b * shapes[t, 8]
+            if best < z <= top:
+                best = z
     return best

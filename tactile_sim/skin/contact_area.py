@@ -18,8 +18,11 @@ MISSED = 1e300
 """Gap at a taxel whose line along the normal misses the other body [m]."""
 FACING = 0.2
 """Least cosine of the outward normal of a point with the direction to the other surface."""
-DEPTHS = 3.0
-"""Points deeper below the surface than this, over the depth without a tilt, are not pressed."""
+DEPTHS = 3.0, 1e30
+"""Points deeper below the surface than this, over the depth without a tilt, are not pressed: first by all
+loads, then by those whose moment only pressing on deeper points reaches."""
+MOST_CUTS = 20
+"""Steps in which the estimate of that depth leaves out points that it does not reach."""
 UNEVEN = 0.25
 """A gap that changes by more than this, over the spacing, between neighbors has an edge there."""
 UPRIGHT = 0.999
@@ -30,14 +33,14 @@ sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
-def contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness):
+def contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness, depths):
     """Write the points of a patch that a pair may press into the layer.
 
     One point stands for a taxel on whose cell the gap is even, several for one at an edge of either surface.
-    The arguments are those of `elastic.press`, and the stiffness of the layer [Pa/m].
+    The arguments are those of `elastic.press`, the stiffness of the layer [Pa/m], and one of `DEPTHS`.
 
     Returns:
-        How many points there are, and the indentation of a flat surface by the same force [m].
+        How many points there are, an indentation to start from [m], and whether they are all in reach.
     """
     spacing = index.patches[loads[pair.first].patch].spacing
     reach, volume = layer.thickness + spacing, pair.force[2] / stiffness
@@ -48,7 +51,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
     # A first guess of how far the taxels that may be pressed are from the other surface.
     within, least, depth, done = np.inf, np.inf, np.inf, 0
     for e in range(found):
-        within = min(within, near[3, e] + DEPTHS * volume / near[5, e])
+        within = min(within, near[3, e] + depths * volume / near[5, e])
     within = min(max(within, 0.0), reach) if not meshes else reach
     triangles = layer.triangles
     while True:
@@ -62,10 +65,10 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
             gap[taxel[e]] = min(near[3, e], MISSED)
             least = min(least, near[3, e])
         depth, done = _depth(near, found, least, volume), found
-        if within >= reach or least + DEPTHS * depth <= within:
+        if within >= reach or least + depths * depth <= within:
             break
         within = reach
-    limit, uneven = least + min(reach, DEPTHS * depth), UNEVEN * spacing
+    limit, uneven = least + min(reach, depths * depth), UNEVEN * spacing
     level, a, b, half_a, half_b = _level_face(solids, layer, geoms)
     nx, ny, nz = pair.axes[2]
     count, unsure = 0, 0
@@ -83,7 +86,7 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
                 continue
         several[unsure] = e
         unsure += 1
-        if within < reach and here <= limit:  # the gaps beside it are needed
+        if here <= limit:  # the gaps beside it are needed
             for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
                 t = beside[k]
                 if gap[t] == np.inf:
@@ -138,7 +141,9 @@ def contact_points(loads, group, number, pair, index, quad, solids, layer, stiff
                     points[i, count] = points[i, k]
                 owner[count] = owner[k]
             count += 1
-    return count, least + (depth if depth < np.inf else 0.0)
+    # All points are pressed at first: then Newton's method does not get stuck at a border.
+    start = (depth if depth < np.inf else 0.0) if depths == DEPTHS[0] else reach
+    return count, least + start, depths * depth >= reach
 
 
 @kernel
@@ -241,7 +246,9 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
     count: how many it has before.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
-    rotation, position, plane = load.other_rotation, load.other_position, solid.kind == PLANE
+    rotation, position, kind = load.other_rotation, load.other_position, solid.kind
+    plane, px, py, pz = kind == PLANE, position[0], position[1], position[2]
+    farthest = (solid.size[0] + reach) ** 2 if kind == SPHERE else np.inf
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
     ox, oy, oz = pair.origin
     cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -267,7 +274,11 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
             cell = cells[c]
             cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
             faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
-            if faces and gap[c] == np.inf:
+            if plane:
+                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
+            else:
+                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
+            if inside and faces and gap[c] == np.inf:
                 x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
                 near[0, count] = ux * x + uy * y + uz * z
                 near[1, count] = vx * x + vy * y + vz * z
@@ -296,7 +307,7 @@ def _depth(near, count, least, pressing):
     pressing: area times depth that balances the force [m3].
     """
     depth = np.inf
-    for _ in range(5):
+    for _ in range(MOST_CUTS):
         area, volume = 0.0, 0.0
         for e in range(count):
             above = near[3, e] - least

@@ -16,7 +16,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.geometry.solids import Solids
 from tactile_sim.geometry.vectors import along, cross, dot, plus
-from tactile_sim.skin.contact_area import contact_points
+from tactile_sim.skin.contact_area import DEPTHS, contact_points
 from tactile_sim.skin.layer import Pair, unpack
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 from tactile_sim.skin.patches import TaxelIndex
@@ -119,15 +119,22 @@ def press(loads, group, number, pair, index, quad, solids, layer):
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
     stiffness = layer.stiffness / (layer.thickness * load.skins)
-    count, start = contact_points(loads, group, number, pair, index, quad, solids, layer, stiffness)
-    if count == 0:
-        return 0, 0.0, 0.0, 0.0, 0.0
-    return _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
+    result = 0, 0.0, 0.0, 0.0, 0.0
+    for depths in DEPTHS:
+        count, start, is_all = contact_points(
+            loads, group, number, pair, index, quad, solids, layer, stiffness, depths
+        )
+        if count == 0:
+            return 0, 0.0, 0.0, 0.0, 0.0
+        result, reached = _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
+        if reached or is_all:
+            break
+    return result
 
 
 @kernel(error_model="numpy")
 def _settle(count, start, force, moment, stiffness, spacing, layer):
-    """Balance a pair and sum it up by taxel; return what `press` returns.
+    """Balance a pair and sum it up by taxel; return what `press` returns, and whether the moment is reached.
 
     count: of the points in the layer; start: the indentation to start from [m].
     """
@@ -138,22 +145,23 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         points[1, k] -= lean_y * points[2, k]
     tilt = (start, 0.0, 0.0)
     u, v = -moment[1] / f, moment[0] / f
-    pressed, scale, twist, x, y = 0, 0.0, 0.0, 0.0, 0.0
+    pressed, scale, twist, x, y, reached = 0, 0.0, 0.0, 0.0, 0.0, False
     for _ in range(MOST_ROUNDS):
         tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
         pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
+        reached = abs(mean_u - u) + abs(mean_v - v) <= OUT_OF_REACH * spacing
         torsion = moment[2] - mean_u * force[1] + mean_v * force[0]
         if abs(torsion) <= SMALL * f * spacing:
             break
         twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
-        if abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing:
+        if not reached:
             break
         next_u, next_v = -(moment[1] + twist * zy) / f, (moment[0] + twist * zx) / f
         if abs(next_u - u) + abs(next_v - v) <= SMALL * spacing:
             break
         tilt = (tilt[0] + tilt[1] * (next_u - u) + tilt[2] * (next_v - v), tilt[1], tilt[2])
         u, v = next_u, next_v
-    return pressed, scale, twist, x, y
+    return (pressed, scale, twist, x, y), reached
 
 
 @kernel(error_model="numpy")

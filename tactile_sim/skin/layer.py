@@ -69,7 +69,7 @@ INDICES, TOUCHED = LayerArrays._fields.index("indices"), 2
 def unpack(arrays):
     """Return the `Layer` of the fields of `LayerArrays`."""
     stiffness, thickness, numbers, indices, geoms, poses = arrays
-    none = (np.empty((0, 3, 3)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    none = (np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     return Layer(
         stiffness, thickness, numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
         indices[0], indices[1], indices[TOUCHED], indices[3], geoms, poses, none,
@@ -88,9 +88,7 @@ def elastic_arrays(
 
     stiffness, thickness: of the layer [Pa], [m].
     """
-    none = np.empty((0, 3), np.int64)
-    triangles = np.concatenate([none, *(pad.triangles.astype(np.int64) + pad.start for pad in skin.pads)])
-    quad = quadrature(skin, triangles)
+    quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom
     numbers = np.empty((ROWS, points))
     numbers[0] = np.inf

@@ -1,6 +1,7 @@
 """Points over the surface of a skin, several for each taxel, with the area that each stands for.
 
-Each triangle between taxels gives one point to each of its three corners, in the middle of the third nearest
+A taxel in a grid of rows and columns has the points of its rectangular cell, see `_cells`. Elsewhere, each
+triangle between taxels gives one point to each of its three corners, in the middle of the third nearest
 to it. Between taxels the surface bends as their normals do: points are lifted halfway to the tangent planes
 of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008), which is exact for quadratic
 surfaces. Where a normal differs from the triangle's by more than 25 degrees, the surface has an edge and the
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tactile_sim.skin.tree import NODE, tree
+from tactile_sim.geometry.tree import NODE, tree
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 OWN, OTHER = 7 / 12, 5 / 24
 """Barycentric coordinates of the middle of a corner's third."""
 SMOOTH = np.cos(np.radians(25.0))
-
+STEEP = np.sin(np.radians(25.0))
+ACROSS = 3
+"""Points along each side of the cell of a taxel in a grid."""
 
 TAXEL = np.dtype(
     [
@@ -63,14 +66,8 @@ class Quadrature(NamedTuple):
     """(p + 1,) where the tree of each patch begins."""
 
 
-def quadrature(skin: Taxels, triangles: np.ndarray) -> Quadrature:
-    """Return the points of the n taxels of a skin.
-
-    Args:
-        skin: The taxels.
-        triangles: (t, 3) indices of taxels, wound outward; a taxel in none gets one point, itself.
-    """
-    positions, normals = skin.surface_positions, skin.normals
+def quadrature(skin: Taxels) -> Quadrature:
+    """Return the points of the taxels of a skin; a taxel without grid or triangles gets one point, itself."""
     positions, normals, areas = skin.surface_positions, skin.normals, skin.areas
     trees = [tree(positions[a:b]) for a, b in pairwise(skin.patch_offsets)]
     roots = np.concatenate([[0], np.cumsum([len(nodes) for _, nodes in trees])]).astype(np.int64)
@@ -83,7 +80,7 @@ def quadrature(skin: Taxels, triangles: np.ndarray) -> Quadrature:
     index = np.empty(len(order), np.int64)
     index[order] = np.arange(len(order))
 
-    owner, points, smooth = _points(positions, normals, areas, triangles)
+    owner, points, smooth = _all_points(skin)
     begin, beside = skin.neighbours
     ahead = np.repeat(np.arange(len(positions)), np.diff(begin))
     step = positions[beside] - positions[ahead]
@@ -107,6 +104,107 @@ def quadrature(skin: Taxels, triangles: np.ndarray) -> Quadrature:
         np.concatenate([np.empty(0, NODE), *(nodes for _, nodes in trees)]),
         roots,
     )
+
+
+def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the taxel of each point, the points, and which taxels are smooth."""
+    triangles = [np.empty((0, 3), np.int64)]
+    owners, points, smooth = [np.empty(0, np.int64)], [np.empty((0, 7))], np.zeros(len(skin.positions), bool)
+    in_grid = np.zeros(len(skin.positions), bool)
+    for pad in skin.pads:
+        own = slice(pad.start, pad.stop)
+        if len(pad.rows) and pad.flex < 0:
+            in_grid[own] = True
+            cells, smooth[own] = _cells(
+                skin.surface_positions[own],
+                skin.axes[own],
+                skin.areas[own],
+                pad.spacing,
+                pad.rows,
+                pad.columns,
+            )
+            owners.append(np.repeat(np.arange(pad.start, pad.stop), ACROSS**2))
+            points.append(cells)
+        else:
+            triangles.append(pad.triangles.astype(np.int64) + pad.start)
+    owner, rest, smooth_rest = _points(
+        skin.surface_positions, skin.normals, skin.areas, np.concatenate(triangles)
+    )
+    kept = ~in_grid[owner]
+    return (
+        np.concatenate([*owners, owner[kept]]),
+        np.concatenate([*points, rest[kept]]),
+        np.where(in_grid, smooth, smooth_rest),
+    )
+
+
+def _cells(
+    positions: np.ndarray,
+    axes: np.ndarray,
+    areas: np.ndarray,
+    spacing: float,
+    rows: np.ndarray,
+    columns: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ACROSS x ACROSS points (n ACROSS^2, 7) in the cells of n taxels in a grid, and which are smooth.
+
+    A cell reaches halfway to the next taxels along rows and columns, at the border as far as on the other
+    side. It bends with the surface: the height over the tangent plane grows with the square of the distance.
+
+    Args:
+        positions: (n, 3) [m].
+        axes: (n, 3, 3) rows: two tangents and the outward normal.
+        areas: (n,) [m2].
+        spacing: Edge of the cell of a taxel without neighbors [m].
+        rows: (n,) of the grid.
+        columns: (n,) of the grid.
+    """
+    row, column = (np.unique(values, return_inverse=True)[1] for values in (rows, columns))
+    grid = np.full((row.max() + 3, column.max() + 3), -1)
+    grid[row + 1, column + 1] = np.arange(len(row))
+    normals, smooth = axes[:, 2], np.ones(len(row), bool)
+    place = positions[:, None, None]
+    at = (np.arange(ACROSS) + 0.5) / ACROSS - 0.5
+    for along in (0, 1):
+        steps, known = [], []
+        for sign in (-1, 1):
+            beside = grid[row + 1 + sign * along, column + 1 + sign * (1 - along)]
+            step = positions[beside] - positions
+            level = np.einsum("ni,nki->nk", step, np.stack([normals, normals[beside]], axis=1))
+            bends = (np.abs(level) > STEEP * np.linalg.norm(step, axis=1)[:, None]).any(axis=1)
+            smooth &= (beside < 0) | ~bends
+            steps.append(step)
+            known.append((beside >= 0) & ~bends)
+        steps = _complete(steps, known, axes[:, along] * spacing, normals)
+        parts = [np.abs(t) * (flat + np.abs(t) * up) for t in at for flat, up in [steps[int(t > 0)]]]
+        offset = np.stack(parts, axis=1)
+        place = place + (offset[:, None] if along == 0 else offset[:, :, None])
+    count = ACROSS**2
+    points = np.empty((len(row) * count, 7))
+    points[:, :NX] = place.reshape(-1, 3)
+    points[:, NX:POINT_AREA] = np.repeat(normals, count, axis=0)
+    points[:, POINT_AREA] = np.repeat(areas / count, count)
+    return points, smooth
+
+
+def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
+    """Return the tangential and normal parts of steps (n, 3) to both sides, as far as known (n,).
+
+    Where one is unknown, the surface is taken as symmetric; where both are, as flat, with a default step.
+    """
+    parts = []
+    for step in steps:
+        up = np.einsum("ni,ni->n", step, normals)[:, None] * normals
+        parts.append((step - up, up))
+    (back, back_up), (ahead, ahead_up) = parts
+    no_back, no_ahead = (~k[:, None] for k in known)
+    lone = no_back & no_ahead
+    return [
+        (np.where(lone, -default, np.where(no_back, -ahead, back)),
+         np.where(lone, 0.0, np.where(no_back, ahead_up, back_up))),
+        (np.where(lone, default, np.where(no_ahead, -back, ahead)),
+         np.where(lone, 0.0, np.where(no_ahead, back_up, ahead_up))),
+    ]  # fmt: skip
 
 
 def _points(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from scipy.spatial.transform import Rotation
 from support.pressing import STIFFNESS, THICKNESS, TOP, G, block, mesh_asset, on_plate, overlap_of, pressed
 
 from tactile_sim import Simulation
+from tactile_sim.skin.pads.layout import grid
+from tactile_sim.skin.pads.plan import PadPlan
 
 BENCH = Path(__file__).parents[2] / "bench" / "conservation.py"
 SOFT = {"stiffness": 1e5, "thickness": 0.02}
@@ -136,6 +139,69 @@ def test_mesh_reads_like_the_primitive_of_the_same_shape(shape):
         readings.append(sense(skin, loads))
     assert readings[0].sum() == pytest.approx(10)
     assert np.abs(readings[0] - readings[1]).sum() < 0.02 * 10
+
+
+BOX = trimesh.creation.box((0.04, 0.03, 0.02))
+OPEN_TOP, OPEN_BOTTOM = (BOX.face_normals[:, 2] * side < 0.5 for side in (1, -1))
+VERTICES = f'<mesh name="mesh" vertex="{" ".join(map(str, BOX.vertices.ravel()))}"/>'
+
+
+def mesh_of_box(faces):
+    mesh = trimesh.Trimesh(BOX.vertices, BOX.faces[faces], process=False)
+    return mesh_asset("mesh", mesh).replace("<mesh ", '<mesh inertia="shell" ')
+
+
+@pytest.mark.parametrize("assets", [mesh_of_box(OPEN_TOP), VERTICES], ids=["open", "without triangles"])
+def test_mesh_that_is_open_or_has_no_triangles_reads_like_a_box(assets):
+    readings = []
+    for geom in ('type="box" size=".02 .015 .01"', 'type="mesh" mesh="mesh"'):
+        skin, loads = pressed(geom, (1, 0.5, -10), assets=assets)
+        loads.other_position[:, 2] += 0.01
+        readings.append(sense(skin, loads))
+    assert readings[0].sum() == pytest.approx(10)
+    np.testing.assert_allclose(readings[1], readings[0], rtol=0, atol=1e-3)
+
+
+def test_mesh_that_is_open_below_loses_nothing():
+    skin, loads = pressed('type="mesh" mesh="mesh"', (0, 0, -10), assets=mesh_of_box(OPEN_BOTTOM))
+    loads.other_position[:, 2] += 0.01
+    reading = sense(skin, loads)
+    assert np.isfinite(reading).all()
+    assert reading.sum() == pytest.approx(10)
+
+
+CENTERED = {
+    "sphere": ('type="sphere" size=".02"', 0.02),
+    "box": ('type="box" size=".009 .009 .005"', 0.005),
+    "cylinder": ('type="cylinder" size=".01 .005"', 0.005),
+}
+"""Geom, and height of its center above its lowest point [m]."""
+
+
+@pytest.mark.parametrize("shape", CENTERED)
+@pytest.mark.parametrize("count", [4, 7])
+def test_symmetric_load_reads_symmetrically_on_a_grid(shape, count):
+    geom, height = CENTERED[shape]
+    layout = grid(count, count, (0.03 / count, 0.03 / count))
+    layout = replace(layout, positions=layout.positions + [0, 0, TOP])
+    skin, loads = pressed(geom, (0, 0, -1), pads=[PadPlan("pad", 1, "pads.pad", layout=layout)])
+    loads.other_position[:, 2] += height
+    reading = sense(skin, loads).reshape(count, count)
+    assert reading.sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.count_nonzero(reading) > 3
+    for twin in (reading.T, reading[::-1], reading[:, ::-1]):
+        np.testing.assert_allclose(reading, twin, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.005, 0.01])
+def test_center_of_pressure_is_that_of_the_load_under_a_moment(shift):
+    # At 1 N the sphere presses within 4 mm of its lowest point; a moment rolls the patch towards the load.
+    skin, loads = pressed('type="sphere" size=".02"', (0, 0, -1), at=(shift, 0, TOP))
+    loads.other_position[:] = [0, 0, TOP + 0.0196]
+    spread, _ = skin.shares(loads, "elastic_foundation")
+    center = (spread.force[:, 2:] * spread.point).sum(axis=0) / spread.force[:, 2].sum()
+    np.testing.assert_allclose(center[:2], [shift, 0], atol=1e-8)
+    assert skin.positions[np.argmax(sense(skin, loads)), 0] == pytest.approx(shift, abs=0.004)
 
 
 def test_pressure_and_depth_of_a_flat_punch():

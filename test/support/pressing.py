@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 import trimesh
@@ -10,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim import Simulation
 from tactile_sim.skin import Loads, Skin
+from tactile_sim.skin.pads.plan import PadPlan
 
 G = 9.81
 HALF, TOP = 0.05, 0.01
@@ -68,6 +71,7 @@ def pressed(
     quat=(1, 0, 0, 0),
     at=(0, 0, TOP),
     assets: str = "",
+    pads: Sequence[PadPlan] = (),
     **layer,
 ) -> tuple[Skin, Loads]:  # fmt: skip
     """Return a skin and the one load of a geom whose origin touches it at a point.
@@ -80,12 +84,13 @@ def pressed(
         quat: orientation of the geom.
         at: point of contact in the frame of the body [m].
         assets: of the scene.
+        pads: on body 1, in place of an even skin.
         layer: stiffness [Pa] and thickness [m].
     """
     body = body or f'<geom type="box" size="{HALF} {HALF} {TOP}"/>'
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><asset>{assets}</asset><worldbody>
         <body>{body}</body><body><geom {geom}/></body></worldbody></mujoco>""")
-    skin, loads = Skin(model, {1: spacing}, **layer), Loads.empty(1)
+    skin, loads = Skin(model, {} if pads else {1: spacing}, pads=pads, **layer), Loads.empty(1)
     other = model.ngeom - 1
     # MuJoCo centers meshes: where the mesh lies in the geom's frame.
     turn, own = Rotation.from_quat(quat, scalar_first=True).as_matrix(), np.empty(9)

@@ -1,4 +1,4 @@
-"""Boxes around groups of nearby points, in a tree: those near something are found without a look at all."""
+"""Boxes around groups of nearby points or triangles, in a tree: a search skips those far from its target."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ NODE = np.dtype(
 and the index of the next node that is not below it. Its own children follow it."""
 
 
-def tree(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tree over points (n, 3): an order (n,) in which neighbors are close, and nodes of `NODE`."""
+def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return a tree over points (n, 3), or boxes with these centers and half-sizes (n, 3).
+
+    Returns:
+        An order (n,) in which neighbors are close, and nodes of `NODE`.
+    """
     if not len(points):
         return np.empty(0, np.int64), np.empty(0, NODE)
     low = points.min(axis=0)
@@ -33,12 +37,13 @@ def tree(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             code |= (cells[:, axis] >> bit & 1) << (3 * bit + axis)
     order = np.argsort(code, kind="stable")
 
+    low, high = (points, points) if half is None else (points - half, points + half)
     parts: list[np.ndarray] = []
     width = LEAF
     while True:
         start = np.arange(0, len(points), width)
-        lower = np.minimum.reduceat(points[order], start)
-        upper = np.maximum.reduceat(points[order], start)
+        lower = np.minimum.reduceat(low[order], start)
+        upper = np.maximum.reduceat(high[order], start)
         level = np.zeros(len(start), NODE)
         for axis, name in enumerate("xyz"):
             level[name] = 0.5 * (lower + upper)[:, axis]
