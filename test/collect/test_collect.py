@@ -100,7 +100,7 @@ def test_a_shard_equals_a_batch_with_its_seed(config, tmp_path):
 
 def test_kill_and_resume_give_the_dataset_of_an_undisturbed_run(config, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    more = ["--format", "lerobot", "--episodes", "15"]
+    more = ["--format", "lerobot", "--episodes", "15", "--steps", "60"]
     assert main(arguments(config, whole, *more)) == 0
     process = start(*arguments(config, killed, *more, "--workers", "2"))
     while not shards(killed):
@@ -118,7 +118,7 @@ def test_kill_and_resume_give_the_dataset_of_an_undisturbed_run(config, tmp_path
 
 
 def test_killed_worker_is_an_error_and_the_next_run_continues(config, tmp_path, capfd):
-    out, size = tmp_path / "out", ["--episodes", "20"]
+    out, size = tmp_path / "out", ["--episodes", "20", "--steps", "60"]
 
     def kill_a_worker():
         while not shards(out):
@@ -135,7 +135,7 @@ def test_killed_worker_is_an_error_and_the_next_run_continues(config, tmp_path, 
     kept = len(shards(out))
     assert 0 < kept < 10
     assert main(arguments(config, out, *size)) == 0
-    assert pq.read_table(out / "data").num_rows == 20 * STEPS
+    assert pq.read_table(out / "data").num_rows == 20 * 60
 
 
 @pytest.mark.parametrize(
