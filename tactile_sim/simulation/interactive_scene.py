@@ -206,11 +206,10 @@ class InteractiveScene(CommandedScene):
 
 
 def _check_state(where: str, position: np.ndarray, quaternion: np.ndarray, *velocities: np.ndarray) -> None:
-    values = np.concatenate([position, quaternion, *velocities])
-    if not (np.abs(values) < LARGEST).all():
-        raise CommandError(
-            f"{where}: all numbers must be finite and below {LARGEST:g}, got {values.tolist()}"
-        )
+    for what, parts in (("pose", (position, quaternion)), ("twist", velocities)):
+        values = np.concatenate([[], *parts])
+        if not (np.abs(values) < LARGEST).all():
+            raise CommandError(f"{where}: {what} must be finite and below {LARGEST:g}, got {values.tolist()}")
     if np.linalg.norm(quaternion) < 1e-6:
         raise CommandError(
             f"{where}: the orientation must not be all zeros; no rotation is x: 0, y: 0, z: 0, w: 1"

@@ -69,6 +69,10 @@ FIELDS = {
         ("velocities", "sequence<double>"),
     ],
     srv.SetJointState.Response: [("success", "boolean"), ("message", "string")],
+    srv.SetMocapPose.Request: [("body", "string"), ("pose", "geometry_msgs/Pose")],
+    srv.SetMocapPose.Response: [("success", "boolean"), ("message", "string")],
+    srv.SetEquality.Request: [("name", "string"), ("active", "boolean")],
+    srv.SetEquality.Response: [("success", "boolean"), ("message", "string")],
 }  # fmt: skip
 FILES = sorted(ROOT.glob("msg/*.msg")) + sorted(ROOT.glob("srv/*.srv"))
 
