@@ -29,6 +29,8 @@ SMALL = 1e-8
 """Moments and shifts that are left, over the normal force and the spacing."""
 OUT_OF_REACH = 1e-6
 """Distance over the spacing between two centers of pressure from which pressing cannot reach a moment."""
+NEARER = 1e-3
+"""The same distance from which deeper points are tried, which costs as much again."""
 MOST_ROUNDS = 12
 """For the height of curved skins, over which a twist has a moment."""
 EACH = -1
@@ -126,15 +128,15 @@ def press(loads, group, number, pair, index, quad, solids, layer):
         )
         if count == 0:
             return 0, 0.0, 0.0, 0.0, 0.0
-        result, reached = _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
-        if reached or is_all:
+        result, miss = _settle(count, start, pair.force, pair.moment, stiffness, spacing, layer)
+        if miss <= NEARER * spacing or is_all:
             break
     return result
 
 
 @kernel(error_model="numpy")
 def _settle(count, start, force, moment, stiffness, spacing, layer):
-    """Balance a pair and sum it up by taxel; return what `press` returns, and whether the moment is reached.
+    """Balance a pair and sum it up by taxel; return what `press` returns, and how far the center is off [m].
 
     count: of the points in the layer; start: the indentation to start from [m].
     """
@@ -145,23 +147,23 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         points[1, k] -= lean_y * points[2, k]
     tilt = (start, 0.0, 0.0)
     u, v = -moment[1] / f, moment[0] / f
-    pressed, scale, twist, x, y, reached = 0, 0.0, 0.0, 0.0, 0.0, False
+    pressed, scale, twist, x, y, miss = 0, 0.0, 0.0, 0.0, 0.0, 0.0
     for _ in range(MOST_ROUNDS):
         tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
         pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
-        reached = abs(mean_u - u) + abs(mean_v - v) <= OUT_OF_REACH * spacing
+        miss = abs(mean_u - u) + abs(mean_v - v)
         torsion = moment[2] - mean_u * force[1] + mean_v * force[0]
         if abs(torsion) <= SMALL * f * spacing:
             break
         twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
-        if not reached:
+        if miss > OUT_OF_REACH * spacing:
             break
         next_u, next_v = -(moment[1] + twist * zy) / f, (moment[0] + twist * zx) / f
         if abs(next_u - u) + abs(next_v - v) <= SMALL * spacing:
             break
         tilt = (tilt[0] + tilt[1] * (next_u - u) + tilt[2] * (next_v - v), tilt[1], tilt[2])
         u, v = next_u, next_v
-    return (pressed, scale, twist, x, y), reached
+    return (pressed, scale, twist, x, y), miss
 
 
 @kernel(error_model="numpy")
