@@ -16,6 +16,8 @@ from matplotlib.ticker import FuncFormatter
 from tactile_sim.drawing import colors, force_scale
 
 INK = "#333b46"
+NET = "#0072b2"
+"""Colour of net forces on white."""
 DARK = "#14171c"
 """Background of tactile data."""
 REST = "#a5adb8"
@@ -43,6 +45,7 @@ TIME = "simulation time [s]"
 _WORDS = {
     "force_vector": "force",
     "force_vector_global": "force",
+    "force_vector_taxel": "force",
     "normal": "normal force",
     "normal_force": "normal force",
 }

@@ -54,6 +54,8 @@ class Peak(NamedTuple):
     total: float
     magnitudes: np.ndarray
     """(taxels,)"""
+    readings: np.ndarray
+    """(taxels, channels)"""
 
 
 class Touch:
@@ -103,7 +105,7 @@ class Touch:
         self.raster.add(time, magnitudes)
         total = float(magnitudes.sum())
         if self.peak is None or total > self.peak.total:
-            self.peak = Peak(frame.stamp, total, magnitudes)
+            self.peak = Peak(frame.stamp, total, magnitudes, readings)
 
     @property
     def times(self) -> np.ndarray:
