@@ -30,6 +30,9 @@ LEAST = 7.0
 ROOM = 1.5
 """Half width of a panel relative to that of the touched skin."""
 
+BOX = {"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8}
+"""Background of text on the skin."""
+
 
 class Part(NamedTuple):
     """One body of a skin at its peak."""
@@ -178,7 +181,7 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
     ax.annotate("", xy=(0, 0), xytext=tail, arrowprops=look)
     ax.annotate(
         f"{np.linalg.norm(net):.3g} N", tail, ha="center", va="center", fontsize=9, color=style.NET,
-        bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8},
+        bbox=BOX,
     )  # fmt: skip
 
 
@@ -188,4 +191,4 @@ def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half
     ax.plot([left, left + length], [low, low], color=style.INK, lw=2, solid_capstyle="butt")
-    ax.annotate(f"{1e3 * length:g} mm", (left, low), (0, 3), textcoords="offset points", fontsize=8)
+    ax.annotate(f"{1e3 * length:g} mm", (left, low), (0, 3), textcoords="offset points", fontsize=8, bbox=BOX)
