@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from tactile_sim.analysis.forces import forces
 from tactile_sim.analysis.layouts import place
-from tactile_sim.analysis.peak import peak
+from tactile_sim.analysis.peak import Part, peak
 from tactile_sim.analysis.raster import raster
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.timeline import timeline
@@ -56,7 +57,16 @@ def _peak(recording: Recording, bodies: Sequence[str]) -> Figure:
         known = {strongest: known[strongest]}
         frame, feeler_bodies = known[strongest].frame, [touch.bodies[strongest]]
     feelers = recording.feelers_at(touch.peak.stamp, feeler_bodies, poses)
-    return peak(touch, place(list(known.values()), poses), touch.taxels_of(list(known)), feelers, frame)
+    parts, start = [], 0
+    for body, turn in zip(known, poses.of([layout.frame for layout in known.values()])[1], strict=True):
+        taxels = touch.taxels_of([body])
+        net = touch.peak.readings[taxels].sum(axis=0)
+        turned = {"force_vector": turn, "normal_force": turn, "force_vector_global": np.eye(3)}
+        force = turned[touch.quantity] @ net if touch.quantity in turned and len(net) == 3 else None
+        parts.append(Part(touch.bodies[body], slice(start, start + len(taxels)), force))
+        start += len(taxels)
+    skin = place(list(known.values()), poses)
+    return peak(touch, skin, touch.taxels_of(list(known)), parts, feelers, frame)
 
 
 def _contacts(recording: Recording, bodies: Sequence[str]) -> Figure:

@@ -46,6 +46,7 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     feelers = touch.quantity == COVER
     weights = touch.counts[bodies] if feelers else None
     named, others = style.strongest(nets.sum(axis=0), NAMED)
+    named.sort(key=lambda place: -nets[:, place].max())  # the legend states peaks
     _choose(colors, [touch.bodies[bodies[place]] for place in named])
     highest = 0.0
     for place in named:

@@ -1,109 +1,194 @@
-"""Figure: the skin and its feelers at the time of the largest total reading, from two sides."""
+"""Figure: a panel for each touched body at the time of the largest total reading."""
 
 from __future__ import annotations
 
-from itertools import product
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from tactile_sim.analysis import dots, style
+from tactile_sim.analysis import style
 from tactile_sim.analysis.feelers import COVER, CoveredFeelers
 from tactile_sim.analysis.layouts import Placed
 from tactile_sim.analysis.touch import Touch
-from tactile_sim.plots import axes as plot_axes
+from tactile_sim.drawing import colors
 
-SIDES = (("from above", 28.0, -60.0), ("from below", -28.0, -60.0))
-"""Name of each view, with elevation and azimuth of the camera [degrees]."""
-PLACES = (0.0, 0.02, 0.45, 0.88), (0.45, 0.02, 0.45, 0.88)
-"""Positions of the views in the figure."""
-FREE, COVERED = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
-"""Colours of feelers, as on the topic markers."""
-UNLOADED = np.array([0.165, 0.19, 0.23])
-"""Colour of taxels without load."""
-FLATTEST = 0.3
-"""Length of the shortest axis relative to the longest."""
+MOST = 6
+"""Maximum number of panels; the most loaded bodies are shown."""
+COLUMNS = 3
+PANEL = 3.6
+"""Edge of a panel [inches]."""
+FRONT = np.array([0.45, -0.8, 0.4])
+"""Direction toward which the camera is tilted from the normal of the touched skin."""
+TILT = np.radians(35.0)
+REST = "#d3d9e0"
+"""Colour of the silhouette of other bodies and of surfaces that face away."""
+LEAST = 7.0
+"""Smallest half width of a panel, in spacings."""
+ROOM = 1.5
+"""Half width of a panel relative to that of the touched skin."""
+
+BOX = {"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8}
+"""Background of text on the skin."""
 
 
-def peak(touch: Touch, skin: Placed, taxels: np.ndarray, covered: CoveredFeelers, frame: str) -> Figure:
-    """Draw the skin at its peak, coloured by readings, with covered feelers.
+class Part(NamedTuple):
+    """One body of a skin at its peak."""
+
+    name: str
+    taxels: slice
+    """Its taxels among those of the skin."""
+    net: np.ndarray | None
+    """Net force (3,) on it in the world [N]; None if it is not recorded."""
+
+
+def peak(
+    touch: Touch,
+    skin: Placed,
+    taxels: np.ndarray,
+    parts: Sequence[Part],
+    covered: CoveredFeelers,
+    frame: str,
+) -> Figure:
+    """Draw each touched body at the peak, seen along the normal of its touched skin.
 
     Args:
         touch: The skin's history.
         skin: The n taxels to draw.
         taxels: Indices (n,) of these taxels in ``touch``.
+        parts: The bodies of these taxels.
         covered: Feelers to draw.
         frame: Name of the frame of the positions.
     """
-    feelers = touch.quantity == COVER
     assert touch.peak is not None
+    feelers = touch.quantity == COVER
     readings = touch.peak.magnitudes[taxels]
     norm = style.share() if feelers else style.scale(readings)
-    colors = style.shades(readings, norm)
-    fig = Figure(figsize=(11.0, 5.2))
-    for place, (side, elevation, azimuth) in zip(PLACES, SIDES, strict=True):
-        ax: Any = fig.add_axes(place, projection="3d", proj_type="ortho", computed_zorder=False)
-        ax.view_init(elevation, azimuth)
-        fig.text(place[0] + 0.02, 0.86, side)
-        camera = dots.axes(elevation, azimuth)[2]
-        _axes(ax, np.concatenate([skin.positions, covered.ends.reshape(-1, 3)]))
-        _draw(ax, skin, readings > 0, colors, camera)
-        _draw_feelers(ax, covered, camera)
-    bar = fig.add_axes((0.91, 0.2, 0.012, 0.6))
+    loaded = sorted((p for p in parts if readings[p.taxels].any()), key=lambda p: -readings[p.taxels].sum())
+    shown = loaded[:MOST] or list(parts[:1])
+    columns = 2 if len(shown) == 4 else min(len(shown), COLUMNS)
+    rows = -(-len(shown) // columns)
+    fig = Figure(figsize=(max(PANEL * columns, 6.0) + 1.2, PANEL * rows + 0.7), layout="constrained")
+    axes = fig.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes:
+        ax.set_axis_off()
+    for ax, part in zip(axes, shown, strict=False):
+        own = readings[part.taxels]
+        what = (
+            f"{np.count_nonzero(own)} of {len(own)} covered" if feelers else f"{own.sum():.3g} {touch.unit}"
+        )
+        ax.set_title(f"{part.name}: {what}", fontsize=10)
+        _draw(ax, skin, part, readings, norm, covered)
     label = "covered share" if feelers else f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
-    style.color_bar(fig, norm, label, cax=bar)
-    what = "Feelers" if feelers else "Skin"
-    title = f"{what} at the peak: {touch.peak.stamp / 1e9:.3f} s, {_summary(readings, touch.unit, feelers)}"
-    fig.suptitle(title, x=0.01, ha="left", fontsize=12)
-    if len(covered.cover):
-        fig.text(0.01, 0.015, "lines: covered feelers, more yellow for shorter free length", fontsize=8)
-    fig.text(0.99, 0.015, f"frame: {frame}; surfaces facing away are not drawn", ha="right", fontsize=8)
+    style.color_bar(fig, norm, label, ax=list(axes), shrink=0.8, pad=0.02)
+    left = f"; {len(loaded) - len(shown)} more bodies touched" if len(loaded) > len(shown) else ""
+    fig.suptitle(
+        f"{'Feelers' if feelers else 'Skin'} at the peak: {touch.peak.stamp / 1e9:.3f} s, "
+        f"{np.count_nonzero(readings)} of {len(readings)} taxels, frame: {frame}{left}",
+        x=0.01,
+        ha="left",
+        fontsize=11,
+    )
     return fig
 
 
-def _summary(readings: np.ndarray, unit: str, feelers: bool) -> str:
-    """Describe readings (n,) in one phrase."""
-    count = np.count_nonzero(readings)
-    if feelers:
-        return f"{count} of {len(readings)} covered"
-    return f"{count} loaded taxels, total {readings.sum():.3g} {unit}, maximum {readings.max():.3g} {unit}"
+def _camera(normal: np.ndarray) -> np.ndarray:
+    """Return right, up and toward the camera as rows (3, 3) of a view of skin with this normal."""
+    length = np.linalg.norm(normal)
+    normal = normal / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
+    aside = FRONT - (FRONT @ normal) * normal
+    toward = np.cos(TILT) * normal + np.sin(TILT) * aside / max(float(np.linalg.norm(aside)), 1e-9)
+    toward /= np.linalg.norm(toward)
+    up = np.array([0.0, 0.0, 1.0]) - toward[2] * toward
+    up /= np.linalg.norm(up)
+    return np.stack([np.cross(up, toward), up, toward])
 
 
-def _axes(ax: Any, points: np.ndarray) -> None:
-    """Set up equal axes around points (n, 3) [m] on dark panes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    size = 1.1 * np.maximum(high - low, FLATTEST * max((high - low).max(), 1e-3))
-    middle = (low + high) / 2
-    corners = middle + size * np.array(list(product((-0.5, 0.5), repeat=3)))
-    plot_axes.box(ax, middle, size, corners, fill=0.8)
-    for axis, name, share in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", size / size.max(), strict=True):
-        axis.set_label_text(f"{name} [m]")
-        axis.labelpad = 10 if name == "x" else 5
-        axis.set_pane_color(style.DARK)
-        axis.set_major_locator(MaxNLocator(max(2, round(6 * share)), steps=[1, 2, 5, 10]))
-    ax.set_facecolor("white")
-    ax.tick_params(labelsize=7, pad=0)
-    ax.grid(False)
+def _draw(
+    ax: Any, skin: Placed, part: Part, readings: np.ndarray, norm: Any, covered: CoveredFeelers
+) -> None:
+    """Draw one body, cropped to its touched taxels, on the silhouette of the others."""
+    own = readings[part.taxels]
+    touched = own > 0 if own.any() else np.ones(len(own), bool)
+    weights = own[touched] if own.any() else np.ones(len(own))
+    positions = skin.positions[part.taxels][touched]
+    center = weights @ positions / weights.sum()
+    view = _camera(weights @ skin.normals[part.taxels][touched])
+    flat = (skin.positions - center) @ view.T
+    inner = flat[part.taxels][touched][:, :2]
+    middle = (inner.max(axis=0) + inner.min(axis=0)) / 2
+    spacing = float(skin.spacings[part.taxels][0]) or 1e-3
+    half = max(ROOM * float(np.ptp(inner, axis=0).max()) / 2 + 2 * spacing, LEAST * spacing)
+    ax.set(xlim=middle[0] + half * np.array([-1, 1]), ylim=middle[1] + half * np.array([-1, 1]), aspect=1.0)
+    near = (np.abs(flat[:, :2] - middle) < half + skin.spacings[:, None]).all(axis=1)
+    mine = np.zeros(len(readings), bool)
+    mine[part.taxels] = True
+    facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(axis=1)
+    _discs(ax, flat, skin, view, np.flatnonzero(near), REST, 1.6, flatten=False)
+    order = np.flatnonzero(near & mine & facing)
+    order = order[np.lexsort((flat[order, 2], readings[order] > 0))]  # touched taxels on top
+    _discs(ax, flat, skin, view, order, [colors.unit_rgba(colors.DARK_BODY)], 1.5, flatten=True)
+    light = np.clip(0.7 + 0.5 * skin.normals[order] @ view[2], 0.7, 1.2)[:, None]
+    shades = np.where(
+        readings[order, None] > 0,
+        style.shades(readings[order], norm),
+        light * np.array(colors.DARK_BODY) / 255,
+    )
+    _discs(ax, flat, skin, view, order, shades, 1.1, flatten=True)
+    if len(covered.cover):
+        lines = ((covered.ends - center) @ view.T)[..., :2]
+        ax.add_collection(LineCollection(lines, colors=colors.unit_rgba(colors.COVERED_FEELER), lw=0.8))
+    if part.net is not None and np.linalg.norm(part.net) > 0:
+        _arrow(ax, view @ part.net, half, part.net)
+    _bar(ax, middle, half)
 
 
-def _draw(ax: Any, skin: Placed, loaded: np.ndarray, colors: np.ndarray, camera: np.ndarray) -> None:
-    """Draw the taxels that face the camera, farthest first, unloaded ones in grey."""
-    facing = (skin.normals @ camera > 0.0) | ~skin.normals.any(axis=1)  # 0 0 0: always visible
-    order = np.flatnonzero(facing)
-    order = order[np.argsort(skin.positions[order] @ camera)]
-    light = np.clip(0.55 + 0.45 * skin.normals @ camera, 0.7, 1.0)[:, None]
-    shown = np.where(loaded[:, None], colors, UNLOADED * light)
-    size = (0.95 * plot_axes.dots(ax, skin.spacings)) ** 2
-    ax.scatter(*skin.positions[order].T, s=size[order], c=shown[order], linewidths=0, depthshade=False)
+def _discs(
+    ax: Any,
+    flat: np.ndarray,
+    skin: Placed,
+    view: np.ndarray,
+    order: np.ndarray,
+    color: Any,
+    share: float,
+    flatten: bool,
+) -> None:
+    """Draw taxels as discs in the plane of the skin, or round ones."""
+    size = share * skin.spacings[order]
+    normals = skin.normals[order] @ view.T
+    heights = size * np.maximum(np.abs(normals[:, 2]), 0.2) if flatten else size
+    angles = np.degrees(np.arctan2(normals[:, 1], normals[:, 0])) - 90.0
+    discs = EllipseCollection(
+        size, heights, angles, units="xy", offsets=flat[order, :2], offset_transform=ax.transData,
+        facecolors=color, linewidths=0, rasterized=True,
+    )  # fmt: skip
+    ax.add_collection(discs)
 
 
-def _draw_feelers(ax: Any, covered: CoveredFeelers, camera: np.ndarray) -> None:
-    """Draw the feelers that point toward the camera."""
-    facing = (covered.ends[:, 1] - covered.ends[:, 0]) @ camera > 0
-    if not facing.any():
-        return
-    colors = FREE + covered.cover[facing, None] * (COVERED - FREE)
-    ax.add_collection3d(Line3DCollection(covered.ends[facing], colors=colors, linewidths=0.8))
+def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
+    """Draw the net force as an arrow that ends at the centre of the readings."""
+    tail = -0.9 * half * force[:2] / np.linalg.norm(force)
+    look = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 14,
+        "lw": 2.0,
+        "color": style.NET,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
+    ax.annotate("", xy=(0, 0), xytext=tail, arrowprops=look)
+    ax.annotate(
+        f"{np.linalg.norm(net):.3g} N", tail, ha="center", va="center", fontsize=9, color=style.NET,
+        bbox=BOX,
+    )  # fmt: skip
+
+
+def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
+    """Draw a bar of a round length."""
+    decade = 10.0 ** np.floor(np.log10(half))
+    length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
+    left, low = middle - 0.95 * half
+    ax.plot([left, left + length], [low, low], color=style.INK, lw=2, solid_capstyle="butt")
+    ax.annotate(f"{1e3 * length:g} mm", (left, low), (0, 3), textcoords="offset points", fontsize=8, bbox=BOX)

@@ -26,7 +26,10 @@ def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     Args:
         parts: Skin, by unit, and feelers, each with the indices of the bodies to plot.
     """
-    heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
+    heights = [
+        max(HEIGHTS[bool(place)], 2 * ROOM * _loaded(touch, bodies))
+        for place, (touch, bodies) in enumerate(parts)
+    ]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
     axes = fig.subplots(len(parts), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     for ax, height, (touch, bodies) in zip(axes, heights, parts, strict=True):
@@ -46,15 +49,18 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
             :, felt[touch.offsets[body] : touch.offsets[body + 1]]
         ]
         if own.shape[1]:
+            own = own[:, np.argsort((own > 0).argmax(axis=0), kind="stable")]  # first touched on top
             parts.append(np.maximum.reduceat(own, range(0, own.shape[1], per_row), axis=1))
             names.append(touch.bodies[body])
-    image = np.concatenate(parts, axis=1).T if parts else np.zeros((1, len(rows)))
-    ends = np.cumsum([0, *(part.shape[1] for part in parts)])
     feelers = touch.quantity == COVER
-    norm = style.share() if feelers else style.scale(image)
-    start, stop = style.bands(ax, image, touch.times, norm)
+    norm = style.share() if feelers else style.scale(rows[:, taxels])
+    counts = np.array([part.shape[1] for part in parts] or [1])
+    ends = np.cumsum([0.0, *np.maximum(counts, ROOM / height * counts.sum())])  # room for each label
+    for part, low, high in zip(parts or [np.zeros((len(rows), 1))], ends[:-1], ends[1:], strict=True):
+        start, stop = style.bands(ax, part.T, touch.times, norm, (low, high))
+    ax.set_ylim(ends[-1], 0)
     ax.hlines(ends[1:-1], start, stop, color="#5a6472", lw=0.4)
-    _name(ax, names, ends, np.array([part.sum() for part in parts]), ROOM / height)
+    ax.set_yticks((ends[1:] + ends[:-1])[: len(names)] / 2, names, fontsize=8)
     what, state = ("feelers", "covered") if feelers else ("taxels", "loaded")
     group = "body" if feelers else "pad"
     count = f"{int(felt[taxels].sum())} of {len(taxels)} {state}"
@@ -65,11 +71,7 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
     style.color_bar(fig, norm, label, ax=ax, pad=0.01)
 
 
-def _name(ax: Any, names: Sequence[str], ends: np.ndarray, strengths: np.ndarray, room: float) -> None:
-    """Label the rows of bodies; of two overlapping labels, keep that of the more loaded body."""
-    middles = (ends[1:] + ends[:-1]) / 2
-    shown: list[int] = []
-    for body in np.argsort(-strengths, kind="stable"):
-        if all(abs(middles[body] - middles[other]) >= room * ends[-1] for other in shown):
-            shown.append(int(body))
-    ax.set_yticks([middles[body] for body in shown], [names[body] for body in shown], fontsize=8)
+def _loaded(touch: Touch, bodies: Sequence[int]) -> int:
+    """Return the number of bodies with a reading above 0."""
+    largest = np.max(touch.raster.rows, axis=0)
+    return sum(bool(largest[touch.taxels_of([body])].any()) for body in bodies)

@@ -16,6 +16,8 @@ from matplotlib.ticker import FuncFormatter
 from tactile_sim.drawing import colors, force_scale
 
 INK = "#333b46"
+NET = "#0072b2"
+"""Colour of net forces on white."""
 DARK = "#14171c"
 """Background of tactile data."""
 REST = "#a5adb8"
@@ -42,9 +44,9 @@ STYLE: dict[Any, Any] = {
 TIME = "simulation time [s]"
 _WORDS = {
     "": "reading",
-    "force_vector_taxel": "force",
     "force_vector": "force",
     "force_vector_global": "force",
+    "force_vector_taxel": "force",
     "normal": "normal force",
     "normal_force": "normal force",
 }
@@ -105,7 +107,13 @@ def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
     bar.outline.set_visible(False)  # type: ignore[operator]
 
 
-def bands(ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize) -> tuple[float, float]:
+def bands(
+    ax: Any,
+    rows: np.ndarray,
+    times: np.ndarray,
+    norm: Normalize,
+    span: tuple[float, float] | None = None,
+) -> tuple[float, float]:
     """Draw readings over time as rows of colours on the dark background.
 
     Args:
@@ -113,11 +121,13 @@ def bands(ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize) -> tupl
         rows: Readings (r, c); 0 shows the background.
         times: Times (n,) [s].
         norm: Colour scale.
+        span: Upper and lower edge on the vertical axis; by default 0 and r.
 
     Returns:
         The times of both ends [s].
     """
     start, stop = times[0], max(times[-1], times[0] + 1e-3)
+    top, bottom = span or (0, len(rows))
     ax.set_facecolor(DARK)
     ax.imshow(
         np.ma.masked_less_equal(rows, 0),
@@ -125,7 +135,7 @@ def bands(ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize) -> tupl
         norm=norm,
         aspect="auto",
         interpolation="nearest",
-        extent=(start, stop, len(rows), 0),
+        extent=(start, stop, bottom, top),
     )
     ax.tick_params(axis="y", length=0)
     return start, stop

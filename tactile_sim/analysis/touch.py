@@ -55,6 +55,8 @@ class Peak(NamedTuple):
     total: float
     magnitudes: np.ndarray
     """(taxels,)"""
+    readings: np.ndarray
+    """(taxels, channels)"""
 
 
 class Touch:
@@ -112,7 +114,7 @@ class Touch:
         for unit in self._taxels:
             total = float(magnitudes[self._taxels[unit]].sum())
             if unit not in self._peaks or total > self._peaks[unit].total:
-                self._peaks[unit] = Peak(frame.stamp, total, magnitudes)
+                self._peaks[unit] = Peak(frame.stamp, total, magnitudes, readings)
 
     def _ordered_units(self) -> list[str]:
         return sorted(dict.fromkeys(self.units), key=lambda unit: unit != "N")

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 from tactile_sim.analysis import style
 from tactile_sim.analysis.cursor import Cursor
 from tactile_sim.analysis.framing import Spheres, around
+from tactile_sim.analysis.images import body_of, pixels_of
 from tactile_sim.analysis.layouts import Placed, place
 from tactile_sim.analysis.poses import MOVING
 from tactile_sim.analysis.recording import Recording
@@ -66,7 +67,7 @@ class Video:
             missing.append("tactile/BODY/layout")
         if missing:
             raise BagError(f"{path}: --video requires {', '.join(missing)}; not in the bag")
-        images = sorted(topic for topic in recording.robot.images if _body_of(topic) in bodies)
+        images = sorted(topic for topic in recording.robot.images if body_of(topic) in bodies)
         self._image_topics = images if len(images) <= MOST_IMAGES else []
         self._taxels = touch.taxels_of(list(self._known))
         first, last = (round(1e9 * time) for time in recording.times[[0, -1]])
@@ -185,16 +186,4 @@ class _State:
         self.contacts = message.value.contacts
 
     def _add_image(self, message: Message) -> None:
-        value = message.value
-        rows = value.data.reshape(value.height, value.step)
-        channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
-        image = rows[:, : value.width * channels].reshape(value.height, value.width, channels)
-        image = image[:, :, ::-1] if value.encoding == "bgr8" else image
-        self.images[_body_of(message.topic)] = np.ascontiguousarray(
-            np.broadcast_to(image, (*image.shape[:2], 3))
-        )
-
-
-def _body_of(topic: str) -> str:
-    """Return the body of a topic such as ``/left/tactile/palm/image``."""
-    return topic.rpartition("/tactile/")[2].partition("/")[0]
+        self.images[body_of(message.topic)] = pixels_of(message.value)

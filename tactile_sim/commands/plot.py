@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import math
 import os
 import sys
@@ -30,7 +31,9 @@ figures:
   contacts  contact force between each pair of bodies over time
 
   tactile_sim plot touch forces raster --body 'left_*' --from 1 --to 2.5
+  tactile_sim plot touch peak --format pdf --size 90x60mm
   tactile_sim plot touch --video touch.mp4
+  tactile_sim plot touch --frames images
 """
 
 
@@ -45,7 +48,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"
     )
-    parser.add_argument("--format", choices=("png", "svg"), default="png", help="png by default")
+    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="png by default")
+    parser.add_argument(
+        "--dpi", type=_dpi, default=130.0, metavar="N", help="pixels per inch of PNG files; 130 by default"
+    )
+    parser.add_argument(
+        "--size", type=_size, metavar="WxH", help="size of each figure in inches, such as 7x4, or 180x100mm"
+    )
     parser.add_argument(
         "--body",
         action="append",
@@ -72,6 +81,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=Path,
         metavar="OUT.mp4",
         help="write a video of scene and skin; figures are then only drawn if named",
+    )
+    parser.add_argument(
+        "--frames",
+        type=Path,
+        metavar="DIR",
+        help="write tactile images as DIR/BODY/0000000.png, ...; figures are then only drawn if named",
     )
     parser.add_argument(
         "--fps", type=_rate, default=30.0, metavar="HZ", help="images per second of the video; 30 by default"
@@ -108,8 +123,10 @@ def main(args: argparse.Namespace) -> int:
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
     span = Span(args.start, args.stop)
     with signals.raising():
-        if args.figures or not args.video:
+        if args.figures or not (args.video or args.frames):
             _draw(args, robot, span)
+        if args.frames:
+            _write_frames(args, robot, span)
         if args.video:
             _render(args, robot, span)
     if found.damage:
@@ -143,7 +160,9 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
                 print(f"skipped {name}: {error}", file=sys.stderr)
                 continue
             with fresh(file) as path:
-                figure.savefig(path, format=args.format, metadata=_metadata(args.format))
+                if args.size:
+                    figure.set_size_inches(args.size)
+                figure.savefig(path, format=args.format, dpi=args.dpi, metadata=_metadata(args.format))
             print(file)
     _report_left_out(recording)
 
@@ -170,6 +189,26 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     _report_left_out(recording)
 
 
+def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:
+    from tactile_sim.analysis.images import body_of, write_frames
+    from tactile_sim.errors import suggest
+    from tactile_sim.progress import progress
+
+    bodies = sorted(map(body_of, robot.images))
+    for pattern in args.body:
+        if not fnmatch.filter(bodies, pattern):
+            raise BagError(f"{args.bag}: no tactile image matches {pattern!r}{suggest(pattern, bodies)}")
+    topics = [
+        topic
+        for topic in sorted(robot.images)
+        if not args.body or any(fnmatch.fnmatchcase(body_of(topic), pattern) for pattern in args.body)
+    ]
+    with progress("reading") as update:
+        counts = write_frames(args.bag, topics, span, args.frames, args.force, update)
+    for folder, count in counts.items():
+        print(f"{folder}: {counted(count, 'image')}")
+
+
 def _report_left_out(recording: Recording) -> None:
     for left_out, why in (
         (recording.touch.left_out, "with another layout of the skin than the first"),
@@ -185,7 +224,7 @@ def _report_left_out(recording: Recording) -> None:
 
 def _metadata(form: str) -> dict[str, None]:
     """Return metadata of a figure that do not differ from run to run."""
-    return {"Date": None} if form == "svg" else {}
+    return {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
 
 
 def _time(text: str) -> float:
@@ -197,6 +236,29 @@ def _time(text: str) -> float:
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"must be a number of seconds, got {text!r}")
     return value
+
+
+def _dpi(text: str) -> float:
+    """Parse a resolution [pixels per inch]."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 20.0 <= value <= 1200.0:
+        raise argparse.ArgumentTypeError(f"must be from 20 to 1200, got {text!r}")
+    return value
+
+
+def _size(text: str) -> tuple[float, float]:
+    """Parse the size of a figure, and return it in inches."""
+    unit = 25.4 if text.endswith("mm") else 1.0
+    try:
+        width, height = (float(part) / unit for part in text.removesuffix("mm").removesuffix("in").split("x"))
+    except ValueError:
+        width = height = math.nan
+    if not (2.0 <= width <= 50.0 and 2.0 <= height <= 50.0):
+        raise argparse.ArgumentTypeError(f"must be WxH from 2 to 50 inches or with mm, got {text!r}")
+    return width, height
 
 
 def _rate(text: str) -> float:

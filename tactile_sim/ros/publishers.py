@@ -45,7 +45,9 @@ class Publishers:
             *simulation_topics(simulation),
             Topic("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics),
         )
-        self._outlets = Outlets(node, topics, simulation.observe(), depth)
+        # New subscribers are sent the streams in the order of the topics.
+        in_order = sorted(topics, key=lambda topic: topic.stream not in FIRST)
+        self._outlets = Outlets(node, in_order, simulation.observe(), depth)
 
     def set_runner(self, runner: Runner) -> None:
         """Set the loop whose status `diagnostics` report; must be called before the loop runs."""

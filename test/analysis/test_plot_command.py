@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from PIL import Image
-from support.falling_bag import Cube, Making
+from support.falling_bag import COUNT, LANDING, Cube, Making
 
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main
@@ -31,7 +31,7 @@ def test_four_figures_are_written_and_replaced_only_with_force(fall, tmp_path, c
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
     assert [line.rpartition("/")[2] for line in sorted(done.stdout.splitlines())] == names
     for name in names:
-        assert Image.open(tmp_path / "out" / name).size[0] > 1000
+        assert Image.open(tmp_path / "out" / name).size[0] > 900
     before = (tmp_path / "out/forces.png").stat().st_mtime_ns
     assert main(["plot", str(fall), "forces", "-o", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
@@ -51,11 +51,37 @@ def test_svg_has_text_labels_and_is_reproducible(fall, tmp_path, capsys):
         "forces.svg": ["net force [N]", "simulation time [s]", "cube"],
         "raster.svg": ["simulation time [s]", "force per taxel [N]", "25 of 150"],
         "contacts.svg": ["cube – table", "contact force [N]", "bodies in contact"],
-        "peak.svg": ["x [m]", "y [m]", "z [m]", "force per taxel [N]"],
+        "peak.svg": [" mm", "29.4 N", "force per taxel [N]"],
     }
     for name, wanted in labels.items():
         for label in wanted:
             assert label in texts[0][name], (name, label)
+
+
+def test_dpi_and_size_give_the_pixels_of_a_figure(fall, tmp_path, capsys):
+    out = ["-o", str(tmp_path), "--force"]
+    for size in ("6x4", "152.4x101.6mm"):
+        assert main(["plot", str(fall), "forces", "peak", "--dpi", "50", "--size", size, *out]) == 0
+        for name in ("forces", "peak"):
+            assert Image.open(tmp_path / f"{name}.png").size == (300, 200)
+    assert main(["plot", str(fall), "raster", "--format", "pdf", "--size", "6x4", *out]) == 0
+    assert b"/MediaBox [ 0 0 432 288 ]" in (tmp_path / "raster.pdf").read_bytes()
+    for wrong in (("--dpi", "0"), ("--size", "6"), ("--size", "6x4cm"), ("--size", "nanx4")):
+        with pytest.raises(SystemExit, match="2"):
+            main(["plot", str(fall), *wrong])
+
+
+def test_frames_are_numbered_and_lit_from_landing_on(make_bag, tmp_path, capsys):
+    bag, out = make_bag(Cube(images=True)), tmp_path / "images"
+    assert main(["plot", str(bag), "--frames", str(out)]) == 0
+    files = sorted(path.name for path in (out / "cube").iterdir())
+    assert files == [f"{number:07d}.png" for number in range(COUNT)]
+    lit = [Image.open(out / "cube" / name).getextrema()[0] == (255, 255) for name in files]
+    assert lit == [number >= LANDING for number in range(COUNT)]
+    assert main(["plot", str(bag), "--frames", str(out)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main(["plot", str(bag), "--frames", str(out), "--force", "--from", "0.9"]) == 0
+    assert len(list((out / "cube").iterdir())) == 6
 
 
 def test_figures_and_options_are_accepted_in_any_order(fall, tmp_path, capsys):
@@ -87,6 +113,8 @@ def invalid_arguments(make_bag):
         ([two, "--namespace", "up"], "'up'", "/left, /right"),
         ([fall, "--video", "x.txt"], "--video", "x.txt", ".mp4"),
         ([fall, "-o", fall / "metadata.yaml"], "metadata.yaml"),
+        ([fall, "--frames", "x"], "--frames", "tactile/BODY/image"),
+        ([make_bag(Cube(images=True)), "--frames", fall / "metadata.yaml"], "metadata.yaml"),
         ([make_bag(Cube(without=["/layout"])), "peak"], "peak", "tactile/BODY/layout"),
         ([make_bag(Cube(without=["/layout"])), "--video", "x.mp4"], "--video", "tactile/BODY/layout"),
     ]

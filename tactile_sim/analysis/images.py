@@ -1,0 +1,79 @@
+"""Tactile images in a bag: their pixels, and as numbered PNG files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from tactile_sim.analysis.span import Span
+from tactile_sim.bag.atomic_write import fresh, fresh_folder
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.bag.messages import Messages
+from tactile_sim.errors import BagError
+
+NAME = "{:07d}.png"
+"""Name of an image's file; `ffmpeg -i %07d.png` reads the files in order."""
+
+
+def body_of(topic: str) -> str:
+    """Return the body of a topic such as ``/left/tactile/palm/image``."""
+    return topic.rpartition("/tactile/")[2].partition("/")[0]
+
+
+def pixels_of(value: Any) -> np.ndarray:
+    """Return the pixels (height, width, 3) uint8 of an Image message in red, green and blue."""
+    rows = value.data.reshape(value.height, value.step)
+    channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
+    image = rows[:, : value.width * channels].reshape(value.height, value.width, channels)
+    image = image[:, :, ::-1] if value.encoding == "bgr8" else image
+    return np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))
+
+
+def write_frames(
+    bag: Path,
+    topics: Collection[str],
+    span: Span,
+    out: Path,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[Path, int]:
+    """Write the images of each topic as PNG files, numbered from 0, into a folder named after its body.
+
+    Args:
+        bag: The bag.
+        topics: Topics of sensor_msgs/Image.
+        span: The part of the bag.
+        out: Folder of the folders.
+        force: Whether to replace images in existing folders.
+        progress: Called with the progress of reading.
+
+    Returns:
+        The number of images by folder.
+
+    Raises:
+        BagError: If there is no image, a folder exists and ``force`` is False, or a file cannot be written.
+    """
+    folders = {topic: out / body_of(topic) for topic in topics}
+    for folder in folders.values():
+        if folder.exists() and not force:
+            raise BagError(f"{folder} already exists; choose another folder, or replace it with --force")
+    counts = dict.fromkeys(folders.values(), 0)
+    with fresh_folder(out):
+        for message in Messages(bag, folders.__contains__, progress):
+            if message.stamp not in span:
+                continue
+            folder = folders[message.topic]
+            with fresh_folder(folder), fresh(folder / NAME.format(counts[folder])) as path:
+                Image.fromarray(pixels_of(message.value)).save(path, format="png")
+            counts[folder] += 1
+    if not any(counts.values()):
+        raise BagError(f"{bag}: --frames requires tactile/BODY/image; not in the bag {span}")
+    for folder, count in counts.items():
+        for stale in folder.glob("[0-9]" * 7 + ".png"):
+            if int(stale.stem) >= count:
+                stale.unlink()
+    return counts
