@@ -122,7 +122,8 @@ class TestWithLaunch:
         _, rviz = [action for action in actions if hasattr(action, "node_package")]
         rviz._perform_substitutions(context)
         prefix = f"/{namespace.strip('/')}".rstrip("/")
-        moved = {f"/{topic}": f"{prefix}/{topic}" for topic in ("markers", "scene_markers", "tactile/points")}
+        topics = ("markers", "scene_markers", "skin_markers", "tactile/points")
+        moved = {f"/{topic}": f"{prefix}/{topic}" for topic in topics}
         assert dict(rviz.expanded_remapping_rules) == moved
         command = self.words(rviz)
         display, frame = (command[command.index(flag) + 1] for flag in ("-d", "-f"))
