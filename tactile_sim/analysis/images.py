@@ -25,9 +25,19 @@ def body_of(topic: str) -> str:
 
 
 def pixels_of(value: Any) -> np.ndarray:
-    """Return the pixels (height, width, 3) uint8 of an Image message in red, green and blue."""
-    rows = value.data.reshape(value.height, value.step)
+    """Return the pixels (height, width, 3) uint8 of an Image message in red, green and blue.
+
+    Raises:
+        BagError: The size of the data contradicts the other fields.
+    """
     channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
+    size = value.height * value.step
+    if not 0 < value.width * channels <= value.step or not 0 < size == len(value.data):
+        raise BagError(
+            f"image: must have {value.height} rows of {value.step} bytes for a width of {value.width}"
+            f" {value.encoding} pixels, got {len(value.data)} bytes; choose other bodies with --body"
+        )
+    rows = value.data.reshape(value.height, value.step)
     image = rows[:, : value.width * channels].reshape(value.height, value.width, channels)
     image = image[:, :, ::-1] if value.encoding == "bgr8" else image
     return np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))

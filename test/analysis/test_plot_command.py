@@ -8,11 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from PIL import Image
 from support.falling_bag import COUNT, LANDING, Cube, Making
 
+from tactile_sim import BagError
+from tactile_sim.analysis.images import pixels_of
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main
 
@@ -194,3 +198,13 @@ def pass_time(process):
         process.wait(0.05)
     except subprocess.TimeoutExpired:
         pass
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"height": 3}, {"step": 5}, {"width": 3}, {"width": 0}, {"height": 0, "step": 0}]
+)
+def test_image_whose_size_contradicts_its_data_is_an_error(wrong):
+    image = {"height": 2, "width": 2, "step": 6, "encoding": "rgb8", "data": np.arange(12, dtype=np.uint8)}
+    assert pixels_of(SimpleNamespace(**image)).tolist() == image["data"].reshape(2, 2, 3).tolist()
+    with pytest.raises(BagError):
+        pixels_of(SimpleNamespace(**image | wrong))
