@@ -52,17 +52,6 @@ def new_parser(
     )
 
 
-def seconds(text: str) -> float:
-    """Parse a duration [s], which must be finite and positive."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"must be > 0 s, got {text!r}")
-    return value
-
-
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add the argument CONFIG, which the shell completes to shipped names and YAML files."""
     argument: Any = parser.add_argument(

@@ -19,7 +19,7 @@ from rich.live import Live
 
 from tactile_sim import config
 from tactile_sim.child import Child
-from tactile_sim.commands import add_config, new_parser, seconds
+from tactile_sim.commands import add_config, new_parser, positive
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.environment import require_ros
@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
     add_config(parser)
-    parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,

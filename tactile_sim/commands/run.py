@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from tactile_sim.commands import add_config, new_parser, seconds
+from tactile_sim.commands import add_config, new_parser, positive
 from tactile_sim.environment import require_ros
 from tactile_sim.signals import StopRequest
 
@@ -21,7 +21,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_config(parser)
     parser.add_argument(
-        "--duration", type=seconds, metavar="S", help="end after S seconds of simulation time"
+        "--duration", type=positive, metavar="S", help="end after S seconds of simulation time"
     )
     parser.add_argument("--record", metavar="BAG", help="record all topics into a new bag (MCAP)")
     parser.add_argument(

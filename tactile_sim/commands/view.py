@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim import config, share
-from tactile_sim.commands import complete_config, new_parser, seconds
+from tactile_sim.commands import complete_config, new_parser, positive
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
@@ -44,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
     )
-    parser.add_argument("--duration", type=seconds, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
 
 
 def complete_source(prefix: str, **_: Any) -> list[str]:
