@@ -61,13 +61,15 @@ LARGEST = 1e9
 class Number:
     """A number between two bounds, not NaN; integers are accepted.
 
-    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given.
+    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given. Numbers
+    between 0 and ``smallest`` are rejected.
     """
 
     least: float | None = None
     above: float | None = None
     most: float = LARGEST
     unit: str = ""
+    smallest: float = 0.0
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -80,6 +82,8 @@ class Number:
         if not high_enough or not number <= self.most:
             limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""
             raise ValueError(f"must be {self}{limit}, got {number:g}")
+        if 0.0 < number < self.smallest:
+            raise ValueError(f"must be 0 or at least {self.smallest:g}, got {number:g}")
         return number
 
     @property
@@ -321,6 +325,9 @@ Check = (
 )
 
 SHARE = Number(least=0, most=1)
+SLOWEST = 1e-6
+"""Least rate other than 0 [Hz]."""
+SPACING = Number(above=0, most=1e3, unit="m")
 TIME_CONSTANT = Number(above=0, unit="s")
 SEED = Integer(0, 2**63 - 1)
 

@@ -297,6 +297,11 @@ def test_info_plots_the_layout_of_pads(tmp_path, capsys):
     assert main(["info", "gripper", "--plot", str(file)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(file)
     assert "left_pad: 16 taxels" in file.read_text()
+    file.write_text("mine")
+    assert main(["info", "gripper", "--plot", str(file)]) == 2
+    assert "--force" in capsys.readouterr().err and file.read_text() == "mine"
+    assert main(["info", "gripper", "--short", "--plot", str(file), "--force"]) == 0
+    assert "left_pad: 16 taxels" in file.read_text()
     for wrong in (tmp_path / "layout.txt", tmp_path / "none" / "layout.svg"):
         assert main(["info", "gripper", "--plot", str(wrong)]) == 2
         assert wrong.name in capsys.readouterr().err

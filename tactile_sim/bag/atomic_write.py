@@ -21,7 +21,7 @@ def refuse_existing(out: Path, force: bool) -> None:
         BagError: ``out`` exists and ``force`` is False.
     """
     if out.exists() and not force:
-        raise BagError(f"{out} already exists; choose another path with --out, or replace it with --force")
+        raise BagError(f"{out} already exists; choose another path, or replace it with --force")
 
 
 def beside(bag: Path, ending: str) -> Path:

@@ -32,6 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers, "info", "list bodies, geoms, taxels, joints, sensors of a scene", "Does not need ROS."
     )
     add_config(parser)
+    parser.add_argument("--force", action="store_true", help="replace an existing file of --plot")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--short", action="store_true", help="only the summary and the pads")
     form.add_argument("--json", action="store_true", help="everything as JSON, in SI units")
@@ -47,6 +48,10 @@ def main(args: argparse.Namespace) -> int:
     """Print the tables and return 0."""
     if args.plot and args.plot.suffix.lower() not in PLOT_FORMATS:
         raise CommandError(f"--plot: must end in {', '.join(PLOT_FORMATS)}, got {args.plot.name!r}")
+    if args.plot:
+        from tactile_sim.bag.atomic_write import refuse_existing
+
+        refuse_existing(args.plot, args.force)
     settings = config.load(args.config)
     from tactile_sim.simulation import Simulation, inventory  # imported late because it takes a second
 
@@ -84,12 +89,10 @@ def _table(listing: Listing) -> RenderableType:
 
 
 def _plot(simulation: Simulation, file: Path) -> None:
-    """Write the layout of the pads, in place of a file that exists."""
+    """Plot the layout of the pads to a file."""
     from tactile_sim.analysis import style
     from tactile_sim.analysis.pad_layout import pad_layout
+    from tactile_sim.bag.atomic_write import fresh
 
-    with style.figure_style():
-        try:
-            pad_layout(simulation.skin).savefig(file)
-        except OSError as error:
-            raise CommandError(f"--plot: {file}: {error.strerror}") from None
+    with style.figure_style(), fresh(file) as made:
+        pad_layout(simulation.skin).savefig(made, format=file.suffix[1:].lower())

@@ -11,7 +11,7 @@ from tactile_sim.config.files import find_file
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
-from tactile_sim.schema import Check, Flag, Number, Text
+from tactile_sim.schema import SPACING, Check, Flag, Number, Text
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
@@ -34,7 +34,7 @@ class FeelerSettings:
         None,
     )
     spacing: float | None = _key(
-        Number(above=0, unit="m"), "without an image: distance between neighbouring feelers [m]", None
+        SPACING, "without an image: distance between neighbouring feelers [m]", None
     )
     length: float = _key(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
     white_only: bool | None = _key(

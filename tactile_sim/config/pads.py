@@ -19,13 +19,11 @@ from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
-from tactile_sim.schema import Check, Choice, Integer, Number, Numbers, Text, Texts
+from tactile_sim.schema import SLOWEST, SPACING, Check, Choice, Integer, Number, Numbers, Text, Texts
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
     from tactile_sim.skin.pads import Layout, PadPlan
-
-_LENGTH = Number(above=0, unit="m")
 
 
 def _key(check: Check, doc: str, key: str = "") -> Any:
@@ -49,14 +47,14 @@ class PadSettings:
     rows: int | None = _key(Integer(1, 1000), "number of rows, along the pad's y axis", "grid.rows")
     columns: int | None = _key(Integer(1, 1000), "number of columns, along the pad's x axis", "grid.columns")
     pitch: tuple[float, ...] | None = _key(
-        Numbers(_LENGTH, (2,)), "distance of columns along x and of rows along y [m]", "grid.pitch"
+        Numbers(SPACING, (2,)), "distance of columns along x and of rows along y [m]", "grid.pitch"
     )
     sites: tuple[str, ...] | None = _key(
         Texts(),
         "sites of the scene, names or shell patterns; z is the outward normal, x and y are the tangents",
     )
     spacing: float | None = _key(
-        _LENGTH, "distance between evenly spaced taxels [m]; with another layout: edge of the cell of a taxel"
+        SPACING, "distance between evenly spaced taxels [m]; with another layout: edge of the cell of a taxel"
     )
     geoms: tuple[str, ...] | None = _key(
         Texts(), "with spacing: geoms to cover, names or shell patterns; default: all that collide"
@@ -89,7 +87,7 @@ class PadSettings:
         "orientation of the pad on its body, quaternion w x y z; default: that of the body",
     )
     rate: float | None = _key(
-        Number(above=0, unit="Hz"),
+        Number(least=SLOWEST, unit="Hz"),
         "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
         "`rates.tactile`",
     )

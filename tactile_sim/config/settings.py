@@ -21,7 +21,9 @@ from tactile_sim.config.pads import PAD
 from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
-from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts
+from tactile_sim.schema import (
+    SEED, SLOWEST, SPACING, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts,
+)  # fmt: skip
 from tactile_sim.signal_chain.stages import PARAMETERS
 from tactile_sim.skin.state import THRESHOLDS
 
@@ -39,8 +41,11 @@ def _records(**checks: Check) -> Any:
     return field(default_factory=dict, metadata={"record": checks})
 
 
+_RATE = Number(least=0, unit="Hz", smallest=SLOWEST)
+
+
 def _rate(default: float, what: str) -> Any:
-    return _key(default, Number(least=0, unit="Hz"), f"{what} [Hz of simulation time]; 0: off", live=True)
+    return _key(default, _RATE, f"{what} [Hz of simulation time]; 0: off", live=True)
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class SkinSettings:
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key("last", SAMPLING, "value published for the interval between two messages")
-    scales: dict[str, float] = _table(Number(above=0, unit="m"))
+    scales: dict[str, float] = _table(SPACING)
     """Spacing of the taxels [m] by body name or shell pattern."""
     pads: dict[str, dict[str, Any]] = _records(**PAD)
     """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""

@@ -87,6 +87,11 @@ def fit(
     loads, known = reference.loads(recording)
     if not np.abs(loads[known]).max(initial=0.0) > 0:
         raise CommandError(f"{recording.source}: the reference has no load on a known taxel; nothing to fit")
+    if not np.ptp(loads[known], axis=0).any():
+        raise CommandError(
+            f"{recording.source}: the reference is constant, got a load of {np.abs(loads[known]).max():g} N;"
+            " record presses and releases"
+        )
     if not np.ptp(recording.readings):
         raise CommandError(
             f"{recording.source}: all readings are {recording.readings.flat[0]:g}; nothing to fit"

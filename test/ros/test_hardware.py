@@ -221,12 +221,13 @@ def test_missing_configuration_is_one_line(capfd):
 
 def test_check_reports_invalid_hardware(tmp_path, capsys):
     file = tmp_path / "robot.yaml"
-    for old, new in (
-        ("        right_pad: {sensor", "        wrong_pad: {sensor"),
-        ("force_vector_taxel", "slip"),
+    for old, new, fact in (
+        ("        right_pad: {sensor", "        wrong_pad: {sensor", "right_pad"),
+        ("force_vector_taxel", "slip", "force_vector_taxel"),
+        ("      pads:\n        left_pad: {sensor: 1}\n        right_pad: {sensor: 2}\n", "", "hardware.pads"),
     ):
         text = (Path(__file__).parents[2] / "config" / "gripper.yaml").read_text()
         assert old in text
         file.write_text(text.replace(old, new))
         assert main(["check", str(file)]) == 2
-        assert ("right_pad" if "right" in old else "force_vector_taxel") in capsys.readouterr().err
+        assert fact in capsys.readouterr().err
