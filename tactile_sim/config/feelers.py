@@ -33,9 +33,7 @@ class FeelerSettings:
         '`file://`; if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
-    spacing: float | None = _key(
-        SPACING, "without an image: distance between neighbouring feelers [m]", None
-    )
+    spacing: float | None = _key(SPACING, "without an image: distance between neighbouring feelers [m]", None)
     length: float = _key(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
     white_only: bool | None = _key(
         Flag(),
