@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import sys
 from array import array
+from collections.abc import Collection
 from dataclasses import MISSING, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -278,33 +278,26 @@ class Scalar:
 class Choice:
     """One of several words.
 
-    ``later`` has words that are reserved for a future version. ``table`` is the table in ``tactile_sim.skin``
-    with functions by name, to which users can add their own.
+    ``words`` may be a table, to which users can add their own words. ``later`` has words that are reserved
+    for a future version.
     """
 
-    words: tuple[str, ...]
+    words: Collection[str]
     later: tuple[str, ...] = ()
-    table: str = ""
 
     def __call__(self, value: Any) -> str:
-        known = self._known()
         # A plain `off` in YAML is the boolean false.
-        word = "off" if value is False and "off" in known else value
+        word = "off" if value is False and "off" in self.words else value
         if not isinstance(word, str):
-            raise ValueError(f"must be one of {', '.join(known)}, got {shown(value)}")
+            raise ValueError(f"must be one of {', '.join(self.words)}, got {shown(value)}")
+        if word in self.words:
+            return word
         if word in self.later:
-            raise ValueError(f"{word!r} is not available yet in this version; there is: {', '.join(known)}")
-        if word not in known:
-            raise ValueError(f"must be one of the known names, got {word!r}{suggest(word, known)}")
-        return word
+            raise ValueError(f"{word!r} is not available yet in this version; use {', '.join(self.words)}")
+        raise ValueError(f"must be one of the known names, got {word!r}{suggest(word, self.words)}")
 
     def __str__(self) -> str:
-        return f"one of {', '.join(self._known())}"
-
-    def _known(self) -> tuple[str, ...]:
-        # Functions can only have been added if the skin is imported; importing it here takes half a second.
-        skin = sys.modules.get("tactile_sim.skin")
-        return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
+        return f"one of {', '.join(self.words)}"
 
 
 Check = (

@@ -17,12 +17,23 @@ from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNC
 from tactile_sim.config.hardware import HardwareSettings
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
-from tactile_sim.config.pads import PAD
+from tactile_sim.config.pad_settings import PAD
 from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import (
-    SEED, SLOWEST, SPACING, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts,
+    SEED,
+    SLOWEST,
+    SPACING,
+    Check,
+    Choice,
+    Flag,
+    Frame,
+    Integer,
+    Number,
+    Scalar,
+    Text,
+    Texts,
 )  # fmt: skip
 from tactile_sim.signal_chain.stages import PARAMETERS
 from tactile_sim.skin.state import THRESHOLDS
@@ -94,7 +105,7 @@ class SkinSettings:
     scales: dict[str, float] = _table(SPACING)
     """Spacing of the taxels [m] by body name or shell pattern."""
     pads: dict[str, dict[str, Any]] = _records(**PAD)
-    """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""
+    """Keys of `tactile_sim.config.pad_settings.PadSettings` by the name of a pad."""
     sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
     """Parameters of the signal chain by pad name or shell pattern, stage and name."""
     state: dict[str, dict[str, float]] = _records(**THRESHOLDS)

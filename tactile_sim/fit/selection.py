@@ -50,8 +50,8 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
     """Return the standard deviation of residuals, and derivatives and covariance of the parameters.
 
     Returns:
-        Standard deviation of independent residuals [units]; (used, p) derivatives of the readings [units] and (p, p) covariance of the
-        shared parameters, scaled from 0 to 1.
+        Standard deviation of independent residuals [units]; derivatives (used, p) of the readings [units] and
+        covariance (p, p) of the shared parameters, scaled from 0 to 1.
     """
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)

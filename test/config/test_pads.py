@@ -8,7 +8,7 @@ import pytest
 from tactile_sim import ConfigError, config
 from tactile_sim.cli import main
 from tactile_sim.config.mapping import _split
-from tactile_sim.config.pads import PAD
+from tactile_sim.config.pad_settings import PAD
 from tactile_sim.simulation import Simulation
 
 SCENE = """<mujoco><worldbody>

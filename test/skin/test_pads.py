@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tactile_sim import ConfigError, presets
-from tactile_sim.config.pads import PAD
+from tactile_sim.config.pad_settings import PAD
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.pads.projection import closest_points
