@@ -11,7 +11,7 @@ import numbers
 import re
 from array import array
 from collections.abc import Collection
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -328,3 +328,8 @@ SEED = Integer(0, 2**63 - 1)
 def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
     """Return a dataclass field for one value: its check, its meaning and its default, if it has one."""
     return field(default=default, metadata={"check": check, "doc": doc})
+
+
+def checks(settings: type) -> dict[str, Check]:
+    """Return the check of each field of a dataclass whose fields are made by `parameter`."""
+    return {entry.name: entry.metadata["check"] for entry in fields(settings)}

@@ -9,7 +9,6 @@ import mujoco
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import EngineError
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _CONTACTS = 32
@@ -23,7 +22,7 @@ def bytes_per_environment(simulation: Simulation) -> int:
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
     arrays = 2 + (simulation.sampling is not None) if simulation.stages or simulation.sampling else 1
-    kept = chain_of(simulation, 0).words(channels, simulation.settings.rates.tactile)
+    kept = simulation.signal_chain.of_pad(0).words(channels, simulation.settings.rates.tactile)
     return 8 * (state + recorded + kept) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
 
 

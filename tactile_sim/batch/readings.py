@@ -13,7 +13,6 @@ from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
 
@@ -32,7 +31,7 @@ class Readings:
         channels = TOUCH_FUNCTIONS[settings.touch_function].channels
         count = worlds.num_envs
         self._felt = ManyReadings.zeros(count, simulation.skin, channels)
-        self._chain = chain_of(simulation, 0)
+        self._chain = simulation.signal_chain.of_pad(0)
         self._chains: Program | None = None if self._chain.idle else self._make_chains()
         sampling = simulation.sampling
         self._samplings = [Sampling(sampling.mode) for _ in range(count)] if sampling else []

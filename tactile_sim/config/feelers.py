@@ -11,7 +11,7 @@ from tactile_sim.config.files import find_file
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
-from tactile_sim.schema import SPACING, Check, Flag, Number, Text, parameter
+from tactile_sim.schema import SPACING, Flag, Number, Text, checks, parameter
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
@@ -49,7 +49,7 @@ class FeelerSettings:
     )
 
 
-FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}
+FEELER = checks(FeelerSettings)
 """Check of each key."""
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.schema import (
-    Check,
     Choice,
     Flag,
     Integer,
@@ -18,6 +16,7 @@ from tactile_sim.schema import (
     Text,
     Topic,
     WebSocket,
+    checks,
     parameter,
 )
 
@@ -46,9 +45,7 @@ class HardwarePad:
     )
 
 
-HARDWARE_PAD: dict[str, Check] = {
-    entry.name: entry.metadata["check"] for entry in dataclasses.fields(HardwarePad)
-}
+HARDWARE_PAD = checks(HardwarePad)
 """Check of each key."""
 
 

@@ -61,7 +61,7 @@ def configured_scene(
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
     """Return a compiled model if it can be used as it is: nothing can be added to it."""
-    if settings.engine != "mujoco":
+    if engine_plugin(settings.engine).requires_spec:
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
         )

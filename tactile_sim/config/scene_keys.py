@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tactile_sim.config.keys import key
-from tactile_sim.schema import Check, Choice, Flag, Number, Numbers, Text, parameter
+from tactile_sim.schema import Choice, Flag, Number, Numbers, Text, checks, parameter
 
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
 """Number of sizes of each shape of an object."""
@@ -71,13 +70,9 @@ class ObjectSettings:
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 
 
-def _checks(settings: type) -> dict[str, Check]:
-    return {entry.name: entry.metadata["check"] for entry in dataclasses.fields(settings)}
-
-
-ROBOT = _checks(RobotSettings)
+ROBOT = checks(RobotSettings)
 """Check of each key of a robot."""
-OBJECT = _checks(ObjectSettings)
+OBJECT = checks(ObjectSettings)
 """Check of each key of an object."""
 
 

@@ -44,6 +44,7 @@ class MjDataEngine(MujocoSensors):
     num_envs = 1
     accepts_body_forces = True
     switches_equalities = True
+    reports_flex_contacts = True
     unsupported: list[str] = []
     """Features of the scene that the engine ignores or cannot report, one line for each."""
 

@@ -38,6 +38,8 @@ class EnginePlugin:
     None for a plug-in without `Settings`, and in `engines.load`, which has no configuration.
     """
 
+    requires_spec = True
+    """False if `make_engine` uses only the compiled model, so that a compiled model can be simulated."""
     Settings: type | None = None
     """Frozen dataclass of the keys below the engine's name; its fields are made by `config.keys.key`."""
 

@@ -17,6 +17,8 @@ from tactile_sim.engines.protocol import Engine
 class MujocoPlugin(EnginePlugin):
     """MuJoCo."""
 
+    requires_spec = False
+
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:

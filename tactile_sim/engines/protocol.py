@@ -55,6 +55,8 @@ class Engine(EngineArrays, Protocol):
     """False if the engine ignores ``xfrc_applied``."""
     switches_equalities: bool
     """False if the engine ignores changes of ``eq_active``."""
+    reports_flex_contacts: bool
+    """False if contacts of flexes are not reported; pads on flexes require them."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray

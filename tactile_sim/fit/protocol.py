@@ -12,7 +12,6 @@ from tactile_sim.errors import CommandError
 from tactile_sim.fit.patch import Patch
 from tactile_sim.fit.reference import Reference
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 
 MOST_SAMPLES = 5_000_000
 REST = 0.5
@@ -136,7 +135,7 @@ def simulate(
     simulation = Simulation(settings)
     skin = simulation.skin
     index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
-    chain = chain_of(simulation, index)
+    chain = simulation.signal_chain.of_pad(index)
     if patch:
         loads = patch.loads(protocol.force, protocol.taxel, patch.foundation)
     else:

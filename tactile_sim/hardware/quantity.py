@@ -6,6 +6,7 @@ import numpy as np
 
 from tactile_sim.skin import Loads, Pad, Skin, TouchFunction
 from tactile_sim.skin.kernels import to_taxel_axes
+from tactile_sim.skin.loads import LOAD
 
 _MEASURED = ("contact", "body", "patch", "point", "normal", "skins", "other", "other_body")
 """Fields of a load that are known, or are indices."""
@@ -31,7 +32,7 @@ class Quantity:
         self._axes = skin.axes[taxels]
         self._factors = touch.factor(skin)[taxels, None] if touch.factor else 1.0
         self._loads = Loads.empty(len(self._axes))
-        for field in self._loads.table.dtype.names:
+        for field in LOAD.names or ():
             if field not in _MEASURED:
                 self._loads.table[field] = np.nan
         self._loads.point[:], self._loads.normal[:] = skin.positions[taxels], -self._axes[:, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,12 +19,32 @@ from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.signal_chain.transmission import Delay
 
 if TYPE_CHECKING:
-    from tactile_sim.skin import Skin
+    from tactile_sim.skin import Pad
 
 KEY = "skin.sensor"
 """The key of the stages in a configuration."""
 _ALONE = np.zeros(1, np.int64)
 """The only environment of a chain."""
+
+
+class Sensed(Protocol):
+    """The parts of a skin that a signal chain uses: some of its pads, and all of its n taxels."""
+
+    @property
+    def pads(self) -> Sequence[Pad]:
+        """The pads."""
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) positions in the frames of their bodies [m]."""
+
+    @property
+    def normals(self) -> np.ndarray:
+        """(n, 3) outward unit normals in the frames of their bodies."""
+
+    @property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `tactile_sim.skin.Skin.neighbours`."""
 
 
 class SignalChain:
@@ -39,7 +59,7 @@ class SignalChain:
 
     def __init__(
         self,
-        skin: Skin,
+        skin: Sensed,
         stages: Mapping[str, Mapping[str, Mapping[str, Any]]],
         timestep: float,
         seed: int = 0,
@@ -90,6 +110,10 @@ class SignalChain:
         self._timestep, self._seed, self._episode = timestep, seed, 0
         self._zero: np.ndarray | None
         self.forget(frame)
+
+    def of_pad(self, pad: int) -> SignalChain:
+        """Return this chain, which serves all pads; compare `SplitChain.of_pad`."""
+        return self
 
     def program(self, seeds: Sequence[int], channels: int) -> Program:
         """Return the same stages for many environments, each with its own seed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from abc import ABC
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from numba import types  # noqa: TID251
 
 from tactile_sim.compilation import kernel, make_caller
 from tactile_sim.errors import ConfigError
-from tactile_sim.schema import Flag, Integer, Number, Ranged, parameter
+from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
 from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
 
 if TYPE_CHECKING:
@@ -133,8 +132,8 @@ class Stage(ABC):
     @classmethod
     def numbers(cls) -> list[str]:
         """Return the names of the parameters that are numbers, the columns of ``Own.parameters``."""
-        checks = {entry.name: entry.metadata["check"] for entry in dataclasses.fields(cls)}
-        return [name for name, check in checks.items() if isinstance(check, Flag | Number | Integer | Ranged)]
+        kinds = Flag | Number | Integer | Ranged
+        return [name for name, check in checks(cls).items() if isinstance(check, kinds)]
 
     @classmethod
     def check(cls, group: Group) -> None:

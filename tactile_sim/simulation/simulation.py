@@ -90,11 +90,6 @@ class Simulation(InteractiveScene):
         flexes = [pad for pad in skin.pads if pad.flex >= 0]
         self.sensing[[pad.body_id for pad in skin.pads if pad.flex < 0]] = True
         self.sensing[-1] = bool(flexes)
-        if flexes and checked.engine != "mujoco":
-            raise ConfigError(
-                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires engine mujoco, got"
-                f" {checked.engine}"
-            )
         self.flex_pads = FlexPads(model, skin) if flexes else None
         """The pads on flexes."""
         self.feelers = Feelers(
@@ -120,6 +115,11 @@ class Simulation(InteractiveScene):
         bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
         with located(checked.source):
             engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
+        if flexes and not engine.reports_flex_contacts:
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires an engine that reports contacts"
+                f" of flexes, such as mujoco, got {checked.engine}"
+            )
         super().__init__(checked, names, engine, skin)
         self.functions = PadFunctions(self, pads)
         """Touch and response functions of the pads."""

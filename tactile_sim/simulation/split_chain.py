@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from tactile_sim.skin import TOUCH_FUNCTIONS, Pad
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
-    from tactile_sim.skin import Skin
 
 
 class _Part(NamedTuple):
-    """Some pads of a skin, for one chain; the arrays are those of the whole skin."""
+    """Some pads of a skin, as `Sensed` by one chain; the arrays are those of the whole skin."""
 
     pads: Sequence[Pad]
     positions: np.ndarray
@@ -51,14 +50,8 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
             pad.name: stages[chosen[pad.name]] for pad in pads if pad.name in chosen
         }
         part = _Part(pads, skin.positions, skin.normals, skin.neighbours)
-        chains.append(SignalChain(cast("Skin", part), own, *rest, TOUCH_FUNCTIONS[touch].frame))
+        chains.append(SignalChain(part, own, *rest, TOUCH_FUNCTIONS[touch].frame))
     return SplitChain(simulation, chains)
-
-
-def chain_of(simulation: Simulation, pad: int) -> SignalChain:
-    """Return the signal chain of a pad, by the index of the pad."""
-    chain = simulation.signal_chain
-    return chain.chain_of(pad) if isinstance(chain, SplitChain) else chain
 
 
 class SplitChain:
@@ -71,8 +64,8 @@ class SplitChain:
         """Combine chains, given in the order of ``simulation.functions.by_quantity``."""
         self._simulation, self._chains = simulation, list(chains)
 
-    def chain_of(self, pad: int) -> SignalChain:
-        """Return the chain of a pad, by the index of the pad."""
+    def of_pad(self, pad: int) -> SignalChain:
+        """Return the chain of the pad with an index."""
         first = self._simulation.skin.pads[pad].start
         quantities = self._simulation.functions.by_quantity()
         return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])

@@ -53,6 +53,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     name = "motrix"
     accepts_body_forces = False
     switches_equalities = False
+    reports_flex_contacts = False
 
     def __init__(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
