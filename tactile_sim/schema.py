@@ -159,7 +159,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Frame:
-    """A TF frame, or what comes before its name: no leading slash."""
+    """A TF frame or a prefix of frames, without a leading slash."""
 
     filled: bool = False
 
@@ -172,7 +172,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts; ``words``: which there are, any if none."""
+    """A list of texts; if ``words`` is not empty, only these."""
 
     words: tuple[str, ...] = ()
 
@@ -189,7 +189,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A list of different words out of a few, at least one, in their order."""
+    """A list of one or more of the given words, each once and in the given order."""
 
     words: tuple[str, ...]
 
@@ -229,7 +229,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with the same bounds; ``lengths``: how many there may be, empty for any number."""
+    """A list of numbers with the same bounds; ``lengths`` has its permitted lengths, empty for any."""
 
     each: Number = field(default_factory=Number)
     lengths: tuple[int, ...] = ()
@@ -264,7 +264,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Scalar:
-    """Text, a number or true and false, kept as the text that YAML has for it."""
+    """Text, a number or a boolean, converted to its YAML text."""
 
     def __call__(self, value: Any) -> str:
         if isinstance(value, bool):

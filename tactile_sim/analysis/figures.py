@@ -1,4 +1,4 @@
-"""The figures of a recording by name."""
+"""Table of the figures of a recording, by name."""
 
 from __future__ import annotations
 

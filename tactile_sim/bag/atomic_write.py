@@ -68,7 +68,7 @@ def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
 
     Args:
         out: The file to write or replace.
-        ending: What the temporary name has in addition; unique if several processes may write the file.
+        ending: Suffix of the temporary name; must be unique if several processes may write the file.
 
     Raises:
         BagError: The file cannot be written.

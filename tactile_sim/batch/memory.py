@@ -1,4 +1,4 @@
-"""Memory that environments need."""
+"""Estimate the memory of environments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONTACTS = 32
 
 
 def bytes_per_environment(simulation: Simulation) -> int:
-    """Return about how much memory an environment needs, in bytes."""
+    """Return the approximate memory of one environment [bytes]."""
     model, skin = simulation.engine.model, simulation.skin
     channels = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function].channels
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
@@ -27,7 +27,7 @@ def bytes_per_environment(simulation: Simulation) -> int:
 
 
 def check_memory(simulation: Simulation, num_envs: int) -> None:
-    """Raise EngineError if memory does not hold the environments."""
+    """Raise EngineError if there is too little free memory for the environments."""
     available = _available()
     each = bytes_per_environment(simulation)
     if available is not None and each * num_envs > available:

@@ -24,7 +24,7 @@ class Readings:
     """Readings of each environment, as `Simulation` and its snapshots compute them."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds, seed: int):
-        """Make the chains; environment k has the seed ``seed + k``."""
+        """Create the signal chains; environment k has the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
         self._functions = settings.touch_function, settings.response_function
@@ -58,7 +58,7 @@ class Readings:
 
     @property
     def sparse(self) -> bool:
-        """True if only the touched taxels of ``ideal`` can read anything but zero."""
+        """True if all readings are zero except those of the touched taxels of ``ideal``."""
         return self._chains is None and not self._samplings
 
     def feel(self) -> None:
@@ -121,7 +121,7 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the present readings of environments from all later ones."""
+        """Subtract the current readings of environments from all later ones."""
         if not self._chains:
             self._chains = self._make_chains()
         zero = np.empty_like(self._felt.taxels)

@@ -1,4 +1,4 @@
-"""Checks of the names of touch functions, response functions and samplings."""
+"""Checks for the names of touch functions, response functions and samplings."""
 
 from __future__ import annotations
 

@@ -77,12 +77,12 @@ OBJECT = checks(ObjectSettings)
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the keys of a robot together, None if nothing is."""
+    """Return the error in the combination of a robot's keys, or None."""
     return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the keys of an object together, None if nothing is."""
+    """Return the error in the combination of an object's keys, or None."""
     if ("shape" in entry) == ("file" in entry):
         return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:

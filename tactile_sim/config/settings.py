@@ -247,7 +247,7 @@ class Settings:
         return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
-        """Return the same settings with another value of one live key.
+        """Return a copy of the settings with a new value of one live key.
 
         Args:
             key: Full name, such as ``rates.tactile``.
@@ -275,7 +275,7 @@ class Settings:
         return dataclasses.replace(self, **change)
 
     def within(self, steps_per_second: float) -> Settings:
-        """Return the same settings with no rate above the physics' steps per second [Hz]."""
+        """Return a copy of the settings with rates limited to the physics steps per second [Hz]."""
         rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
         return dataclasses.replace(self, rates=Rates(**rates))
 

@@ -44,7 +44,7 @@ def table() -> np.ndarray:
 
 
 def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:
-    """Return the places of readings on the colour scale.
+    """Return the positions of readings on the colour scale.
 
     Args:
         readings: (...)

@@ -33,7 +33,7 @@ class MujocoPlugin(EnginePlugin):
 
 
 class MotrixPlugin(EnginePlugin):
-    """MotrixSim, whose package not everybody has."""
+    """MotrixSim, an optional package."""
 
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None

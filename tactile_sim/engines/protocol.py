@@ -199,7 +199,7 @@ class Engine(EngineArrays, Protocol):
 
 
 class DataEngine(Engine, Protocol):
-    """An engine with MuJoCo's data for users, such as all engines of this package.
+    """An engine that exposes MuJoCo's data to users, as all engines of this package do.
 
     Attributes:
         data: State, inputs and everything that MuJoCo computes from them.

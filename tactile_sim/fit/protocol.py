@@ -63,16 +63,16 @@ def make(
     taxels at half of the force follows.
 
     Args:
-        reference: the pad.
-        force: greatest force [N].
-        hold: time of each hold [s].
-        speed: of changes of the force [N/s].
-        rate: samples per second [Hz].
-        taxels: those to press; all by default.
-        friction: shear over normal force in the slide.
+        reference: The pad.
+        force: Greatest force [N].
+        hold: Time of each hold [s].
+        speed: Rate of change of the force [N/s].
+        rate: Samples per second [Hz].
+        taxels: Taxels to press; all by default.
+        friction: Shear over normal force in the slide.
 
     Raises:
-        CommandError: a taxel does not exist, or the motion has too many samples.
+        CommandError: A taxel does not exist, or the motion has too many samples.
     """
     number = len(reference.positions)
     chosen = list(taxels) or list(range(number))

@@ -83,7 +83,7 @@ def read_csv(path: Path) -> Recording:
     an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
 
     Raises:
-        CommandError: the file cannot be read, or a column is missing or invalid.
+        CommandError: The file cannot be read, or a column is missing or invalid.
     """
     columns = read_table(path)
     header = list(columns)
@@ -120,14 +120,14 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
     """Return a recording from a bag.
 
     Args:
-        path: the bag's folder or MCAP file.
-        pad: name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
-        reference: topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
+        path: The bag's folder or MCAP file.
+        pad: Name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
+        reference: Topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
         normals: (m, 3) outward normals of the taxels.
 
     Raises:
-        BagError: the bag has no such topic.
-        CommandError: the messages do not fit.
+        BagError: The bag has no such topic.
+        CommandError: The messages do not fit.
     """
     from tactile_sim import bag  # takes a while to import
 

@@ -159,7 +159,7 @@ def _range(corners, t, axis, low, scale, cells):
 def highest_below(triangles, x, y, top):
     """Return the height z of the highest triangle at (x, y) that is not above ``top``; -inf where none is.
 
-    triangles: what `bin_triangles` returns.
+    triangles: Result of `bin_triangles`.
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))

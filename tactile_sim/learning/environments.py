@@ -39,18 +39,18 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         seed: int = 0,
         render_mode: str | None = None,
     ):
-        """Make the environments.
+        """Create the environments.
 
         Args:
             task: The task.
             num_envs: Number of environments.
-            touch: What the policy feels, a name in `OBSERVATIONS`.
+            touch: Tactile part of the observations, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
             render_mode: None, or ``rgb_array`` for `render`.
 
         Raises:
-            TactileSimError: The configuration is invalid, or an argument is.
+            TactileSimError: The configuration or an argument is invalid.
         """
         if touch not in OBSERVATIONS:
             raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
@@ -132,12 +132,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
 
 class TaskEnv(gymnasium.Env):
-    """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
+    """A task in one environment; as `TaskVectorEnv`, but without the leading axis."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
     def __init__(self, task: Task, **options: Any):
-        """Make the environment; options as of `TaskVectorEnv`."""
+        """Create the environment; arguments as in `TaskVectorEnv`."""
         self._many = TaskVectorEnv(task, 1, **options)
         self.metadata = self.metadata | {"render_fps": self._many.metadata["render_fps"]}
         self.batch, self.task, self.render_mode = self._many.batch, task, self._many.render_mode

@@ -1,4 +1,4 @@
-"""Base class of the stages of the signal chain, and what their computations get."""
+"""Base class of the stages of the signal chain, and the arguments of their computations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RANGES, _TAXELS = range(2)
 
 
 class Own(NamedTuple):
-    """What the computation of a stage gets of the bodies that have it, in one environment."""
+    """Data of the bodies that have a stage, for its computation in one environment."""
 
     ranges: np.ndarray
     """(b, 3) int64 first taxel of each body and the one after its last in the whole skin, and the place of
@@ -42,7 +42,7 @@ class Own(NamedTuple):
 
 
 class Now(NamedTuple):
-    """What the computation of a stage gets of the present reading, in one environment."""
+    """Data of the current reading, for the computation of a stage in one environment."""
 
     step: int
     """Since the start or the last reset."""
@@ -61,7 +61,7 @@ class Now(NamedTuple):
     axes: np.ndarray
     """(3, taxels) normals in the frame of the readings; zeros if that frame turns against the body."""
     valid: np.ndarray
-    """(taxels,) uint8 1: the present reading is valid. Changed by stages that mark readings."""
+    """(taxels,) uint8 1: the current reading is valid. Changed by stages that mark readings."""
     work: np.ndarray
     """(4 + channels, taxels) room for any use."""
 
@@ -140,7 +140,7 @@ class Stage(ABC):
         """Check that the parameters fit together and fit their bodies.
 
         Raises:
-            ConfigError: they do not; the message starts with body and key.
+            ConfigError: They do not; the message starts with body and key.
         """
         return
 
@@ -214,7 +214,7 @@ class Group:
 
     @cached_property
     def names(self) -> np.ndarray:
-        """(b,) uint64 numbers made of the names of the bodies and of the stage."""
+        """(b,) uint64 hashes of the names of the bodies and of the stage."""
         key = self.stages[0].key() if self.stages else ""
         return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
 
@@ -222,8 +222,8 @@ class Group:
         """Return the draws of an environment.
 
         Args:
-            seed: of the environment.
-            episode: number of its resets; it counts for stages with a range.
+            seed: Seed of the environment.
+            episode: Number of its resets; it counts for stages with a range.
         """
         return Draw(self, np.uint64(seed), np.uint64(episode))
 

@@ -32,7 +32,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         simulation: The simulation, with its skin, stages and functions.
 
     Raises:
-        ConfigError: As `SignalChain`.
+        ConfigError: As in `SignalChain`.
     """
     settings, stages = simulation.settings, simulation.stages
     rest = simulation.engine.timestep, settings.seed, settings.source

@@ -172,7 +172,7 @@ class SimFinger(TactileFinger):
         """Return the state at the beginning of the step with time index t.
 
         Args:
-            t: Index of the last step, or that index + 1 for the present state.
+            t: Index of the last step, or that index + 1 for the current state.
 
         Raises:
             InvalidValueError: The time index has another value.

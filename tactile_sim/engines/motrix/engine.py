@@ -66,7 +66,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             bodies: Ids of the bodies whose contacts are needed, if the scene has no sensors; None: all.
 
         Raises:
-            EngineError: motrixsim is not installed or rejects the scene.
+            EngineError: Motrixsim is not installed or rejects the scene.
         """
         # With an elliptic cone, constraint forces are the components along the contact frame.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

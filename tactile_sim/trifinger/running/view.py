@@ -24,7 +24,7 @@ class FingerView:
     """Shows a robot in a process of its own, from a thread that also runs while the program does not step.
 
     Attributes:
-        url: To open in a browser on this machine.
+        url: URL of the view, for a browser on this machine.
     """
 
     def __init__(self, finger: SimFinger):
