@@ -229,7 +229,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with the same bounds; ``lengths`` has its permitted lengths, empty for any."""
+    """A list of numbers with the same bounds; ``lengths``: permitted lengths of the list, empty for any."""
 
     each: Number = field(default_factory=Number)
     lengths: tuple[int, ...] = ()

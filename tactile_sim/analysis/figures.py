@@ -18,7 +18,7 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """The bag lacks the topics that a figure requires."""
+    """The bag lacks topics that a figure requires."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:

@@ -37,7 +37,7 @@ def resolve_pads(
         settings: The configuration.
         model: The scene.
         names: Names of its bodies, geoms and sites.
-        scales: Spacing by id of the bodies that are covered as a whole.
+        scales: Spacing [m] by body id, for the bodies that skin covers entirely.
 
     Returns:
         The pads, and ``skin.sensor`` extended by the stages of presets.

@@ -37,7 +37,7 @@ class Thrower:
 
     @property
     def can_throw(self) -> bool:
-        """True if there is a ball, and a skin to throw it at."""
+        """True if the scene has a ball and a body with skin."""
         return bool(self._balls and self._targets)
 
     def restart(self) -> None:

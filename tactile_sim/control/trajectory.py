@@ -36,7 +36,7 @@ class JointTrajectory:
         """Check the waypoints.
 
         Args:
-            joints: All joints there are.
+            joints: Names of all joints.
 
         Raises:
             CommandError: A joint is unknown or named twice, an array has another shape or values that are not

@@ -1,4 +1,4 @@
-"""The signal chain as a function of its parameters, for a whole recording at once."""
+"""The signal chain of a whole recording as a function of its parameters."""
 
 from __future__ import annotations
 

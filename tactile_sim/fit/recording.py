@@ -167,7 +167,7 @@ def is_loaded(loads: np.ndarray) -> np.ndarray:
 def pressed_taxels(recording: Recording) -> np.ndarray:
     """Return the taxel (n,) that each press loads: the one whose reading differs most from its rest.
 
-    -1 without a press, -2 where no taxel leads for most of a press, as in a slide.
+    The result is -1 without a press, and -2 if no taxel leads for most of a press, as in a slide.
     """
     assert recording.force is not None
     loaded = is_loaded(recording.force[:, None])

@@ -110,7 +110,7 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
     """Return derivatives (used, p) of the readings by the shared parameters [units].
 
-    The parameters of taxels follow each change, so the effect that they can take over is left out.
+    Gains and offsets of taxels are fitted again after each change, so effects that they compensate are 0.
     """
     used = data.weights > 0
     centre = solve(data, parameters, at).fitted[used]

@@ -1,4 +1,4 @@
-"""The triangles of a body near a contact, sorted into a grid, to find the first one along the normal."""
+"""Grid of the triangles of a body near a contact, to find the first one along the normal."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _range(corners, t, axis, low, scale, cells):
 
 @kernel
 def highest_below(triangles, x, y, top):
-    """Return the height z of the highest triangle at (x, y) that is not above ``top``; -inf where none is.
+    """Return the height z of the highest triangle at (x, y) that is not above ``top``, or -inf.
 
     triangles: Result of `bin_triangles`.
     """

@@ -1,4 +1,4 @@
-"""Tasks as environments of Gymnasium: many at once, or one."""
+"""Tasks as environments of Gymnasium, vectorized or single."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
-    """A task in many environments at once.
+    """A task in many environments that are stepped together.
 
     Observations are float32: the task's state, then touch; with ``touch="image"`` a dictionary of ``state``
     and ``image``. Environments whose episode ended are reset by the next step, as Gymnasium's vector
@@ -76,7 +76,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Reset all environments; return observations (n, m) and no further information.
 
         Args:
-            seed: Seed of the initial states; None: go on with the numbers of before.
+            seed: Seed of the initial states; None: continue the current random sequence.
             options: Ignored.
         """
         super().reset(seed=seed)

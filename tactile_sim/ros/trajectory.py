@@ -33,7 +33,7 @@ def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
 
 
 def from_message(message: Any) -> tuple[JointTrajectory, int]:
-    """Return the trajectory of a message and its start [ns]; 0: at once.
+    """Return the trajectory of a message and its start [ns]; 0: immediately.
 
     Raises:
         CommandError: Points have different numbers of values.

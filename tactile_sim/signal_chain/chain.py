@@ -54,7 +54,7 @@ class SignalChain:
     >>> reading = chain.read(step, skin.sense(loads))
 
     Readings are (taxels, channels) over the whole skin, in the units of its touch function. Bodies without
-    stages keep their ideal readings; without any stage a reading is returned as it is.
+    stages keep their ideal readings; without stages, readings are returned unchanged.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class SignalChain:
 
     @property
     def zero(self) -> np.ndarray | None:
-        """(taxels, channels) that the tare subtracts; None: nothing was tared."""
+        """Readings (taxels, channels) that the tare subtracts; None before the first tare."""
         return self._zero
 
     @zero.setter

@@ -143,7 +143,7 @@ class Program:
 
         Args:
             envs: int64 environments.
-            seed: A new seed of them; None: the next draws of the current one.
+            seed: A new seed; None: the next draws of the current seed.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0

@@ -188,7 +188,7 @@ class Group:
 
     @cached_property
     def ranges(self) -> np.ndarray:
-        """(b, 3) as `Own.ranges`."""
+        """Ranges of taxels (b, 3), as in `Own.ranges`."""
         limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
         sizes = limits[:, 1] - limits[:, 0]
         return np.column_stack([limits, np.cumsum(sizes) - sizes])
@@ -232,7 +232,7 @@ class Group:
         return draw.parameters[:, self.stages[0].numbers().index(name)]
 
     def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
-        """Return one parameter for each taxel of these bodies, (taxels,): from the list, if there is one."""
+        """Return a parameter for each taxel of these bodies (taxels,), from the list of taxels if given."""
         columns = [
             getattr(stage, list_name) or np.full(body.stop - body.start, value)
             for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)

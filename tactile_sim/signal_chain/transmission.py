@@ -97,7 +97,7 @@ class Dropout(Stage):
 
 @dataclass(frozen=True)
 class Delay(Stage):
-    """Readings arrive late: the newest one that has arrived is reported, and zero before there is one."""
+    """Readings arrive late: the newest one that has arrived is reported, and zero before the first."""
 
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(

@@ -49,7 +49,7 @@ class Simulation(InteractiveScene):
             scene: A configuration (the name of a shipped one, the path of a YAML file, a mapping with the
                 keys of such a file below ``ros__parameters``, or checked settings), or a scene made in
                 Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
-                directory. A spec is copied; a compiled model is used as it is.
+                directory. A spec is copied; a compiled model is used without changes.
             settings: The configuration of a scene made in Python, as a mapping without the key ``scene``.
 
         Raises:

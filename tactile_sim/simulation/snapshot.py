@@ -120,7 +120,7 @@ class Snapshot:
 
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
-        """(taxels, 3) in the world [m]."""
+        """(taxels, 3) positions in the world frame [m]."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         return self._with_flexes(positions)

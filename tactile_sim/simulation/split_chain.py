@@ -81,28 +81,28 @@ class SplitChain:
 
     @property
     def has_memory(self) -> bool:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return any(chain.has_memory for chain in self._chains)
 
     @property
     def idle(self) -> bool:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return all(chain.idle for chain in self._chains)
 
     @property
     def valid(self) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         marked = [chain.valid for chain in self._chains if len(chain.valid)]
         return np.minimum.reduce(marked) if marked else np.empty(0, np.uint8)
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return {name: values for chain in self._chains for name, values in chain.history.items()}
 
     @property
     def zero(self) -> np.ndarray | None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         zeros = [chain.zero for chain in self._chains]
         if all(zero is None for zero in zeros):
             return None
@@ -116,22 +116,22 @@ class SplitChain:
             chain.zero = part
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.read(step, part) for chain, part in parts])
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.peek(step, part) for chain, part in parts])
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         for chain, part in zip(self._chains, self._parts(reading), strict=True):
             chain.tare(step, part)
 
     def restart(self, seed: int | None = None) -> None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         for chain in self._chains:
             chain.restart(seed)
 

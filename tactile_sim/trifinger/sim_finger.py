@@ -280,7 +280,7 @@ class SimFinger(TactileFinger):
                 self._view = FingerView(self)
 
     def close(self) -> None:
-        """End the browser view, if there is one. It also ends when the robot is garbage collected."""
+        """Close the browser view, if open. It also closes when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None

@@ -21,7 +21,7 @@ _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """Shows a robot in a process of its own, from a thread that also runs while the program does not step.
+    """Shows a robot in a separate process. Its thread also runs while the program does not step.
 
     Attributes:
         url: URL of the view, for a browser on this machine.
