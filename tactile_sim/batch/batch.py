@@ -153,7 +153,7 @@ class Batch:
         ``faults``.
 
         Raises:
-            CommandError: N is negative.
+            CommandError: ``n`` is negative.
         """
         if n < 0:
             raise CommandError(f"step: n must be >= 0, got {n}")

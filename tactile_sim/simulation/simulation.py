@@ -145,7 +145,7 @@ class Simulation(InteractiveScene):
         Stages with memory see the readings whenever a tactile topic is due.
 
         Raises:
-            CommandError: N is negative.
+            CommandError: ``n`` is negative.
             PhysicsError: The physics became unstable; `reset` recovers.
         """
         if n < 0:

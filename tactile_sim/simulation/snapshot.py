@@ -187,7 +187,7 @@ class Snapshot:
 
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as `Skin.outside`."""
+        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as in `Skin.outside`."""
         engine, skin = self.simulation.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
