@@ -52,10 +52,10 @@ def load(config: str | Path) -> Simulation:
     """Load a configuration and return its simulation.
 
     Args:
-        config: name of a shipped configuration (``touch_cube``) or path of a YAML file.
+        config: Name of a shipped configuration (``touch_cube``) or path of a YAML file.
 
     Raises:
-        TactileSimError: the configuration is invalid or does not fit its scene.
+        TactileSimError: The configuration is invalid or does not fit its scene.
     """
     return import_module("tactile_sim.simulation").Simulation(config)
 

@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import textwrap
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from tactile_sim import CommandError, TactileSimError, __version__, signals
+from tactile_sim import CommandError, TactileSimError, __version__, share, signals
 from tactile_sim.child import prepare
 from tactile_sim.commands import Parser
 from tactile_sim.environment import require_mujoco, split_ros_arguments
@@ -26,8 +27,8 @@ COMMANDS = (
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable with which the shell asks for completions."""
 EXAMPLES = """\
-CONFIG is the name of a shipped configuration (touch_cube, infant, hand, worm, gripper, fingertips, forearm,
-imprint, balance, trifinger) or the path of a YAML file.
+CONFIG is the path of a YAML file or the name of a shipped configuration:
+{names}.
 
   tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
   tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)
@@ -127,7 +128,7 @@ def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="tactile_sim",
         description="Simulated tactile skins for any MuJoCo model, with or without ROS 2.",
-        epilog=EXAMPLES,
+        epilog=EXAMPLES.format(names=textwrap.fill(", ".join(share.names("config")), 100)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tactile_sim {__version__}")

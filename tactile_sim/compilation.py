@@ -57,8 +57,8 @@ def callback(signature: str, function: Callable) -> Any:
     """Compile a function that C code calls. It is compiled in each process, so it must be short.
 
     Args:
-        signature: in Numba's notation; pointers are of type int64.
-        function: it may call kernels, C functions from ctypes and `floats_from_zero` to `longs_from_zero`.
+        signature: Signature in Numba's notation; pointers are of type int64.
+        function: It may call kernels, C functions from ctypes and `floats_from_zero` to `longs_from_zero`.
 
     Returns:
         An object whose ``address`` is the pointer to the function.
@@ -67,10 +67,10 @@ def callback(signature: str, function: Callable) -> Any:
 
 
 def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
-    """Return the address of a kernel for some argument types, which a kernel of `make_caller` calls.
+    """Return the address of a kernel for given argument types, for use with `make_caller`.
 
     Args:
-        dispatcher: a kernel that returns nothing. It must not be deleted before the last call.
+        dispatcher: A kernel that returns nothing. It must not be deleted before the last call.
         arguments: Numba types of its arguments.
     """
     dispatcher.compile(arguments)

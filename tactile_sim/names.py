@@ -13,7 +13,7 @@ from tactile_sim.errors import SceneError, suggest
 class Names:
     """Names of a model's bodies, geoms, joints, actuators, keyframes and equalities, in lists by id.
 
-    What the scene leaves unnamed is named here: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
+    Elements without a name in the scene get one: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
     ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
     ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``, an equality
     ``equality<id>``. Body 0 is ``world``. For sensors see `tactile_sim.scenes.sensor_layout`.
@@ -52,7 +52,7 @@ class Names:
         return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:
-        """Id of a body. Raises SceneError with the nearest name; so do the others."""
+        """Return the id of a body; raise SceneError with the nearest name if it does not exist."""
         return self._id("body", name)
 
     def geom_id(self, name: str) -> int:

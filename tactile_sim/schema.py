@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import sys
 from array import array
-from dataclasses import MISSING, dataclass, field
+from collections.abc import Collection
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -61,13 +61,15 @@ LARGEST = 1e9
 class Number:
     """A number between two bounds, not NaN; integers are accepted.
 
-    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given.
+    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given. Numbers
+    between 0 and ``smallest`` are rejected.
     """
 
     least: float | None = None
     above: float | None = None
     most: float = LARGEST
     unit: str = ""
+    smallest: float = 0.0
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -80,6 +82,8 @@ class Number:
         if not high_enough or not number <= self.most:
             limit = f", at most {self.most:g}" if self.most == LARGEST < number < math.inf else ""
             raise ValueError(f"must be {self}{limit}, got {number:g}")
+        if 0.0 < number < self.smallest:
+            raise ValueError(f"must be 0 or at least {self.smallest:g}, got {number:g}")
         return number
 
     @property
@@ -155,7 +159,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Frame:
-    """A TF frame, or what comes before its name: no leading slash."""
+    """A TF frame or a prefix of frames, without a leading slash."""
 
     filled: bool = False
 
@@ -168,7 +172,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts; ``words``: which there are, any if none."""
+    """A list of texts; if ``words`` is not empty, only these."""
 
     words: tuple[str, ...] = ()
 
@@ -185,7 +189,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A list of different words out of a few, at least one, in their order."""
+    """A list of one or more of the given words, each once and in the given order."""
 
     words: tuple[str, ...]
 
@@ -225,7 +229,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with the same bounds; ``lengths``: how many there may be, empty for any number."""
+    """A list of numbers with the same bounds; ``lengths``: permitted lengths of the list, empty for any."""
 
     each: Number = field(default_factory=Number)
     lengths: tuple[int, ...] = ()
@@ -260,7 +264,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Scalar:
-    """Text, a number or true and false, kept as the text that YAML has for it."""
+    """Text, a number or a boolean, converted to its YAML text."""
 
     def __call__(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -274,33 +278,26 @@ class Scalar:
 class Choice:
     """One of several words.
 
-    ``later`` has words that are reserved for a future version. ``table`` is the table in ``tactile_sim.skin``
-    with functions by name, to which users can add their own.
+    ``words`` may be a table, to which users can add their own words. ``later`` has words that are reserved
+    for a future version.
     """
 
-    words: tuple[str, ...]
+    words: Collection[str]
     later: tuple[str, ...] = ()
-    table: str = ""
 
     def __call__(self, value: Any) -> str:
-        known = self._known()
         # A plain `off` in YAML is the boolean false.
-        word = "off" if value is False and "off" in known else value
+        word = "off" if value is False and "off" in self.words else value
         if not isinstance(word, str):
-            raise ValueError(f"must be one of {', '.join(known)}, got {shown(value)}")
+            raise ValueError(f"must be one of {', '.join(self.words)}, got {shown(value)}")
+        if word in self.words:
+            return word
         if word in self.later:
-            raise ValueError(f"{word!r} is not available yet in this version; there is: {', '.join(known)}")
-        if word not in known:
-            raise ValueError(f"must be one of the known names, got {word!r}{suggest(word, known)}")
-        return word
+            raise ValueError(f"{word!r} is not available yet in this version; use {', '.join(self.words)}")
+        raise ValueError(f"must be one of the known names, got {word!r}{suggest(word, self.words)}")
 
     def __str__(self) -> str:
-        return f"one of {', '.join(self._known())}"
-
-    def _known(self) -> tuple[str, ...]:
-        # Functions can only have been added if the skin is imported; importing it here takes half a second.
-        skin = sys.modules.get("tactile_sim.skin")
-        return tuple(dict.fromkeys([*self.words, *getattr(skin, self.table, ())]))
+        return f"one of {', '.join(self.words)}"
 
 
 Check = (
@@ -321,6 +318,9 @@ Check = (
 )
 
 SHARE = Number(least=0, most=1)
+SLOWEST = 1e-6
+"""Least rate other than 0 [Hz]."""
+SPACING = Number(above=0, most=1e3, unit="m")
 TIME_CONSTANT = Number(above=0, unit="s")
 SEED = Integer(0, 2**63 - 1)
 
@@ -328,3 +328,8 @@ SEED = Integer(0, 2**63 - 1)
 def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
     """Return a dataclass field for one value: its check, its meaning and its default, if it has one."""
     return field(default=default, metadata={"check": check, "doc": doc})
+
+
+def checks(settings: type) -> dict[str, Check]:
+    """Return the check of each field of a dataclass whose fields are made by `parameter`."""
+    return {entry.name: entry.metadata["check"] for entry in fields(settings)}

@@ -1,6 +1,5 @@
 """Test the output and exit codes of the command line, without ROS."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.command_line import command_without_ros
 from support.errors import raises
 
 from tactile_sim import CommandError
@@ -18,14 +18,6 @@ ROOT = Path(__file__).parent.parent
 
 COMMANDS = ["run", "demo", "info", "check", "record", "bag", "bench"]
 ENFORCED = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
-WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
-
-
-def command_without_ros(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process that cannot import rclpy."""
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT_ROS, *arguments], capture_output=True, text=True, timeout=120
-    )
 
 
 def test_help_lists_every_command(capsys):
@@ -74,78 +66,6 @@ def test_invalid_arguments_exit_with_2(arguments, capsys):
         main(arguments)
     assert end.value.code == 2
     assert "error:" in capsys.readouterr().err
-
-
-def test_info_without_ros_lists_bodies_and_taxels(without_progress):
-    done = command_without_ros("info", "touch_cube")
-    assert (done.returncode, without_progress(done.stderr)) == (0, "")
-    for text in ("1.24 kg", "table_top", "ball_4_free", "no sensors", "no actuators"):
-        assert text in done.stdout  # a cube of 1 kg and four balls of 60 g
-
-
-def test_info_as_json_has_the_contents_in_si_units(capsys):
-    assert main(["info", "touch_cube", "--json"]) == 0
-    contents = json.loads(capsys.readouterr().out)
-    [cube] = contents["pads"]
-    assert (cube["pad"], cube["topic"], cube["spacing"]) == ("cube", "tactile/cube", 0.02)
-    assert cube["area"] == pytest.approx(6 * 0.2**2, rel=0.01)
-    assert cube["taxels"] == pytest.approx(cube["area"] / 0.02**2, rel=0.25)  # about a spacing squared each
-    assert cube["ids"] == [0, cube["taxels"] - 1]
-    masses = {body["body"]: body["mass"] for body in contents["bodies"]}
-    assert masses["cube"] == pytest.approx(1.0)
-    assert contents["moving_mass"] == pytest.approx(sum(masses.values()) - masses["table"])
-
-
-def test_short_info_of_the_infant_lists_only_its_pads(capsys):
-    assert main(["info", "infant", "--short"]) == 0
-    summary, skin = capsys.readouterr().out.split("pads\n")
-    rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
-    assert len(rows) >= 22
-    taxels = sum(int(row[3]) for row in rows)  # after pad, topic and body
-    assert taxels == pytest.approx(7000, rel=0.2)
-    assert str(taxels) in summary
-
-
-@pytest.mark.parametrize("config", ["touch_cube", "infant"])
-def test_check_prints_one_line_for_a_valid_configuration(config, capsys, without_progress):
-    assert main(["check", config]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith(f"{config}: ")
-    assert (out.count("\n"), without_progress(err)) == (1, "")
-
-
-@pytest.mark.parametrize("command", ["check", "info"])
-def test_joints_without_position_command_are_listed_with_the_reason(command, tmp_path, capsys):
-    (tmp_path / "scene.xml").write_text("""<mujoco><worldbody>
-      <body name="arm"><joint name="elbow"/><geom size=".1"/></body>
-      <body><joint name="knee"/><geom size=".1"/></body></worldbody>
-      <actuator><motor name="push" joint="elbow"/>
-        <pid name="servo" joint="knee" kp="1" input="pos ff"/></actuator></mujoco>""")
-    (tmp_path / "it.yaml").write_text(
-        "/**:\n  ros__parameters:\n    scene: scene.xml\n    skin: {scales: {arm: 0.05}}\n"
-    )
-    assert main([command, str(tmp_path / "it.yaml")]) == 0
-    out = capsys.readouterr().out
-    assert "actuator 'push' takes effort" in out
-    if command == "check":
-        assert "elbow (" in out and "knee" not in out
-    else:
-        lines = [" ".join(line.split()) for line in out.splitlines()]
-        assert "servo/0 joint knee" in lines and "servo/1 joint knee" in lines
-
-
-def test_check_names_the_key_and_the_nearest_name(tmp_path, capsys):
-    config = tmp_path / "misspelt.yaml"
-    config.write_text(
-        "/**:\n  ros__parameters:\n    scene: touch_cube.xml\n    skin: {scales: {cub: 0.02}}\n"
-    )
-    assert main(["check", str(config)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("tactile_sim: error: ")
-    assert err.count("\n") == 1
-    for word in ("skin.scales", "cub", "'cube'"):
-        assert word in err
 
 
 @pytest.mark.parametrize("command", ["info", "check", "demo"])
@@ -226,18 +146,6 @@ def test_a_command_does_not_import_others():
     assert done.returncode == 0
 
 
-def test_info_lists_the_topic_of_a_body_with_an_invalid_topic_name(tmp_path, capsys):
-    body = '<body name="left.palm"><geom type="box" size=".1 .1 .1"/></body>'
-    (tmp_path / "palm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
-    config = tmp_path / "palm.yaml"
-    config.write_text("/**:\n  ros__parameters: {scene: palm.xml, skin: {scales: {left.palm: 0.02}}}\n")
-    assert main(["info", str(config), "--json"]) == 0
-    [pad] = json.loads(capsys.readouterr().out)["pads"]
-    assert (pad["pad"], pad["topic"]) == ("left.palm", "tactile/left_palm")
-    assert main(["check", str(config)]) == 0
-    assert "1 body, 1 with skin, " in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("domain", ["300", "-1", "abc"])
 def test_invalid_ros_domain_is_rejected(domain, monkeypatch):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
@@ -290,25 +198,6 @@ def test_graphics_library_that_mujoco_cannot_load_gives_one_error_line():
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert "MUJOCO_GL=no_such_library" in line
-
-
-def test_info_plots_the_layout_of_pads(tmp_path, capsys):
-    file = tmp_path / "layout.svg"
-    assert main(["info", "gripper", "--plot", str(file)]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == str(file)
-    assert "left_pad: 16 taxels" in file.read_text()
-    for wrong in (tmp_path / "layout.txt", tmp_path / "none" / "layout.svg"):
-        assert main(["info", "gripper", "--plot", str(wrong)]) == 2
-        assert wrong.name in capsys.readouterr().err
-
-
-def test_presets_are_listed_with_the_sources_of_their_figures(capsys):
-    assert main(["presets"]) == 0
-    assert "xela_uspa44" in capsys.readouterr().out
-    assert main(["presets", "xela_uspa44"]) == 0
-    assert "secondary" in capsys.readouterr().out
-    assert main(["presets", "xela"]) == 2
-    assert "xela_u" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

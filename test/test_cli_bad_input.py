@@ -47,6 +47,7 @@ CASES = {
     "text for a number": (parameters("rates: {tf: fast}"), ["rates.tf", "[Hz]", "'fast'"]),
     "a flag for a number": (parameters("real_time_factor: yes"), ["real_time_factor", "true"]),
     "a number for a flag": (parameters("lockstep: 1"), ["lockstep", "1"]),
+    "a rate that is never due": (parameters("rates: {tf: 1e-320}"), ["rates.tf", "1e-320"]),
     "a negative rate": (parameters("rates: {tf: -1}"), ["rates.tf", "[Hz]", "-1"]),
     "an infinite factor": (parameters("real_time_factor: .inf"), ["real_time_factor", "inf"]),
     "an unknown choice": (parameters("contacts: skins"), ["contacts", "'skins'", "'skin'"]),

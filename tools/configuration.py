@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
 from tactile_sim.config.hardware import HardwarePad
-from tactile_sim.config.pads import PAD_KEYS
+from tactile_sim.config.pad_settings import PAD_KEYS
 from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS

@@ -1,4 +1,4 @@
-"""The figures of a recording by name."""
+"""Table of the figures of a recording, by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """The bag lacks the topics that a figure requires."""
+    """The bag lacks topics that a figure requires."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:

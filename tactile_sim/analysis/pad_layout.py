@@ -25,7 +25,7 @@ SIZE = 4.0
 def pad_layout(skin: Skin) -> Figure:
     """Plot the taxels of each pad from outside, with ids and first tangents.
 
-    Taxels that face away from the mean normal of their pad have a panel of their own, seen from behind.
+    Taxels that face away from the mean normal of their pad are drawn in a separate panel, seen from behind.
     """
     views = [view for pad in skin.pads for view in _views(skin, pad)]
     count = max(len(views), 1)

@@ -72,7 +72,7 @@ def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Rob
         namespace: The namespace, or None.
 
     Raises:
-        BagError: If the bag has no tactile data or no such namespace, or has several and none is given.
+        BagError: The bag has no tactile data, or the namespace is unknown or ambiguous.
     """
     found = robots(types)
     if not found:

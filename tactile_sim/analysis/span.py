@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """Times from ``start`` to ``stop`` [s], both included, of the messages' stamps."""
+    """Messages with stamps from ``start`` to ``stop`` [s], both included."""
 
     start: float = -math.inf
     stop: float = math.inf

@@ -62,8 +62,8 @@ class Peak(NamedTuple):
 class Touch:
     """History of a skin: net reading of each body over time, raster of all taxels, and peak.
 
-    Feelers are treated as a skin. Where pads have different units, `quantity`, `unit` and `peak` are those of
-    one unit, at first of forces; `split` returns a history for each.
+    Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer to one
+    unit, by default that of forces; `split` returns a history for each unit.
     """
 
     def __init__(self, frames: Frames, span: Span) -> None:

@@ -21,7 +21,7 @@ def refuse_existing(out: Path, force: bool) -> None:
         BagError: ``out`` exists and ``force`` is False.
     """
     if out.exists() and not force:
-        raise BagError(f"{out} already exists; choose another path with --out, or replace it with --force")
+        raise BagError(f"{out} already exists; choose another path, or replace it with --force")
 
 
 def beside(bag: Path, ending: str) -> Path:
@@ -68,7 +68,7 @@ def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
 
     Args:
         out: The file to write or replace.
-        ending: What the temporary name has in addition; unique if several processes may write the file.
+        ending: Suffix of the temporary name; must be unique if several processes may write the file.
 
     Raises:
         BagError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Numbers of visualization_msgs/Marker."""
+"""Constants of visualization_msgs/Marker."""
 
 ADD = 0
 """The action that adds or changes a marker."""

@@ -34,7 +34,7 @@ _UNAVAILABLE = {
 class Batch:
     """``num_envs`` environments of one configuration, each with its own state, skin readings and seed.
 
-    Environment k gives the bits of a `Simulation` of the configuration with ``seed + k`` added to its seed,
+    Environment k is bit-identical to a `Simulation` of the configuration with ``seed + k`` added to its seed,
     for any number of threads and environments.
 
     >>> batch = Batch("hand", 1024)
@@ -56,7 +56,7 @@ class Batch:
         settings: Mapping[str, Any] | None = None,
         threads: int = 0,
     ):
-        """Load a configuration and make its environments in their initial state.
+        """Load a configuration and create its environments in the initial state.
 
         Args:
             config: Configuration or scene made in Python, as for `Simulation`.
@@ -153,7 +153,7 @@ class Batch:
         ``faults``.
 
         Raises:
-            CommandError: n is negative.
+            CommandError: ``n`` is negative.
         """
         if n < 0:
             raise CommandError(f"step: n must be >= 0, got {n}")
@@ -174,7 +174,7 @@ class Batch:
             self.reset(list(self.faults))
 
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
-        """Return the present state and readings of all environments.
+        """Return the current state and readings of all environments.
 
         The arrays are valid until the next step, reset or observation.
 
@@ -229,7 +229,7 @@ class Batch:
         self._commands.accept(ids, position or {}, velocity or {}, effort or {})
 
     def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Subtract the present readings from all later ones, in all or some environments."""
+        """Subtract the current readings from all later ones, in all or some environments."""
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.observe()
         self._readings.tare(ids, self.steps_since_reset)

@@ -21,7 +21,7 @@ class Commands:
     """Controls of each environment before steps, as in `Simulation`."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds):
-        """Take commander and motion of a simulation for environments."""
+        """Use the commander and the motion of a simulation for all environments."""
         self._commander = simulation.commander
         self._motion: Any = simulation.motion
         interval = self._motion.interval if self._motion else 0.0
@@ -35,7 +35,7 @@ class Commands:
         """Controls that built-in motion or a reset set last."""
 
     def apply(self, steps_since_reset: np.ndarray) -> None:
-        """Apply commands and built-in motion to the coming step. Further calls change nothing."""
+        """Apply commands and built-in motion to the next step. Further calls change nothing."""
         if self._moving.any():
             ctrl = self._worlds.ctrl
             self._moving &= (ctrl == self._own).all(axis=1)
@@ -51,7 +51,7 @@ class Commands:
                 commander.apply(self._data(env))
 
     def free_steps(self, steps_since_reset: np.ndarray) -> int:
-        """Return how many steps may be taken at once before commands act again."""
+        """Return the number of steps that may be taken at once before commands take effect."""
         if any(commander.every_step for commander in self._commanders.values()):
             return 1
         if not self._moving.any():

@@ -1,4 +1,4 @@
-"""Memory that environments need."""
+"""Estimate the memory of environments."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import mujoco
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import EngineError
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _CONTACTS = 32
 
 
 def bytes_per_environment(simulation: Simulation) -> int:
-    """Return about how much memory an environment needs, in bytes."""
+    """Return the approximate memory of one environment [bytes]."""
     model, skin = simulation.engine.model, simulation.skin
     channels = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function].channels
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
     arrays = 2 + (simulation.sampling is not None) if simulation.stages or simulation.sampling else 1
-    kept = chain_of(simulation, 0).words(channels, simulation.settings.rates.tactile)
+    kept = simulation.signal_chain.of_pad(0).words(channels, simulation.settings.rates.tactile)
     return 8 * (state + recorded + kept) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
 
 
 def check_memory(simulation: Simulation, num_envs: int) -> None:
-    """Raise EngineError if memory does not hold the environments."""
+    """Raise EngineError if there is too little free memory for the environments."""
     available = _available()
     each = bytes_per_environment(simulation)
     if available is not None and each * num_envs > available:

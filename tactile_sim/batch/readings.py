@@ -13,7 +13,6 @@ from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
 
@@ -25,14 +24,14 @@ class Readings:
     """Readings of each environment, as `Simulation` and its snapshots compute them."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds, seed: int):
-        """Make the chains; environment k has the seed ``seed + k``."""
+        """Create the signal chains; environment k has the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
         self._functions = settings.touch_function, settings.response_function
         channels = TOUCH_FUNCTIONS[settings.touch_function].channels
         count = worlds.num_envs
         self._felt = ManyReadings.zeros(count, simulation.skin, channels)
-        self._chain = chain_of(simulation, 0)
+        self._chain = simulation.signal_chain.of_pad(0)
         self._chains: Program | None = None if self._chain.idle else self._make_chains()
         sampling = simulation.sampling
         self._samplings = [Sampling(sampling.mode) for _ in range(count)] if sampling else []
@@ -59,7 +58,7 @@ class Readings:
 
     @property
     def sparse(self) -> bool:
-        """True if only the touched taxels of ``ideal`` can read anything but zero."""
+        """True if all readings are zero except those of the touched taxels of ``ideal``."""
         return self._chains is None and not self._samplings
 
     def feel(self) -> None:
@@ -122,7 +121,7 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the present readings of environments from all later ones."""
+        """Subtract the current readings of environments from all later ones."""
         if not self._chains:
             self._chains = self._make_chains()
         zero = np.empty_like(self._felt.taxels)

@@ -25,7 +25,7 @@ def reduce_readings(
         chosen: Indices of the pads, ascending or not; None: all.
 
     Returns:
-        As of `Observation.reduced`.
+        As in `Observation.reduced`.
     """
     law = REDUCTIONS.index(reduce)
     count = len(skin.pads)

@@ -1,4 +1,4 @@
-"""Collect a dataset: make the shards that are missing."""
+"""Collect a dataset: create the missing shards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Collection:
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Make the file of one shard and return the number of its episodes.
+        """Write the file of one shard and return its number of episodes.
 
         Raises:
             TactileSimError: The file cannot be written.
@@ -79,7 +79,7 @@ def collect(
     progress: Callable[[int, int], None] | None = None,
     ray: str | None = None,
 ) -> int:
-    """Make all shards that are missing.
+    """Create all missing shards.
 
     Args:
         collection: The dataset.

@@ -1,4 +1,4 @@
-"""Actions of episodes: random ones, or those of a policy."""
+"""Actions of episodes, drawn at random or computed by a policy."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def make_task(name: str) -> Task:
 def make_controller(
     task: Task | None, policy: Path | None, touch: str, batch: Batch, random: np.random.Generator
 ) -> Controller | None:
-    """Return what computes actions, or None for built-in motion.
+    """Return the function that computes actions, or None for built-in motion.
 
     Args:
         task: The task that defines observations and actions; None: joint states, and ranges of controls.
         policy: File of a `LinearPolicy`; None: random actions for a task.
-        touch: What the policy feels.
+        touch: Tactile part of the observations, see `TaskVectorEnv`.
         batch: The environments.
         random: Random numbers of random actions.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes the episodes of a dataset, besides their number and seed."""
+    """Settings of the episodes of a dataset, except their number and seed."""
 
     config: str
     """Configuration: shipped name or path."""
@@ -40,7 +40,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Field:
-    """A column."""
+    """A column of the dataset."""
 
     shape: tuple[int, ...]
     """Shape of one row; (1,) is a number."""
@@ -57,7 +57,7 @@ class Episodes:
         """Load the configuration and start the episodes.
 
         Args:
-            recipe: What to record.
+            recipe: Settings of the episodes.
             count: Number of episodes.
             seed: Seed of noise, ranges, initial states and random actions.
             threads: Number of threads; 0: number of processors.
@@ -86,7 +86,7 @@ class Episodes:
 
     @property
     def row_bytes(self) -> int:
-        """Size of a row in memory."""
+        """Size of a row in memory [bytes]."""
         return sum(
             int(np.prod(field.shape)) * np.dtype(field.dtype).itemsize for field in self.fields.values()
         )
@@ -187,7 +187,7 @@ def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
 
 
 def check_size(episodes: Episodes, count: int, workers: int) -> None:
-    """Raise CommandError if the shards that are in work at once need more than the machine's memory."""
+    """Raise CommandError if shards that are created at once need more than the machine's memory."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     each = episodes.row_bytes * episodes.recipe.steps
     if each * count * workers > memory:

@@ -50,7 +50,7 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def begin(out: Path, info: dict[str, Any]) -> None:
-    """Write the description of a dataset, or compare it with that of the dataset which has shards there.
+    """Write the description of a dataset, or compare it with that of the shards in the folder.
 
     Args:
         out: The folder.
@@ -85,7 +85,7 @@ def begin(out: Path, info: dict[str, Any]) -> None:
 
 
 def missing(out: Path, shards: int) -> list[int]:
-    """Return the shards that are not complete, and remove what a killed process left of them.
+    """Return the incomplete shards, and remove partial files that a killed process left.
 
     Raises:
         CommandError: The folder cannot be written.

@@ -32,7 +32,7 @@ def is_finished(out: Path) -> bool:
 
 
 def finish(out: Path, info: dict[str, Any]) -> None:
-    """Complete a dataset whose shards are there: number its rows and write the folder ``meta``.
+    """Complete a dataset with all its shards: number its rows and write the folder ``meta``.
 
     ``meta/info.json`` is written last.
 

@@ -1,4 +1,4 @@
-"""Shards made by Ray, on this machine or on those of a cluster."""
+"""Create shards with Ray, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RETRIES = 10
 
 
 def make_shards(collection: Collection, shards: Sequence[int], workers: int, address: str) -> Iterator[int]:
-    """Make shards as tasks of Ray, which starts those of lost workers again.
+    """Create shards as Ray tasks; Ray restarts the tasks of lost workers.
 
     Args:
         collection: The dataset. All machines must reach its folder by the same path.

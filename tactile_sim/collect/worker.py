@@ -1,4 +1,4 @@
-"""Program of a worker that makes shards: ``python -m tactile_sim.collect.worker PARENT``.
+"""Program of a worker that creates shards: ``python -m tactile_sim.collect.worker PARENT``.
 
 PARENT is the id of the process that sends requests to standard input. A request is a
 pickled (Collection, shard, threads). The reply is the number of episodes, or an error.
@@ -17,7 +17,7 @@ from tactile_sim.errors import TactileSimError
 
 
 def main(parent: int) -> None:
-    """Make shards until the input ends. The process ends at once when its parent is killed."""
+    """Create shards until the input ends. The process ends at once when its parent is killed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before prctl
         return

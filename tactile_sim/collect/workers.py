@@ -1,4 +1,4 @@
-"""Processes that make shards."""
+"""Processes that create shards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_shards(collection: Collection, shards: Sequence[int], workers: int) -> Iterator[int]:
-    """Make shards in this process or in several others.
+    """Create shards in this process or in several others.
 
     Args:
         collection: The dataset.

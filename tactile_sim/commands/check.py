@@ -6,6 +6,7 @@ import argparse
 
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
+from tactile_sim.config.hardware import HardwareSettings
 from tactile_sim.text import counted, shortened
 
 
@@ -28,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
 
     simulation = Simulation(settings)
     skin, model = simulation.skin, simulation.engine.model
-    if settings.hardware.pads:
+    if settings.hardware != HardwareSettings():
         from tactile_sim.hardware import pad_inputs
 
         pad_inputs(simulation)

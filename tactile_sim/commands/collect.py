@@ -54,7 +54,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Collect what is missing and print the throughput."""
+    """Collect the missing episodes and print the throughput."""
     from tactile_sim.collect import Collection, Recipe, collect
     from tactile_sim.progress import progress
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich import box
-from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -26,12 +28,32 @@ PLAIN_WIDTH = 160
 """Width of text that is written to a file or pipe [columns]."""
 
 
+SUMMARY: dict[str, Callable[[Any], str]] = {
+    "timestep": lambda seconds: f"{seconds * 1e3:g} ms",
+    "moving_mass": lambda mass: f"{mass:.6g} kg",
+    "skin_area": lambda area: f"{area * 1e4:.1f} cm²",
+}
+"""Functions that return the texts of values of the summary, by key; other values are printed as they are."""
+COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "ids": ("ids", lambda ids: f"{ids[0]} to {ids[1]}"),
+    "spacing": ("spacing [mm]", lambda spacing: f"{spacing * 1e3:.3g}"),
+    "length": ("length [mm]", lambda length: f"{length * 1e3:.3g}"),
+    "area": ("area [cm²]", lambda area: f"{area * 1e4:.2f}"),
+    "rate": ("rate [Hz]", lambda rate: f"{rate:g}"),
+    "image": ("image", lambda size: f"{size[0]} x {size[1]}"),
+    "mass": ("mass [kg]", lambda mass: f"{mass:.4g}"),
+    "range": ("range", lambda limits: f"{limits[0]:.4g} to {limits[1]:.4g}"),
+}
+"""Headings of columns with numbers, and functions that return the texts of their values."""
+
+
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(
         subparsers, "info", "list bodies, geoms, taxels, joints, sensors of a scene", "Does not need ROS."
     )
     add_config(parser)
+    parser.add_argument("--force", action="store_true", help="replace an existing file of --plot")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--short", action="store_true", help="only the summary and the pads")
     form.add_argument("--json", action="store_true", help="everything as JSON, in SI units")
@@ -47,6 +69,10 @@ def main(args: argparse.Namespace) -> int:
     """Print the tables and return 0."""
     if args.plot and args.plot.suffix.lower() not in PLOT_FORMATS:
         raise CommandError(f"--plot: must end in {', '.join(PLOT_FORMATS)}, got {args.plot.name!r}")
+    if args.plot:
+        from tactile_sim.bag.atomic_write import refuse_existing
+
+        refuse_existing(args.plot, args.force)
     settings = config.load(args.config)
     from tactile_sim.simulation import Simulation, inventory  # imported late because it takes a second
 
@@ -58,8 +84,7 @@ def main(args: argparse.Namespace) -> int:
     else:
         console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
         for key, value in summary.items():
-            heading, show = inventory.SUMMARY[key]
-            console.print(Text(f"{heading:<14} {show(value)}"))
+            console.print(Text(f"{key.replace('_', ' '):<14} {SUMMARY.get(key, str)(value)}"))
         for listing in listings[: 1 if args.short else None]:
             console.print(_table(listing))
     if args.plot:
@@ -74,22 +99,28 @@ def _table(listing: Listing) -> RenderableType:
     if not listing.rows:
         return Text(f"\nno {listing.title}")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in listing.columns:
-        justify: JustifyMethod = "right" if column.right else "left"
-        table.add_column(Text(column.heading), justify=justify, overflow="fold")
+    columns = [COLUMNS.get(column, (column.replace("_", " "), _shown)) for column in listing.columns]
+    for k, (heading, show) in enumerate(columns):
+        numbers = show is not _shown or all(type(row[k]) is int for row in listing.rows)
+        table.add_column(Text(heading), justify="right" if numbers else "left", overflow="fold")
     for row in listing.rows:
-        cells = zip(listing.columns, row, strict=True)
-        table.add_row(*(Text("" if value is None else column.show(value)) for column, value in cells))
+        cells = zip(columns, row, strict=True)
+        table.add_row(*(Text("" if value is None else show(value)) for (_, show), value in cells))
     return Group(Text(f"\n{listing.title}", style="bold"), table)
 
 
+def _shown(value: Any) -> str:
+    """Return the text of a value: names separated by commas, yes or no, or the value itself."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return {True: "yes", False: "no"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)
+
+
 def _plot(simulation: Simulation, file: Path) -> None:
-    """Write the layout of the pads, in place of a file that exists."""
+    """Plot the layout of the pads to a file."""
     from tactile_sim.analysis import style
     from tactile_sim.analysis.pad_layout import pad_layout
+    from tactile_sim.bag.atomic_write import fresh
 
-    with style.figure_style():
-        try:
-            pad_layout(simulation.skin).savefig(file)
-        except OSError as error:
-            raise CommandError(f"--plot: {file}: {error.strerror}") from None
+    with style.figure_style(), fresh(file) as made:
+        pad_layout(simulation.skin).savefig(made, format=file.suffix[1:].lower())

@@ -55,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the file and say how long the motion takes."""
+    """Write the file and print the duration of the motion."""
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.fit import Reference, protocol
     from tactile_sim.fit.patch import Patch

@@ -11,7 +11,8 @@ from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
 from tactile_sim.config.mapping import from_mapping
-from tactile_sim.config.pads import PadSettings, resolve_pads
+from tactile_sim.config.pad_settings import PadSettings
+from tactile_sim.config.pads import resolve_pads
 from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
 from tactile_sim.config.scene import configured_scene, robot_description
 from tactile_sim.config.settings import (

@@ -35,7 +35,7 @@ GROUND = "ground"
 
 
 def urdf_options(settings: Settings) -> UrdfOptions:
-    """Return how the URDF files of a configuration are read."""
+    """Return the options for reading the URDF files of a configuration."""
     options = settings.scene_options
     base = settings.base or Path()
     paths = tuple(str(base / os.path.expanduser(path)) for path in settings.package_paths)

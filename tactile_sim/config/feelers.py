@@ -4,56 +4,52 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tactile_sim.config.files import find_file
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
-from tactile_sim.schema import Check, Flag, Number, Text
+from tactile_sim.schema import SPACING, Flag, Number, Text, checks, parameter
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
     from tactile_sim.names import Names
 
 
-def _key(check: Check, doc: str, default: Any) -> Any:
-    return field(default=default, metadata={"check": check, "doc": doc})
-
-
 @dataclass(frozen=True)
 class FeelerSettings:
     """The feelers of one body: painted on an image, or evenly spaced."""
 
-    image: str | None = _key(
+    image: str | None = parameter(
         Text(filled=True),
         "image on the UV map of the body: white pixels are feelers of full length, grey ones are shorter, "
         "black pixels have none; a path relative to the configuration file or absolute, `package://` or "
         '`file://`; if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
-    spacing: float | None = _key(
-        Number(above=0, unit="m"), "without an image: distance between neighbouring feelers [m]", None
+    spacing: float | None = parameter(
+        SPACING, "without an image: distance between neighbouring feelers [m]", None
     )
-    length: float = _key(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
-    white_only: bool | None = _key(
+    length: float = parameter(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
+    white_only: bool | None = parameter(
         Flag(),
         "whether only white pixels of the image are feelers; by default true if the image has colours, false "
         "if it is grey",
         None,
     )
-    tolerance: float = _key(
+    tolerance: float = parameter(
         Number(least=0, most=1),
         "depth inside the body at which feelers begin, as a fraction of their length",
         0.2,
     )
-    children: bool = _key(
+    children: bool = parameter(
         Flag(), "whether bodies below this one in the kinematic tree cover its feelers", True
     )
 
 
-FEELER: dict[str, Check] = {key.name: key.metadata["check"] for key in dataclasses.fields(FeelerSettings)}
+FEELER = checks(FeelerSettings)
 """Check of each key."""
 
 

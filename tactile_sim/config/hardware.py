@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import Check, Choice, Flag, Integer, Integers, Number, Text, Topic, WebSocket
-
-
-def _key(check: Check, doc: str, default: Any = None) -> Any:
-    return field(default=default, metadata={"check": check, "doc": doc})
+from tactile_sim.schema import (
+    Choice,
+    Flag,
+    Integer,
+    Integers,
+    Number,
+    Text,
+    Topic,
+    WebSocket,
+    checks,
+    parameter,
+)
 
 
 @dataclass(frozen=True)
 class HardwarePad:
     """Source of the readings of one pad, and their conversion."""
 
-    sensor: int | None = _key(Integer(0, 255), "xela: number of the sensor in the stream")
-    topic: str | None = _key(Topic(), "papillarray, array: topic of the messages of the sensor")
-    raw: bool = _key(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
-    baseline: float = _key(Number(), "value without load [units of the message], which is subtracted", 0.0)
-    scale: float = _key(Number(), "force per unit of the message [N]", 1.0)
-    axes: str = _key(
+    sensor: int | None = parameter(Integer(0, 255), "xela: number of the sensor in the stream", None)
+    topic: str | None = parameter(Topic(), "papillarray, array: topic of the messages of the sensor", None)
+    raw: bool = parameter(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
+    baseline: float = parameter(
+        Number(), "value without load [units of the message], which is subtracted", 0.0
+    )
+    scale: float = parameter(Number(), "force per unit of the message [N]", 1.0)
+    axes: str = parameter(
         Text(filled=True),
         "axes of the sensor that point along the first tangent, the second tangent and the inward normal of "
         "the taxels, with signs, such as `-x y z`",
         "x y z",
     )
-    order: tuple[int, ...] = _key(
+    order: tuple[int, ...] = parameter(
         Integers(0),
         "index in the message of each taxel of the layout; default: the order of the layout",
         (),
     )
 
 
-HARDWARE_PAD: dict[str, Check] = {
-    entry.name: entry.metadata["check"] for entry in dataclasses.fields(HardwarePad)
-}
+HARDWARE_PAD = checks(HardwarePad)
 """Check of each key."""
 
 

@@ -30,7 +30,7 @@ def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
 
 
 def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
-    """Iterate over full names and fields of a dataclass of settings and of those in it."""
+    """Iterate over the full names and fields of a settings dataclass, nested ones included."""
     for entry in dataclasses.fields(settings):
         if dataclasses.is_dataclass(entry.default_factory):
             yield from fields(entry.default_factory, f"{prefix}{entry.name}.")
@@ -39,7 +39,7 @@ def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.
 
 
 def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
-    """Return the plain keys of a dataclass of settings by full name, which begins with the prefix."""
+    """Return the plain keys of a settings dataclass by full name, which begins with the prefix."""
     return {
         name: Key(name, entry.default, **entry.metadata)
         for name, entry in fields(settings, prefix)

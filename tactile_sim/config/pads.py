@@ -1,10 +1,8 @@
-"""``skin.pads.NAME``: keys of a pad, and the pads of a scene that follow from them."""
+"""Resolve ``skin.pads`` to the pads of a scene."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,138 +12,19 @@ import numpy as np
 
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
-from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
+from tactile_sim.config.pad_settings import PadSettings, checked, pad_settings
 from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
-from tactile_sim.schema import Check, Choice, Integer, Number, Numbers, Text, Texts
+from tactile_sim.skin.pads import Layout, PadPlan, Region, grid, read_layout
+from tactile_sim.skin.pads.flex import carrier
+from tactile_sim.skin.pads.layout import spacing_of
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
-    from tactile_sim.skin.pads import Layout, PadPlan
-
-_LENGTH = Number(above=0, unit="m")
 
 
-def _key(check: Check, doc: str, key: str = "") -> Any:
-    return field(default=None, metadata={"check": check, "doc": doc, "key": key})
-
-
-@dataclass(frozen=True)
-class PadSettings:
-    """One pad. Exactly one of `preset`, `layout`, `grid`, `sites` and `spacing` gives its taxels."""
-
-    body: str | None = _key(Text(filled=True), "name of the body that carries the pad")
-    preset: str | None = _key(
-        Text(filled=True),
-        "name of a shipped sensor, see `tactile_sim presets`; other keys override those of the preset",
-    )
-    layout: str | None = _key(
-        Text(filled=True),
-        "file with the taxels: .csv, .npz or .yaml; a path relative to the configuration file or absolute, "
-        "`package://` or `file://`",
-    )
-    rows: int | None = _key(Integer(1, 1000), "number of rows, along the pad's y axis", "grid.rows")
-    columns: int | None = _key(Integer(1, 1000), "number of columns, along the pad's x axis", "grid.columns")
-    pitch: tuple[float, ...] | None = _key(
-        Numbers(_LENGTH, (2,)), "distance of columns along x and of rows along y [m]", "grid.pitch"
-    )
-    sites: tuple[str, ...] | None = _key(
-        Texts(),
-        "sites of the scene, names or shell patterns; z is the outward normal, x and y are the tangents",
-    )
-    spacing: float | None = _key(
-        _LENGTH, "distance between evenly spaced taxels [m]; with another layout: edge of the cell of a taxel"
-    )
-    geoms: tuple[str, ...] | None = _key(
-        Texts(), "with spacing: geoms to cover, names or shell patterns; default: all that collide"
-    )
-    flex: str | None = _key(
-        Text(filled=True),
-        "with spacing: name of the flex to cover; its body is the one that carries the flex",
-    )
-    normal: tuple[float, ...] | None = _key(
-        Numbers(lengths=(3,)),
-        "with spacing: direction of the covered part, in the body's frame",
-        "region.normal",
-    )
-    within: float | None = _key(
-        Number(above=0, most=180.0, unit="degrees"),
-        "greatest angle between the normal of a taxel and that direction [degrees]; default 90",
-        "region.within",
-    )
-    box: tuple[float, ...] | None = _key(
-        Numbers(lengths=(6,)),
-        "with spacing: opposite corners x y z x y z of the covered part, body frame [m]",
-        "region.box",
-    )
-    position: tuple[float, ...] | None = _key(
-        Numbers(lengths=(3,)),
-        "origin of the pad on its body [m], for presets, layouts and grids; default 0 0 0",
-    )
-    orientation: tuple[float, ...] | None = _key(
-        Numbers(lengths=(4,)),
-        "orientation of the pad on its body, quaternion w x y z; default: that of the body",
-    )
-    rate: float | None = _key(
-        Number(above=0, unit="Hz"),
-        "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
-        "`rates.tactile`",
-    )
-    touch_function: str | None = _key(
-        TOUCH_FUNCTION, "quantity that taxels measure; default `skin.touch_function`"
-    )
-    response_function: str | None = _key(
-        RESPONSE_FUNCTION,
-        "distribution of a load over taxels, the same for all pads of a body; default "
-        "`skin.response_function`",
-    )
-    sampling: str | None = _key(
-        SAMPLING, "value published for the interval between two messages; default `skin.sampling`"
-    )
-    outside: str | None = _key(
-        Choice(("nearest", "ignore")),
-        "a load farther than one spacing from any taxel, or on the back of the pad, goes to the nearest "
-        "taxel, or is left out; default nearest",
-    )
-
-    def __post_init__(self) -> None:
-        """Check keys that depend on each other. Raises ValueError: the key, what is wrong."""
-        grid = (self.rows, self.columns, self.pitch)
-        if any(value is not None for value in grid) and None in grid:
-            raise ValueError("grid: must have rows, columns and pitch")
-        given = [name for name in ("layout", "rows", "sites") if getattr(self, name) is not None]
-        if len(given) > 1:
-            first, second = ("grid" if name == "rows" else name for name in given[:2])
-            raise ValueError(f"{second}: the pad has a {first} already; remove one")
-        if not given and self.spacing is None:
-            raise ValueError("has no taxels; give one of preset, layout, grid, sites or spacing")
-        for name in ("geoms", "flex", "normal", "within", "box"):
-            if given and getattr(self, name) is not None:
-                raise ValueError(
-                    f"{_NAMES[name]}: requires evenly spaced taxels; remove it or the {given[0]}"
-                )
-        for name in ("body", "geoms"):
-            if self.flex is not None and getattr(self, name) is not None:
-                raise ValueError(f"{name}: must not be given with a flex; remove it")
-        if self.within is not None and self.normal is None:
-            raise ValueError("region.within: requires region.normal")
-        for name in ("position", "orientation"):
-            if getattr(self, name) is not None and not (self.layout or self.rows):
-                raise ValueError(f"{name}: requires a preset, layout or grid; remove it")
-        for name in ("normal", "orientation"):
-            value = getattr(self, name)
-            if value is not None and np.linalg.norm(value) < 1e-6:
-                raise ValueError(f"{_NAMES[name]}: must not be all zeros")
-
-
-_NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
-"""Key in a configuration by the name of the field."""
-PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""Check of each key."""
-PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""Description of each key."""
 _SOURCES = ("layout", "grid", "sites")
 
 
@@ -158,7 +37,7 @@ def resolve_pads(
         settings: The configuration.
         model: The scene.
         names: Names of its bodies, geoms and sites.
-        scales: Spacing by id of the bodies that are covered as a whole.
+        scales: Spacing [m] by body id, for the bodies that skin covers entirely.
 
     Returns:
         The pads, and ``skin.sensor`` extended by the stages of presets.
@@ -178,7 +57,7 @@ def resolve_pads(
         base = settings.base
         if preset:
             own = {key: value for key, value in given.items() if key != "preset"}
-            kept = {key: _checked(value, key) for key, value in preset.pad.items()}
+            kept = {key: checked(value, key) for key, value in preset.pad.items()}
             if "grid" in own:
                 own["grid"] = {**kept.get("grid", {}), **own["grid"]}
             if any(source in own for source in _SOURCES):
@@ -190,7 +69,7 @@ def resolve_pads(
             given = {**kept, **own}
             if preset.sensor:
                 stages[name] = preset.sensor
-        plans.append(_plan(_settings(given, where), model, names, name, where, base))
+        plans.append(_plan(pad_settings(given, where), model, names, name, where, base))
     _check_responses(plans, {body: names.bodies[body] for body in scales}, names)
     check_count(
         {
@@ -227,36 +106,9 @@ def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: 
             )
 
 
-def _checked(value: Any, key: str) -> Any:
-    """Return a value of a preset, or a group of values, as the schema has it."""
-    if isinstance(value, Mapping):
-        return {leaf: _checked(entry, f"{key}.{leaf}") for leaf, entry in value.items()}
-    return PAD[key](value)
-
-
-def _settings(given: Mapping[str, Any], where: str) -> PadSettings:
-    """Return checked settings of a pad from keys of one or two levels."""
-    values: dict[str, Any] = {}
-    for field_name, key in _NAMES.items():
-        group, _, leaf = key.rpartition(".")
-        source = given.get(group, {}) if group else given
-        if leaf in source:
-            values[field_name] = source[leaf]
-    try:
-        return PadSettings(**values)
-    except ValueError as error:
-        text = str(error)
-        key, colon, rest = text.partition(": ")
-        raise ConfigError(f"{where}.{key}: {rest}" if colon else f"{where}: {text}") from None
-
-
 def _plan(
     pad: PadSettings, model: mujoco.MjModel, names: Names, name: str, where: str, base: Path | None
 ) -> PadPlan:
-    # Its kernels take a second to import, which help texts do without.
-    from tactile_sim.skin.pads import PadPlan, Region, grid, read_layout
-    from tactile_sim.skin.pads.flex import carrier
-
     body = _body(pad.body, names, where) if pad.body is not None else -1
     layout, region = None, None
     geoms: tuple[int, ...] = ()
@@ -343,9 +195,6 @@ def _of_sites(
     patterns: Sequence[str], model: mujoco.MjModel, names: Names, body: int, where: str
 ) -> tuple[int, Layout]:
     """Return the body of sites and the layout that they make."""
-    from tactile_sim.skin.pads import Layout
-    from tactile_sim.skin.pads.layout import spacing_of
-
     known = [model.site(i).name for i in range(model.nsite)]
     sites = np.array(_matching(patterns, known, "site", where))
     body = _one_body(model.site_bodyid[sites], body, names, "sites", where)

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 def configured_scene(
     settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
 ) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    """Return the scene of a configuration, as written (None: unknown) and as compiled.
+    """Return the scene of a configuration as a spec (None if there is none) and compiled.
 
     Args:
-        settings: the configuration.
-        made: a scene made in Python, in place of the file; a spec is copied.
+        settings: The configuration.
+        made: A scene made in Python, in place of the file; a spec is copied.
 
     Raises:
-        SceneError: the scene cannot be loaded or compiled.
-        ConfigError: a contact sensor of the configuration does not fit the scene.
+        SceneError: The scene cannot be loaded or compiled.
+        ConfigError: A contact sensor of the configuration does not fit the scene.
     """
     if isinstance(made, mujoco.MjModel):
         return None, _check_compiled(made, settings)
@@ -61,7 +61,7 @@ def configured_scene(
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
     """Return a compiled model if it can be used as it is: nothing can be added to it."""
-    if settings.engine != "mujoco":
+    if engine_plugin(settings.engine).requires_spec:
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
         )
@@ -81,10 +81,10 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 
 
 def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
-    """Return the URDF of a scene: the file's, or else one that is generated from the model.
+    """Return the URDF of a scene: its file, or a URDF generated from the model.
 
     Args:
-        settings: The configuration. The file is used where it alone makes the scene.
+        settings: The configuration. Its file is used if the scene contains nothing else.
         model: The compiled scene.
         names: Names of that model.
     """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tactile_sim.config.keys import key
-from tactile_sim.schema import Check, Choice, Flag, Number, Numbers, Text, parameter
+from tactile_sim.schema import Choice, Flag, Number, Numbers, Text, checks, parameter
 
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
 """Number of sizes of each shape of an object."""
@@ -71,23 +70,19 @@ class ObjectSettings:
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 
 
-def _checks(settings: type) -> dict[str, Check]:
-    return {entry.name: entry.metadata["check"] for entry in dataclasses.fields(settings)}
-
-
-ROBOT = _checks(RobotSettings)
+ROBOT = checks(RobotSettings)
 """Check of each key of a robot."""
-OBJECT = _checks(ObjectSettings)
+OBJECT = checks(ObjectSettings)
 """Check of each key of an object."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the keys of a robot together, None if nothing is."""
+    """Return the error in the combination of a robot's keys, or None."""
     return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the keys of an object together, None if nothing is."""
+    """Return the error in the combination of an object's keys, or None."""
     if ("shape" in entry) == ("file" in entry):
         return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:

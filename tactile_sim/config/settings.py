@@ -17,11 +17,24 @@ from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNC
 from tactile_sim.config.hardware import HardwareSettings
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
-from tactile_sim.config.pads import PAD
+from tactile_sim.config.pad_settings import PAD
 from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
-from tactile_sim.schema import SEED, Check, Choice, Flag, Frame, Integer, Number, Scalar, Text, Texts
+from tactile_sim.schema import (
+    SEED,
+    SLOWEST,
+    SPACING,
+    Check,
+    Choice,
+    Flag,
+    Frame,
+    Integer,
+    Number,
+    Scalar,
+    Text,
+    Texts,
+)  # fmt: skip
 from tactile_sim.signal_chain.stages import PARAMETERS
 from tactile_sim.skin.state import THRESHOLDS
 
@@ -39,8 +52,11 @@ def _records(**checks: Check) -> Any:
     return field(default_factory=dict, metadata={"record": checks})
 
 
+_RATE = Number(least=0, unit="Hz", smallest=SLOWEST)
+
+
 def _rate(default: float, what: str) -> Any:
-    return _key(default, Number(least=0, unit="Hz"), f"{what} [Hz of simulation time]; 0: off", live=True)
+    return _key(default, _RATE, f"{what} [Hz of simulation time]; 0: off", live=True)
 
 
 @dataclass(frozen=True)
@@ -86,10 +102,10 @@ class SkinSettings:
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key("last", SAMPLING, "value published for the interval between two messages")
-    scales: dict[str, float] = _table(Number(above=0, unit="m"))
+    scales: dict[str, float] = _table(SPACING)
     """Spacing of the taxels [m] by body name or shell pattern."""
     pads: dict[str, dict[str, Any]] = _records(**PAD)
-    """Keys of `tactile_sim.config.pads.PadSettings` by the name of a pad."""
+    """Keys of `tactile_sim.config.pad_settings.PadSettings` by the name of a pad."""
     sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
     """Parameters of the signal chain by pad name or shell pattern, stage and name."""
     state: dict[str, dict[str, float]] = _records(**THRESHOLDS)
@@ -231,7 +247,7 @@ class Settings:
         return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
-        """Return the same settings with another value of one live key.
+        """Return a copy of the settings with a new value of one live key.
 
         Args:
             key: Full name, such as ``rates.tactile``.
@@ -259,7 +275,7 @@ class Settings:
         return dataclasses.replace(self, **change)
 
     def within(self, steps_per_second: float) -> Settings:
-        """Return the same settings with no rate above the physics' steps per second [Hz]."""
+        """Return a copy of the settings with rates limited to the physics steps per second [Hz]."""
         rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
         return dataclasses.replace(self, rates=Rates(**rates))
 

@@ -40,12 +40,12 @@ class ActuatorCommands:
         """Set the controls of a tendon or actuator.
 
         Args:
-            name: one of `names`.
-            targets: position [m or rad], velocity [m/s or rad/s] and effort [N or N m], NaN for none.
+            name: One of `names`.
+            targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m], NaN for none.
             controls: (nu,) to be changed.
 
         Raises:
-            CommandError: it does not take one of the targets.
+            CommandError: It does not take one of the targets.
         """
         values = np.asarray(targets, float)
         inputs = self._inputs[name]

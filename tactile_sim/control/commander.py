@@ -1,4 +1,4 @@
-"""Commands to joints and actuators, checked and turned into controls and applied forces."""
+"""Check commands to joints and actuators, and convert them to controls and forces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JointCommand:
 
 
 class Commander:
-    """Turns commands to joints into controls of their actuators, and holds the last command.
+    """Converts joint commands to controls of actuators, and holds the last command.
 
     Controls are computed from the gain and bias of their actuators, so that a servo exerts no force at its
     target. An effort is added to the force of a servo made from ``control``, else goes to the joint's motor,
@@ -66,11 +66,11 @@ class Commander:
         self.hold(engine, np.arange(len(self._joints)))
 
     def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
-        """Let servos made from ``control`` without a command hold some joints where they are.
+        """Let servos made from ``control`` that have no command hold joints where they are.
 
         Args:
-            engine: state and inputs of the engine.
-            joints: indices in `joint_names`.
+            engine: State and inputs of the engine.
+            joints: Indices in `joint_names`.
         """
         table = self.drives
         free = np.isnan(self._targets[table.joint]).all(axis=1) & np.isin(table.joint, joints)
@@ -97,7 +97,7 @@ class Commander:
         return self._trajectory
 
     def set_points(self, joints: np.ndarray) -> np.ndarray:
-        """Return the position and velocity (k, 2) that joints were last told to have, NaN where none.
+        """Return the last commanded position and velocity (k, 2) of joints; NaN where there is none.
 
         Args:
             joints: (k,) indices in `joint_names`.
@@ -229,12 +229,12 @@ class Commander:
                 )
 
     def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
-        """Follow a checked trajectory from the present set points; one without points stops all.
+        """Follow a checked trajectory from the current set points; one without points stops all.
 
         Args:
-            trajectory: replaces one that is being followed.
-            engine: state and inputs of the engine.
-            delay: time until it starts [s]; negative if it should have started.
+            trajectory: Replaces one that is being followed.
+            engine: State and inputs of the engine.
+            delay: Time until it starts [s]; negative if it should have started.
         """
         joints = np.array([self._index[name] for name in trajectory.joints], int)
         position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
@@ -253,7 +253,7 @@ class Commander:
         self._choose_tracking()
 
     def _follow_on(self, engine: EngineArrays) -> None:
-        """Set the set points of the trajectory at the end of the coming step."""
+        """Set the set points of the trajectory at the end of the next step."""
         assert self._trajectory is not None
         trajectory, start, joints, drives = self._trajectory
         step = self._model.opt.timestep
@@ -266,7 +266,7 @@ class Commander:
             self._trajectory = None
 
     def _end_trajectory(self, engine: EngineArrays) -> None:
-        """Let the joints of a trajectory stop at their present set points."""
+        """Let the joints of a trajectory stop at their current set points."""
         if self._trajectory is not None:
             _, _, joints, drives = self._trajectory
             self._targets[joints, VELOCITY] = 0.0
@@ -274,7 +274,7 @@ class Commander:
             self._trajectory = None
 
     def apply(self, engine: EngineArrays) -> None:
-        """Let servos track a trajectory, or velocities, in the coming step."""
+        """Update the controls of servos that track a trajectory or a velocity, for the next step."""
         if self._trajectory is not None:
             self._follow_on(engine)
         if len(self._tracking):

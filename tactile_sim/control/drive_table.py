@@ -1,4 +1,4 @@
-"""The drives of joints as arrays, and what they can reach."""
+"""Drives of joints as arrays, with the targets that they can reach."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DriveTable:
         offset: (drives,) control without targets.
         weights: (drives, 3) factors of the targets in the control.
         range: (drives, 2) range to which MuJoCo clamps the control.
-        takes: By field, whether each joint (joints,) takes it.
+        takes: Whether each joint (joints,) takes a field, by field.
         reach: (joints, 3, 2) least and greatest targets.
     """
 

@@ -65,7 +65,7 @@ class Hands:
         return bool(self.pull or self.press or self._touched)
 
     def apply(self, engine: Engine, step: int) -> None:
-        """Set the forces on bodies for the coming step.
+        """Set the forces on bodies for the next step.
 
         Args:
             engine: The engine.
@@ -109,7 +109,7 @@ class Hands:
         self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
-        """Return contacts and one more for the press, if there is one.
+        """Return the contacts, with one added for the press, if any.
 
         Args:
             contacts: The other contacts.

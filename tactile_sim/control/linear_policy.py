@@ -18,7 +18,7 @@ class LinearPolicy:
     """
 
     def __init__(self, weights: np.ndarray, mean: np.ndarray, scale: np.ndarray, lag: float = 0.2):
-        """Make a policy without memory of earlier observations.
+        """Create a policy without memory of earlier observations.
 
         Args:
             weights: (2 m + 1, k) weights of z, z - m and 1; or (n, 2 m + 1, k), another policy for each of n

@@ -1,4 +1,4 @@
-"""Built-in motion, such as controls that pass smoothly through the keyframes of the scene, over and over."""
+"""Built-in motion, such as a smooth loop through the keyframes of the scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Balls to throw at the skin."""
+"""Throw balls at the skin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ class Thrower:
     def __init__(
         self, free_bodies: list[tuple[str, int]], targets: list[int], gravity: np.ndarray, seed: int
     ):
-        """free_bodies: names and ids; targets: ids of the bodies with skin; gravity (3,) [m/s²]."""
+        """Prepare throws.
+
+        Args:
+            free_bodies: Names and ids of the bodies with a free joint; the balls are selected by name.
+            targets: Ids of the bodies with skin.
+            gravity: (3,) in the world [m/s²].
+            seed: Seed of the throws.
+        """
         self._gravity = gravity
         self._seed = seed
         self._balls = [(name, body) for name, body in free_bodies if re.fullmatch(r"ball(_.*)?", name)]
@@ -30,11 +37,11 @@ class Thrower:
 
     @property
     def can_throw(self) -> bool:
-        """True if there is a ball, and a skin to throw it at."""
+        """True if the scene has a ball and a body with skin."""
         return bool(self._balls and self._targets)
 
     def restart(self) -> None:
-        """From here on the same throws come again."""
+        """Restart the sequence of throws."""
         self._thrown = 0
         self._random = np.random.default_rng(self._seed)
 

@@ -15,10 +15,10 @@ _NONE = np.empty((0, 0))
 
 @dataclass(frozen=True)
 class JointTrajectory:
-    """Way points of joints.
+    """Waypoints of joints.
 
-    Between two points it is linear where they have positions only, cubic with velocities, and quintic with
-    accelerations, too.
+    Interpolation is linear between points with positions only, cubic between points that also have
+    velocities, and quintic between points with accelerations.
     """
 
     joints: Sequence[str]
@@ -33,13 +33,13 @@ class JointTrajectory:
     """(n, k) [rad/s² or m/s²], or empty; they need velocities."""
 
     def check(self, joints: Sequence[str]) -> None:
-        """Check the way points.
+        """Check the waypoints.
 
         Args:
-            joints: all joints there are.
+            joints: Names of all joints.
 
         Raises:
-            CommandError: a joint is unknown or named twice, an array has another shape or values that are not
+            CommandError: A joint is unknown or named twice, an array has another shape or values that are not
                 finite, or times do not increase.
         """
         for name in self.joints:
@@ -74,7 +74,7 @@ class JointTrajectory:
             )
 
     def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
-        """Return the trajectory with a first point at time 0, unless it has one.
+        """Return the trajectory with a point at time 0 added if it has none.
 
         Args:
             position: (k,) [rad or m].

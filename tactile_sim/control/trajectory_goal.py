@@ -24,7 +24,7 @@ class Outcome(Enum):
 
 
 def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], where: str) -> np.ndarray:
-    """Return tolerances (k, 2) of position and velocity in the order of the joints, infinite where none.
+    """Return tolerances (k, 2) of position and velocity in the order of the joints; infinite by default.
 
     Args:
         joints: Names (k,).
@@ -75,7 +75,7 @@ class TrajectoryGoal:
         """Time of the last check [s of the engine's time]."""
 
     def start(self, commander: Commander) -> None:
-        """Watch the trajectory that a commander has begun to follow."""
+        """Start to monitor the trajectory that a commander follows."""
         self._commander, self._own = commander, commander.following
         self._joints = np.array([commander.joint_names.index(name) for name in self.trajectory.joints], int)
 

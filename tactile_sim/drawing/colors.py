@@ -44,10 +44,10 @@ def table() -> np.ndarray:
 
 
 def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:
-    """Return the places of readings on the colour scale.
+    """Return the positions of readings on the colour scale.
 
     Args:
-        readings: (...)
+        readings: Readings (...) of any shape.
         end: Reading at the end of the scale, above which the level is constant.
         logarithmic: Whether the scale covers `DECADES` powers of ten; otherwise it is linear from zero.
 

@@ -21,7 +21,7 @@ def full_scale(force: float) -> float:
 
 
 def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
-    """Return weights to which contact forces can be compared.
+    """Return reference weights for contact forces.
 
     Returns:
         Weights of free bodies without children by name [N]; at rest, a skin that covers such a body measures

@@ -40,7 +40,7 @@ def mappable(model: mujoco.MjModel, geom_ids: Iterable[int]) -> bool:
 class SkinImage:
     """An image of a body's skin; each pixel shows the nearest taxel that faces the same way.
 
-    The maps of the geoms are stacked vertically, as those of feelers. Parts of the surface inside another
+    The maps of the geoms are stacked vertically, as in images of feelers. Parts of the surface inside another
     geom show the taxel nearest to them.
 
     Attributes:

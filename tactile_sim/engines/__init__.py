@@ -111,7 +111,7 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Return environments of a loaded scene that are stepped at once; arguments and errors as of `load`."""
+    """Return environments of a loaded scene that are stepped at once; arguments and errors as in `load`."""
     try:
         return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
     except NotImplementedError:

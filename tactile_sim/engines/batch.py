@@ -21,7 +21,7 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
         count: Number of environments.
 
     Raises:
-        EngineError: envs is neither, or an index is out of range.
+        EngineError: Envs is neither, or an index is out of range.
     """
     chosen = np.asarray(envs)
     if chosen.dtype == bool and chosen.shape == (count,):

@@ -68,7 +68,7 @@ class Contacts:
 
     @property
     def frame(self) -> np.ndarray:
-        """(n, 3, 3) unit rows normal from object 1 to object 2, first and second tangent, world."""
+        """(n, 3, 3) rows: unit normal from object 1 to object 2, first and second tangent, world."""
         return self.values[:, 3:12].reshape(-1, 3, 3)
 
     @property
@@ -83,7 +83,7 @@ class Contacts:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, 6) the same force and torque along the rows of the frame [N, N m]."""
+        """(n, 6) force and torque of ``wrench_world`` along the rows of the frame [N, N m]."""
         return self.values[:, 19:25]
 
     @property

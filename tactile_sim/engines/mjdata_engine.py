@@ -44,6 +44,7 @@ class MjDataEngine(MujocoSensors):
     num_envs = 1
     accepts_body_forces = True
     switches_equalities = True
+    reports_flex_contacts = True
     unsupported: list[str] = []
     """Features of the scene that the engine ignores or cannot report, one line for each."""
 
@@ -225,7 +226,7 @@ class MjDataEngine(MujocoSensors):
         data.qacc_warmstart[:] = 0.0
 
     def _factor_mass_matrix(self) -> None:
-        """Compute poses and factorize the mass matrix at the present positions."""
+        """Compute poses and factorize the mass matrix at the current positions."""
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_makeM(self.model, self.data)

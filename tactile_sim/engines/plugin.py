@@ -1,4 +1,4 @@
-"""Base class of engine plug-ins: extensions of this package besides the physics."""
+"""Base class of plug-ins, which add an engine with its scene, commands and topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EngineTopic:
     array: str
     """Field of the message that holds the array."""
     read: Callable[[], np.ndarray]
-    """Returns the array of the present step."""
+    """Returns the array of the current step."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Constant fields. A header has the stamp of the step."""
 
@@ -38,6 +38,8 @@ class EnginePlugin:
     None for a plug-in without `Settings`, and in `engines.load`, which has no configuration.
     """
 
+    requires_spec = True
+    """False if `make_engine` uses only the compiled model, so that a compiled model can be simulated."""
     Settings: type | None = None
     """Frozen dataclass of the keys below the engine's name; its fields are made by `config.keys.key`."""
 
@@ -70,7 +72,7 @@ class EnginePlugin:
 
         Raises:
             NotImplementedError: The engine runs one environment only.
-            EngineError: As of `make_engine`.
+            EngineError: As in `make_engine`.
         """
         raise NotImplementedError
 
@@ -82,7 +84,7 @@ class EnginePlugin:
         """Return the engine's own scene, or None to load the scene file.
 
         Args:
-            name: From `scene_name`, or the scene that is passed to `engines.load`.
+            name: Result of `scene_name`, or the scene that is passed to `engines.load`.
             options: See the class.
             where: Beginning of error messages.
 
@@ -101,7 +103,7 @@ class EnginePlugin:
         """Return the engine's own `Commander`, or None for the default.
 
         Args:
-            engine: From `make_engine`.
+            engine: Result of `make_engine`.
             names: `Names` of the scene.
             control: ``control`` of the configuration.
             where: Beginning of error messages.

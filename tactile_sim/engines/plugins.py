@@ -17,6 +17,8 @@ from tactile_sim.errors import EngineError
 class MujocoPlugin(EnginePlugin):
     """MuJoCo."""
 
+    requires_spec = False
+
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:
@@ -38,7 +40,7 @@ class MujocoPlugin(EnginePlugin):
 
 
 class MotrixPlugin(EnginePlugin):
-    """MotrixSim, whose package not everybody has."""
+    """MotrixSim, an optional package."""
 
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None

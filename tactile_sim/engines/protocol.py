@@ -55,6 +55,8 @@ class Engine(EngineArrays, Protocol):
     """False if the engine ignores ``xfrc_applied``."""
     switches_equalities: bool
     """False if the engine ignores changes of ``eq_active``."""
+    reports_flex_contacts: bool
+    """False if contacts of flexes are not reported; pads on flexes require them."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray
@@ -197,7 +199,7 @@ class Engine(EngineArrays, Protocol):
 
 
 class DataEngine(Engine, Protocol):
-    """An engine with MuJoCo's data for users, such as all engines of this package.
+    """An engine that exposes MuJoCo's data to users, as all engines of this package do.
 
     Attributes:
         data: State, inputs and everything that MuJoCo computes from them.

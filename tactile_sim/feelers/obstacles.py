@@ -137,7 +137,7 @@ def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
 
 
 def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
-    """Return the tables of meshes that are given as vertices (v, 3) [m] and triangles (t, 3).
+    """Return the tables of meshes from their vertices (v, 3) [m] and triangles (t, 3).
 
     Args:
         shapes: Vertices and triangles of each mesh.

@@ -27,7 +27,7 @@ def thickness(
 ) -> np.ndarray:
     """Return the thickness of a body below points on its surface.
 
-    It is the way inwards until all geoms end. A mesh ends at its next triangle. Without one, as on a
+    It is the distance inward to the end of all geoms. A mesh ends at its next triangle. Without one, as on a
     sheet, the thickness is 0. A height field is as thick as the box around it.
 
     Args:

@@ -1,4 +1,4 @@
-"""Estimate the stages of a pad from a recording, with confidence intervals and what cannot be identified."""
+"""Estimate the stages of a pad from a recording, with confidence intervals where they are identifiable."""
 
 from __future__ import annotations
 
@@ -75,18 +75,23 @@ def fit(
     """Return the stages of a pad that explain a recording.
 
     Args:
-        recording: readings and reference.
-        reference: ideal skin of the pad.
-        stages: stages whose shared parameters may be fitted, out of `STAGES`.
-        seed: of the global search.
-        progress: called with what is being done.
+        recording: Readings and reference.
+        reference: Ideal skin of the pad.
+        stages: Stages whose shared parameters may be fitted, out of `STAGES`.
+        seed: Seed of the global search.
+        progress: Function that is called with the name of each phase.
 
     Raises:
-        CommandError: the recording does not fit the pad or has no load.
+        CommandError: The recording does not fit the pad or has no load.
     """
     loads, known = reference.loads(recording)
     if not np.abs(loads[known]).max(initial=0.0) > 0:
         raise CommandError(f"{recording.source}: the reference has no load on a known taxel; nothing to fit")
+    if not np.ptp(loads[known], axis=0).any():
+        raise CommandError(
+            f"{recording.source}: the reference is constant, got a load of {np.abs(loads[known]).max():g} N;"
+            " record presses and releases"
+        )
     if not np.ptp(recording.readings):
         raise CommandError(
             f"{recording.source}: all readings are {recording.readings.flat[0]:g}; nothing to fit"

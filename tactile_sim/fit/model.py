@@ -1,4 +1,4 @@
-"""The signal chain as a function of its parameters, for a whole recording at once."""
+"""The signal chain of a whole recording as a function of its parameters."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Parameter:
         return f"{self.stage}.{self.name}"
 
     def unscaled(self, scaled: float) -> float:
-        """Return the value of a number from 0 to 1."""
+        """Convert a number from 0 to 1 to a value."""
         if self.log:
             return float(self.low * (self.high / self.low) ** scaled)
         return self.low + (self.high - self.low) * scaled
 
     def scaled(self, value: float) -> float:
-        """Return the number from 0 to 1 of a value."""
+        """Convert a value to a number from 0 to 1."""
         inside = min(max(value, self.low), self.high)
         if self.log:
             return float(np.log(inside / self.low) / np.log(self.high / self.low))
@@ -50,7 +50,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter."""
+    """Estimate of one parameter."""
 
     key: str
     """Stage and parameter, as below the pad in a configuration."""
@@ -70,9 +70,9 @@ def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGE
     """Return the parameters of some stages, with their bounds.
 
     Args:
-        interval: time between samples [s].
-        duration: of the longest time in which the loads do not change sign or vanish [s].
-        stages: names out of `STAGES`.
+        interval: Time between samples [s].
+        duration: Longest time in which the loads neither change sign nor vanish [s].
+        stages: Names out of `STAGES`.
     """
     slowest = max(4 * duration, 4 * interval)
     every = [
@@ -186,15 +186,15 @@ def curve(amplified, scale, second, third):
 def taxel_parameters(
     data: Data, response: np.ndarray, values: dict[str, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the gain a and offset d of each taxel that fit best, the readings they give, and its moments.
+    """Return the best-fitting gain a and offset d of each taxel, their readings, and moments.
 
     The readings are h(a u + d) for a response u and the transfer curve h. Taxels without load have a gain of
     0.
 
     Args:
-        data: the recording.
+        data: The recording.
         response: (n, m) loads as they reach the amplifier [N].
-        values: parameters by key.
+        values: Parameters by key.
 
     Returns:
         a (m,) [units/N], d (m,) [units], readings (n, m) [units], and (3, m) the sums over the samples of

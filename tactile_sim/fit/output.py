@@ -52,7 +52,7 @@ def report(result: Fit) -> str:
 
 
 def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
-    """Return all stages of the pad: the fitted ones, and those configured that a fit does not replace."""
+    """Return all stages of the pad: the fitted ones, and the configured ones that are not fitted."""
     kept = {key: value for key, value in reference.stages.items() if key not in (*SHARED, *_FITTED)}
     stages = kept | result.stages
     if "cross_talk" in stages and reference.sigma:
@@ -63,16 +63,16 @@ def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
 def parameters(
     name: str | Path, pad: str, stages: dict[str, dict[str, Any]], changes: Mapping[str, float]
 ) -> str:
-    """Return a configuration with other stages of a pad as a parameter file.
+    """Return a configuration with new stages of a pad as the text of a parameter file.
 
     Args:
-        name: path or shipped name of the configuration.
-        pad: the pad.
-        stages: its stages.
-        changes: other values of keys by full name.
+        name: Path or shipped name of the configuration.
+        pad: The pad.
+        stages: Its stages.
+        changes: Other values of keys by full name.
 
     Raises:
-        ConfigError: the configuration cannot be read.
+        ConfigError: The configuration cannot be read.
     """
     path = config.find(name)
     flat: dict[str, Any] = dict(parameter_file.read(path, str(path)))

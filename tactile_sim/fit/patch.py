@@ -30,7 +30,7 @@ _WIDE = 0.25
 
 @dataclass(frozen=True)
 class Patch:
-    """Shares of the force of a rigid sphere, pressed on any of the m taxels of a pad, that all taxels take.
+    """Shares of the m taxels of a pad in the force of a rigid sphere that presses on one of them.
 
     The pressures are stiffness / thickness times the depth, so the shares of the taxels depend on the force
     only on force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.

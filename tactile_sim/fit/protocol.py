@@ -12,7 +12,6 @@ from tactile_sim.errors import CommandError
 from tactile_sim.fit.patch import Patch
 from tactile_sim.fit.reference import Reference
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.split_chain import chain_of
 
 MOST_SAMPLES = 5_000_000
 REST = 0.5
@@ -64,16 +63,16 @@ def make(
     taxels at half of the force follows.
 
     Args:
-        reference: the pad.
-        force: greatest force [N].
-        hold: time of each hold [s].
-        speed: of changes of the force [N/s].
-        rate: samples per second [Hz].
-        taxels: those to press; all by default.
-        friction: shear over normal force in the slide.
+        reference: The pad.
+        force: Greatest force [N].
+        hold: Time of each hold [s].
+        speed: Rate of change of the force [N/s].
+        rate: Samples per second [Hz].
+        taxels: Taxels to press; all by default.
+        friction: Shear over normal force in the slide.
 
     Raises:
-        CommandError: a taxel does not exist, or the motion has too many samples.
+        CommandError: A taxel does not exist, or the motion has too many samples.
     """
     number = len(reference.positions)
     chosen = list(taxels) or list(range(number))
@@ -136,7 +135,7 @@ def simulate(
     simulation = Simulation(settings)
     skin = simulation.skin
     index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
-    chain = chain_of(simulation, index)
+    chain = simulation.signal_chain.of_pad(index)
     if patch:
         loads = patch.loads(protocol.force, protocol.taxel, patch.foundation)
     else:

@@ -83,7 +83,7 @@ def read_csv(path: Path) -> Recording:
     an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
 
     Raises:
-        CommandError: the file cannot be read, or a column is missing or invalid.
+        CommandError: The file cannot be read, or a column is missing or invalid.
     """
     columns = read_table(path)
     header = list(columns)
@@ -120,14 +120,14 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
     """Return a recording from a bag.
 
     Args:
-        path: the bag's folder or MCAP file.
-        pad: name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
-        reference: topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
+        path: The bag's folder or MCAP file.
+        pad: Name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
+        reference: Topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
         normals: (m, 3) outward normals of the taxels.
 
     Raises:
-        BagError: the bag has no such topic.
-        CommandError: the messages do not fit.
+        BagError: The bag has no such topic.
+        CommandError: The messages do not fit.
     """
     from tactile_sim import bag  # takes a while to import
 
@@ -167,7 +167,7 @@ def is_loaded(loads: np.ndarray) -> np.ndarray:
 def pressed_taxels(recording: Recording) -> np.ndarray:
     """Return the taxel (n,) that each press loads: the one whose reading differs most from its rest.
 
-    -1 without a press, -2 where no taxel leads for most of a press, as in a slide.
+    The result is -1 without a press, and -2 if no taxel leads for most of a press, as in a slide.
     """
     assert recording.force is not None
     loaded = is_loaded(recording.force[:, None])

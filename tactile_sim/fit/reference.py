@@ -1,4 +1,4 @@
-"""The ideal skin of a pad: what a force on a taxel puts on all taxels, and which taxels are neighbors."""
+"""The ideal skin of a pad: its response to a force on each taxel, and its cross-talk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reference:
     spread: np.ndarray
     """(m, m) readings of all taxels for a unit force at each one, one press a row."""
     cross_talk: np.ndarray
-    """(m, m) what a full share of cross-talk makes of a load on each taxel, one load a row."""
+    """(m, m) loads of all taxels after full cross-talk of a unit load on each one, one load per row."""
     sigma: float
     """Width of the cross-talk as configured [m]; 0: to the neighbors."""
     stages: dict[str, dict[str, Any]]
@@ -43,7 +43,7 @@ class Reference:
         """Return the reference of a pad of a configuration.
 
         Raises:
-            TactileSimError: the pad or the scene is invalid.
+            TactileSimError: The pad or the scene is invalid.
         """
         simulation = Simulation(settings)
         skin, names = simulation.skin, [pad.name for pad in simulation.skin.pads]
@@ -78,7 +78,7 @@ class Reference:
         return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages, quantity)
 
     def require_force(self) -> None:
-        """Raise CommandError if the readings of the pad are no forces along the normals of its taxels."""
+        """Raise CommandError unless the readings of the pad include normal forces."""
         if self.quantity not in FORCES:
             raise CommandError(
                 f"pad {self.pad!r}: its touch function must measure the normal force, as the reference does,"
@@ -86,10 +86,10 @@ class Reference:
             )
 
     def loads(self, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loads (n, m) [N] of a recording, and whether (n,) it is known where they act.
+        """Return the loads (n, m) [N] of a recording, and whether (n,) the loaded taxels are known.
 
         Raises:
-            CommandError: the recording has another number of taxels, or its force is no load of this pad.
+            CommandError: The recording has another number of taxels, or its force is no load of this pad.
         """
         number = recording.readings.shape[1]
         if number != len(self.normals):

@@ -44,7 +44,7 @@ class Solution:
 
 
 def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str, float]:
-    """Return parameters by key from numbers from 0 to 1."""
+    """Return parameter values by key for scaled numbers from 0 to 1."""
     return {p.key: p.unscaled(float(x)) for p, x in zip(parameters, scaled, strict=True)}
 
 
@@ -78,7 +78,7 @@ def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution
 
 
 def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
-    """Return numbers near those at which no stage does anything."""
+    """Return scaled numbers near those at which no stage has an effect."""
     near = [0.5 if p.neutral is None else p.scaled(p.neutral) for p in parameters]
     return np.clip(near, 0.01, 0.99)
 
@@ -110,7 +110,7 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
     """Return derivatives (used, p) of the readings by the shared parameters [units].
 
-    The parameters of taxels follow each change, so the effect that they can take over is left out.
+    Gains and offsets of taxels are fitted again after each change, so effects that they compensate are 0.
     """
     used = data.weights > 0
     centre = solve(data, parameters, at).fitted[used]

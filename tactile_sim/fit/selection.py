@@ -1,4 +1,4 @@
-"""Which stages the data want, and how certain the parameters are that all taxels share."""
+"""Select the stages that the data support, and estimate the uncertainty of shared parameters."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _UNCORRELATED = 0.02
 
 
 def independent(data: Data, solution: Solution) -> float:
-    """Return how many independent samples the residuals have, by their correlation in time."""
+    """Return the number of independent samples in the residuals, from their correlation in time."""
     residuals = data.weights * (data.readings - solution.fitted)
     spectrum = np.abs(np.fft.rfft(residuals, 2 * len(residuals), axis=0)) ** 2
     together = np.fft.irfft(spectrum.sum(axis=1))[: len(residuals) // 4]
     correlation = together / max(together[0], 1e-300)
     ends = np.flatnonzero(correlation < _UNCORRELATED)
-    return float(data.weights.sum()) / (2 * correlation[: ends[0] if len(ends) else None].sum() - 1)
+    length = 2 * correlation[: ends[0] if len(ends) else None].sum() - 1
+    return float(data.weights.sum()) / max(length, 1.0)  # without residuals there is no correlation
 
 
 def select(data: Data, solution: Solution) -> Solution:
-    """Return the solution without the stages that the Bayesian information criterion does not want."""
+    """Return the solution without the stages that the Bayesian information criterion rejects."""
     number = independent(data, solution)
     while solution.parameters:
         scores = []
@@ -46,11 +47,11 @@ def select(data: Data, solution: Solution) -> Solution:
 
 
 def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the deviation of residuals as if independent, and derivatives and covariance of the parameters.
+    """Return the standard deviation of residuals, and derivatives and covariance of the parameters.
 
     Returns:
-        Standard deviation [units]; (used, p) derivatives of the readings [units] and (p, p) covariance of the
-        shared parameters, scaled from 0 to 1.
+        Standard deviation of independent residuals [units]; derivatives (used, p) of the readings [units] and
+        covariance (p, p) of the shared parameters, scaled from 0 to 1.
     """
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)
@@ -61,7 +62,7 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
 
 
 def without_unknown(data: Data, solution: Solution) -> Solution:
-    """Return the solution without stages whose strength may be anything: they blur all other parameters."""
+    """Return the solution without stages of undetermined strength, which blur all other parameters."""
     while True:
         _, _, covariance = uncertainty(data, solution)
         wide = Z * np.sqrt(np.diag(covariance)) > WIDE

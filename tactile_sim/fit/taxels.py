@@ -31,11 +31,11 @@ def of_taxels(
     """Return gain [units/N] and offset [units] of each taxel; NaN where the data do not determine them.
 
     Args:
-        data: the recording.
-        solution: the fit.
+        data: The recording.
+        solution: The fit.
         covariance: (p, p) of the shared parameters, scaled from 0 to 1.
-        sigma: standard deviation of the residuals, for independent samples [units].
-        baseline: reading that was subtracted from all taxels [units].
+        sigma: Standard deviation of the residuals, for independent samples [units].
+        baseline: Reading that was subtracted from all taxels [units].
     """
     shape = [solution.values.get(f"transfer.{name}", 0.0) for name in ("second", "third")]
     xx, xo, oo = solution.moments
@@ -80,7 +80,7 @@ def _moves(data: Data, solution: Solution, k: int) -> tuple[np.ndarray, np.ndarr
 def to_stages(
     kept: dict[str, Estimate], solution: Solution, own: OwnParameters, baseline: float, scale: float
 ) -> dict[str, dict[str, Any]]:
-    """Return the fitted stages as a configuration has them.
+    """Return the fitted stages in the form of a configuration.
 
     Taxels without a gain of their own get the mean. With a transfer curve gains are relative to their mean.
     """

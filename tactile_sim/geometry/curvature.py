@@ -48,7 +48,7 @@ ON_CAP = 0.1
 
 
 def geom_table(model: mujoco.MjModel) -> np.ndarray:
-    """(ngeom,) of `GEOM`, all of them without a skin."""
+    """Return the geoms of a model as a table (ngeom,) of `GEOM`, all without a skin."""
     table = np.zeros(model.ngeom, GEOM)
     table["patch"] = -1
     table["body"] = model.geom_bodyid

@@ -9,7 +9,7 @@ from tactile_sim.compilation import kernel
 
 @kernel
 def cell_size(points, smallest):
-    """Edge of the cells [m]: at least `smallest`, and such that there are no more than some cells a point."""
+    """Return the edge of the cells [m], at least `smallest`, with a limited number of cells per point."""
     size = smallest
     cells = 1.0
     for axis in range(3):
@@ -29,8 +29,8 @@ def cell_size(points, smallest):
 def sort_into_cells(points, cell):
     """Sort points (n, 3) into the cells of a grid with this edge [m].
 
-    Returns its corner (3,) [m], the number of cells along each axis (3,), where each cell begins in the order
-    (c + 1,), and that order of the points (n,), cell after cell.
+    Returns the corner of the grid (3,) [m], the number of cells along each axis (3,), the start of each cell
+    in the list of points (c + 1,), and that list: indices of points (n,), cell after cell.
     """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)

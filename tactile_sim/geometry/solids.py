@@ -36,7 +36,7 @@ PARALLEL = 1e-12
 
 
 class Solids(NamedTuple):
-    """All geoms of a scene. Python hands it to kernels as a plain tuple."""
+    """All geoms of a scene. Python passes it to kernels as a plain tuple."""
 
     table: np.ndarray
     """(ngeom,) of `SOLID`."""
@@ -98,10 +98,10 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
 
 @kernel(error_model="numpy")
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
-    """Return where the line p + t d enters a solid other than a box or mesh: t [m].
+    """Return the t [m] at which the line p + t d enters a solid other than a box or mesh.
 
-    kind, sizes a, b, c [m]: those of `SOLID`; p and d, of length one: in its frame. The result is
-    negative from inside, and infinite where the line misses the solid or leaves it before p.
+    kind and sizes a, b, c [m] are fields of `SOLID`. p and the unit vector d are in the frame of the solid.
+    The result is negative if p is inside, and infinite if the line misses the solid or leaves it before p.
     """
     if kind == PLANE:
         return -pz / dz if dz < -PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
@@ -129,7 +129,7 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
 
 @kernel
 def enter_box(px, py, pz, ix, iy, iz, a, b, c):
-    """Return what `entry` does for a box of half-sizes a, b, c.
+    """Return the result of `entry` for a box with half-sizes a, b, c.
 
     ix, iy, iz: inverse components of the direction, 0 for those under PARALLEL.
     """

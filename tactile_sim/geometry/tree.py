@@ -1,4 +1,4 @@
-"""Boxes around groups of nearby points or triangles, in a tree: a search skips those far from its target."""
+"""Trees of boxes around nearby points or triangles, so that searches skip distant ones."""
 
 from __future__ import annotations
 

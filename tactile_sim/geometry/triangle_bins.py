@@ -1,4 +1,4 @@
-"""The triangles of a body near a contact, sorted into a grid, to find the first one along the normal."""
+"""Grid of the triangles of a body near a contact, to find the first one along the normal."""
 
 from __future__ import annotations
 
@@ -157,9 +157,9 @@ def _range(corners, t, axis, low, scale, cells):
 
 @kernel
 def highest_below(triangles, x, y, top):
-    """Return the height z of the highest triangle at (x, y) that is not above ``top``; -inf where none is.
+    """Return the height z of the highest triangle at (x, y) that is not above ``top``, or -inf.
 
-    triangles: what `bin_triangles` returns.
+    triangles: Result of `bin_triangles`.
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))

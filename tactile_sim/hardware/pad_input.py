@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tactile_sim.config.hardware import HardwarePad, resolve_hardware
 from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.hardware.quantity import Quantity
 from tactile_sim.simulation import Simulation
-from tactile_sim.skin import Skin
+from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 
 LARGEST = 1e12
 """Greatest magnitude of a value of a message."""
@@ -21,26 +21,6 @@ TARE_SAMPLES = 50
 
 class StreamError(TactileSimError):
     """A message of a sensor is malformed."""
-
-
-def _in_body(forces: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """Return forces (n, 3) along first tangent, second tangent and inward normal in the frame of the body."""
-    return np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], axes)
-
-
-QUANTITIES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
-    "force_vector_taxel": lambda forces, axes, areas: forces,
-    "force_vector": lambda forces, axes, areas: _in_body(forces, axes),
-    "normal_force": lambda forces, axes, areas: _in_body(forces * [0.0, 0.0, 1.0], axes),
-    "friction": lambda forces, axes, areas: _in_body(forces * [1.0, 1.0, 0.0], axes),
-    "normal": lambda forces, axes, areas: forces[:, 2:],
-    "pressure": lambda forces, axes, areas: forces[:, 2:] / areas[:, None],
-}
-"""Functions that return the readings (n, channels) of a touch function.
-
-They take forces (n, 3) along first tangent, second tangent and inward normal of the taxels [N], the axes
-(n, 3, 3) of the taxels in the frame of the body, and their areas (n,) [m2].
-"""
 
 
 class PadInput:
@@ -63,19 +43,20 @@ class PadInput:
             touch_function: Name of the quantity of the readings.
 
         Raises:
-            ConfigError: The touch function cannot be computed from forces.
+            ConfigError: The touch function requires more than forces.
         """
         pad = skin.pads[index]
-        if touch_function not in QUANTITIES:
+        self._quantity = Quantity(TOUCH_FUNCTIONS[touch_function], skin, pad)
+        if not self._quantity.is_measured:
+            others = (
+                name for name, touch in TOUCH_FUNCTIONS.items() if Quantity(touch, skin, pad).is_measured
+            )
             raise ConfigError(
-                f"hardware.pads.{pad.name}: the touch function must be one of {', '.join(QUANTITIES)}, which"
+                f"hardware.pads.{pad.name}: the touch function must be one of {', '.join(others)}, which"
                 f" can be computed from the forces of a real sensor, got {touch_function!r}"
             )
-        part = slice(pad.start, pad.stop)
         self.settings = settings
         self.taxels = pad.stop - pad.start
-        self._axes, self._areas = skin.axes[part], skin.areas[part]
-        self._quantity = QUANTITIES[touch_function]
         axes = settings.axes.split()
         self._columns = ["xyz".index(axis[-1]) for axis in axes]
         self._signs = np.array([-1.0 if axis.startswith("-") else 1.0 for axis in axes])
@@ -114,7 +95,7 @@ class PadInput:
             forces = array.reshape(-1, 3)[self._order][:, self._columns] * self._signs
         self._recent.append(forces)
         self.received += 1
-        return self._quantity(forces - self._tare, self._axes, self._areas).astype(np.float32)
+        return self._quantity(forces - self._tare).astype(np.float32)
 
     def reject(self, error: str) -> None:
         """Count a malformed message, with the error that it raised."""

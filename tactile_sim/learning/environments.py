@@ -1,4 +1,4 @@
-"""Tasks as environments of Gymnasium: many at once, or one."""
+"""Tasks as environments of Gymnasium, vectorized or single."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
-    """A task in many environments at once.
+    """A task in many environments that are stepped together.
 
     Observations are float32: the task's state, then touch; with ``touch="image"`` a dictionary of ``state``
     and ``image``. Environments whose episode ended are reset by the next step, as Gymnasium's vector
@@ -39,18 +39,18 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         seed: int = 0,
         render_mode: str | None = None,
     ):
-        """Make the environments.
+        """Create the environments.
 
         Args:
             task: The task.
             num_envs: Number of environments.
-            touch: What the policy feels, a name in `OBSERVATIONS`.
+            touch: Tactile part of the observations, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
             render_mode: None, or ``rgb_array`` for `render`.
 
         Raises:
-            TactileSimError: The configuration is invalid, or an argument is.
+            TactileSimError: The configuration or an argument is invalid.
         """
         if touch not in OBSERVATIONS:
             raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
@@ -76,7 +76,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Reset all environments; return observations (n, m) and no further information.
 
         Args:
-            seed: Seed of the initial states; None: go on with the numbers of before.
+            seed: Seed of the initial states; None: continue the current random sequence.
             options: Ignored.
         """
         super().reset(seed=seed)
@@ -132,12 +132,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
 
 class TaskEnv(gymnasium.Env):
-    """A task in one environment: the case of one in `TaskVectorEnv`, without the leading axis."""
+    """A task in one environment; as `TaskVectorEnv`, but without the leading axis."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
     def __init__(self, task: Task, **options: Any):
-        """Make the environment; options as of `TaskVectorEnv`."""
+        """Create the environment; arguments as in `TaskVectorEnv`."""
         self._many = TaskVectorEnv(task, 1, **options)
         self.metadata = self.metadata | {"render_fps": self._many.metadata["render_fps"]}
         self.batch, self.task, self.render_mode = self._many.batch, task, self._many.render_mode

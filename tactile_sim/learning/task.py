@@ -49,20 +49,20 @@ class Task:
         return low + 0.5 * (action + 1.0) * (high - low)
 
     def actions(self, batch: Batch) -> int:
-        """Return the number k of actions; by default that of the actuators."""
+        """Return the number k of actions; by default the number of actuators."""
         return int(batch.simulation.engine.model.nu)
 
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return what a policy sees beside touch (n, m); by default joint positions and velocities."""
+        """Return the observations besides touch (n, m); by default joint positions and velocities."""
         positions, velocities, _ = seen.joint_states
         return np.concatenate([positions, velocities], axis=1)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the reward (n,) of the last actions (n, k), which led to the present state."""
+        """Return the reward (n,) of the last actions (n, k), which led to the current state."""
         raise NotImplementedError
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether episodes end in the present state, (n,) bool; by default never."""
+        """Return whether episodes end in the current state, (n,) bool; by default never."""
         return np.zeros(batch.num_envs, bool)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:

@@ -35,7 +35,7 @@ def diagnostics(
         status: Status of the loop.
         stamp: Time of the message [ns].
         recorder_fault: Fault that ended the node's recorder, or empty.
-        outside: Number of loads outside the pads at present, by body; None: unknown.
+        outside: Current number of loads outside the pads, by body; None: unknown.
 
     Returns:
         The encoded message.

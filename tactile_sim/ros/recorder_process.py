@@ -21,7 +21,7 @@ class RecorderProcess:
     Entering waits until it records. Leaving ends it after it has written all published messages.
 
     Raises:
-        BagError: On entering, it does not start. On leaving, it ended early or could not complete the bag.
+        BagError: The recorder does not start, ends early, or cannot complete the bag.
     """
 
     def __init__(self, bag: str):

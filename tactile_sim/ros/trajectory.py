@@ -33,10 +33,10 @@ def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
 
 
 def from_message(message: Any) -> tuple[JointTrajectory, int]:
-    """Return the trajectory of a message and its start [ns]; 0: at once.
+    """Return the trajectory of a message and its start [ns]; 0: immediately.
 
     Raises:
-        CommandError: points have different numbers of values.
+        CommandError: Points have different numbers of values.
     """
     points = message.points
     times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in points])

@@ -1,4 +1,4 @@
-"""Contact sensors of a scene before it is compiled: those of the configuration added, all of them checked."""
+"""Add and check the contact sensors of a scene before it is compiled."""
 
 from __future__ import annotations
 

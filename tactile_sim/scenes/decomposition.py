@@ -26,7 +26,7 @@ def convex_parts(path: Path, where: str) -> list[Path]:
         where: The beginning of errors.
 
     Raises:
-        SceneError: coacd is not installed, or the mesh cannot be read or divided.
+        SceneError: Coacd is not installed, or the mesh cannot be read or divided.
     """
     file = mujoco_mesh(path, where)
     try:

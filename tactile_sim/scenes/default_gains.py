@@ -1,4 +1,4 @@
-"""Gains of servos by the inertia and the weight that they move."""
+"""Default gains of servos, computed from the inertia and weight that they move."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class DefaultGains:
         """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] of a position servo.
 
         Args:
-            joint: id of a hinge or slide joint.
-            limit: its largest effort [N m or N], possibly infinite.
+            joint: Id of a hinge or slide joint.
+            limit: Its largest effort [N m or N], possibly infinite.
         """
         model = self._model
         weight, inertia = self._load(joint)

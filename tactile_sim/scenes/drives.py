@@ -38,7 +38,7 @@ class Drive(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A control that takes a target of its actuator's transmission; fields as of `Drive`."""
+    """A control that takes a target of its actuator's transmission; fields as in `Drive`."""
 
     control: int
     field: int

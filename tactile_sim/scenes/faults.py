@@ -1,4 +1,4 @@
-"""MuJoCo's errors about a scene as one line: file, line, element and remedy."""
+"""Convert MuJoCo's errors about a scene to one line with file, line, element and remedy."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class _Line:
 
 
 def refusal(path: Path, error: Exception) -> SceneError:
-    """MuJoCo's reason for not taking the scene ``path``, as an error of one line.
+    """Return MuJoCo's error about the scene ``path`` as a SceneError of one line.
 
-    What MuJoCo says of an included file it says without its name or a line; both are found here.
+    MuJoCo's errors about included files lack the file name and the line; both are added here.
     """
     message = " ".join(str(error).split())
     if "Element 'contact'" in message:

@@ -32,7 +32,7 @@ def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") ->
     """Return a URDF with the bodies of a model as links, its joints, inertias and visible geoms.
 
     Links have the names and frames of the bodies. A joint that does not pass through the origin of its body,
-    and each but the last of several joints, has a link of its own before the body, ``BODY/JOINT``. Free and
+    and each but the last of several joints, has an additional link before the body, ``BODY/JOINT``. Free and
     ball joints are floating. Meshes are files in the cache.
 
     Args:

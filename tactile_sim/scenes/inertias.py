@@ -1,4 +1,4 @@
-"""Repair masses and inertias of a URDF that no rigid body can have."""
+"""Repair physically impossible masses and inertias in a URDF."""
 
 from __future__ import annotations
 

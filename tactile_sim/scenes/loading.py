@@ -77,16 +77,16 @@ def compiled(
     """Return a scene with contact sensors and actuators added, as an editable spec and compiled.
 
     Args:
-        spec: the scene, which is changed.
-        path: what errors call the scene.
-        source: how errors call the configuration.
-        contact_sensors: checked keys by name, of sensors to add to those of the scene.
+        spec: The scene, which is changed.
+        path: Name of the scene in errors.
+        source: Name of the configuration in errors.
+        contact_sensors: Checked keys by name, of sensors to add to those of the scene.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        modes: mode by joint name, of the joints of robots without actuators.
+        modes: Mode by joint name, of the joints of robots without actuators.
 
     Raises:
-        SceneError: the scene is invalid.
-        ConfigError: a sensor or an actuator to add does not fit the scene.
+        SceneError: The scene is invalid.
+        ConfigError: A sensor or an actuator to add does not fit the scene.
     """
     where = f"{source}: " if source else ""
     try:
@@ -144,8 +144,8 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
     URDF files, also those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
 
     Args:
-        path: the file.
-        options: how URDF files are read; of attached ones only masses, packages and xacro.
+        path: The file.
+        options: Options for reading URDF files; of attached ones only masses, packages and xacro.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
@@ -177,14 +177,14 @@ def _rewrite_attached(
     """Put the URDF files that an MJCF attaches into a virtual file system, rewritten for MuJoCo.
 
     Args:
-        path: the MJCF file.
-        vfs: where MuJoCo looks before it looks on the disk.
-        chain: the files that attach one another up to this one, the first one first.
-        seen: attached files that are done.
-        options: how URDF files are read.
+        path: The MJCF file.
+        vfs: Where MuJoCo looks before it looks on the disk.
+        chain: The files that attach one another up to this one, the first one first.
+        seen: Attached files that are done.
+        options: How URDF files are read.
 
     Raises:
-        SceneError: a file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
+        SceneError: A file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
     """
     for source in scene_files(path):
         text = NOT_CONTENT.sub(lambda found: "\n" * found[0].count("\n"), _text(source))
@@ -230,7 +230,7 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 
 def load_robot(path: Path, options: UrdfOptions) -> Robot:
-    """Return the robot of a URDF or MJCF file; errors as of `load_spec`. An MJCF has actuators of its own."""
+    """Return the robot of a URDF or MJCF file; errors as in `load_spec`. An MJCF has actuators of its own."""
     text = _text(path)
     if _root(text) != "robot":
         return Robot(load_spec(path, options), {})

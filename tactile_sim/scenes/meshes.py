@@ -51,7 +51,7 @@ def mujoco_mesh(path: Path, where: str) -> Path:
 
 
 def cached(name: str, make: Callable[[], bytes]) -> Path:
-    """Return a file of the cache, which is made if it is missing.
+    """Return a file of the cache; create it if it is missing.
 
     Args:
         name: Its name, a digest of everything that it is made from.
@@ -85,7 +85,7 @@ def cache_folder() -> Path:
 
 
 def read_mesh(path: Path, where: str) -> Any:
-    """Return a mesh file as one `trimesh.Trimesh`; errors as of `mujoco_mesh`."""
+    """Return a mesh file as one `trimesh.Trimesh`; errors as in `mujoco_mesh`."""
     import trimesh
 
     try:

@@ -1,4 +1,4 @@
-"""The files of a scene, checked before MuJoCo opens them: it would wait for ever at a FIFO."""
+"""Check the files of a scene before MuJoCo opens them, since it would block on a FIFO."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCENES = (".xml", ".urdf", ".mjcf")
 def check_references(path: Path) -> None:
     """Check that all files that a scene names, directly or through others, can be opened and built.
 
-    Missing files are left to MuJoCo, which knows best where it has looked for them.
+    Missing files are reported by MuJoCo, which knows the folders that it searched.
 
     Raises:
         SceneError: A file is a device, a FIFO or a folder, or too large, or a scene multiplies its elements

@@ -36,7 +36,7 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
     Args:
         path: The URDF file.
         text: Its content.
-        options: How to read it.
+        options: Options for reading the file.
 
     Raises:
         SceneError: The URDF is invalid.

@@ -1,4 +1,4 @@
-"""Schema of ``contact_sensors.NAME``, which is that of a scene's ``<contact>`` sensors."""
+"""Schema of ``contact_sensors.NAME``, which has the attributes of ``<contact>`` sensors in MJCF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actuators for the joints of a scene that have none, from ``control`` of a configuration."""
+"""Add actuators to joints that have none, as configured by ``control``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def match_control(
 
     Args:
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        model: the compiled scene.
-        names: of that model.
-        where: what errors call that table.
+        model: The compiled scene.
+        names: Names of that model.
+        where: Name of that table in errors.
 
     Raises:
-        ConfigError: an entry matches no hinge or slide joint, or two patterns differ about one.
+        ConfigError: An entry matches no hinge or slide joint, or two patterns differ about one.
     """
     joints = {names.joints[j]: j for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
     chosen = match(control, list(joints), where, "hinge or slide joint")
@@ -61,13 +61,13 @@ def add_actuators(
     the time step needs.
 
     Args:
-        spec: the scene.
+        spec: The scene.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        where: what errors call that table.
-        modes: mode by joint name, for joints without an entry and without an actuator.
+        where: Name of that table in errors.
+        modes: Mode by joint name, for joints without an entry and without an actuator.
 
     Raises:
-        ConfigError: an entry matches no hinge or slide joint, or two patterns differ about one.
+        ConfigError: An entry matches no hinge or slide joint, or two patterns differ about one.
     """
     model = spec.compile()
     names = Names(model)
@@ -110,8 +110,8 @@ def _add_actuator(
     """Add an actuator to a joint.
 
     Args:
-        spec: the scene.
-        joint: the joint, which has a name.
+        spec: The scene.
+        joint: The joint, which has a name.
         mode: ``position``, ``velocity`` or ``effort``.
         gains: kp and kd; ignored for an effort, and kp for a velocity.
         limits: Least and greatest effort; infinite without a limit.

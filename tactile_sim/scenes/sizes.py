@@ -1,4 +1,4 @@
-"""Size of a scene, estimated before compilation, because one number can cost hours of work."""
+"""Size of a scene, estimated before compilation, because a single number can cause hours of compilation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_KEYS = 100_000
 
 
 def check_sizes(path: Path, text: str) -> None:
-    """Check the numbers in an MJCF file by which MuJoCo multiplies elements.
+    """Check the numbers in an MJCF file that determine how many elements MuJoCo creates.
 
     Args:
         path: File name in the error.

@@ -1,4 +1,4 @@
-"""A URDF file rewritten for MuJoCo's URDF reader."""
+"""Rewrite URDF files for MuJoCo's URDF reader."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     impossible masses and inertias are repaired, with a line in the log for each.
 
     Args:
-        path: the URDF or xacro file, where relative mesh paths start.
-        text: its content.
-        options: how to read it.
+        path: The URDF or xacro file, where relative mesh paths start.
+        text: Its content.
+        options: Options for reading the file.
 
     Raises:
-        SceneError: broken XML, a name used twice, a mesh that does not exist or cannot be read, a xacro file
+        SceneError: Broken XML, a name used twice, a mesh that does not exist or cannot be read, a xacro file
             without xacro, or an impossible inertia with ``strict``.
     """
     options = options or UrdfOptions()
@@ -96,7 +96,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
 def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
     """Return a URDF for other programs: expanded if it is a xacro file, with addresses for relative paths.
 
-    Args and errors as of `urdf_for_mujoco`.
+    Args and errors as in `urdf_for_mujoco`.
     """
     robot = _expanded(path, text, options)
     for element in robot.iter():

@@ -26,7 +26,7 @@ def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str
         find_package: Returns the folder of a package for ``$(find PACKAGE)``, or None.
 
     Raises:
-        SceneError: xacro is not installed, or it rejects the file.
+        SceneError: Xacro is not installed, or it rejects the file.
     """
     try:
         import xacro

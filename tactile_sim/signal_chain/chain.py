@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,12 +19,32 @@ from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.signal_chain.transmission import Delay
 
 if TYPE_CHECKING:
-    from tactile_sim.skin import Skin
+    from tactile_sim.skin import Pad
 
 KEY = "skin.sensor"
 """The key of the stages in a configuration."""
 _ALONE = np.zeros(1, np.int64)
 """The only environment of a chain."""
+
+
+class Sensed(Protocol):
+    """The parts of a skin that a signal chain uses: some of its pads, and all of its n taxels."""
+
+    @property
+    def pads(self) -> Sequence[Pad]:
+        """The pads."""
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) positions in the frames of their bodies [m]."""
+
+    @property
+    def normals(self) -> np.ndarray:
+        """(n, 3) outward unit normals in the frames of their bodies."""
+
+    @property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """As `tactile_sim.skin.Skin.neighbours`."""
 
 
 class SignalChain:
@@ -34,12 +54,12 @@ class SignalChain:
     >>> reading = chain.read(step, skin.sense(loads))
 
     Readings are (taxels, channels) over the whole skin, in the units of its touch function. Bodies without
-    stages keep their ideal readings; without any stage a reading is returned as it is.
+    stages keep their ideal readings; without stages, readings are returned unchanged.
     """
 
     def __init__(
         self,
-        skin: Skin,
+        skin: Sensed,
         stages: Mapping[str, Mapping[str, Mapping[str, Any]]],
         timestep: float,
         seed: int = 0,
@@ -49,16 +69,16 @@ class SignalChain:
         """Build the stages of each body.
 
         Args:
-            skin: the skin that is read.
-            stages: body name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. One
+            skin: The skin that is read.
+            stages: Body name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. One
                 entry applies to a body, with all its stages.
-            timestep: time between two steps [s].
-            seed: seed of all random numbers.
-            source: name of the origin in errors, usually a file.
-            frame: of vector readings: ``body``, ``taxel`` (the third axis is the normal) or ``world``.
+            timestep: Time between two steps [s].
+            seed: Seed of all random numbers.
+            source: Name of the origin in errors, usually a file.
+            frame: Frame of vector readings: ``body``, ``taxel`` (the third axis is the normal) or ``world``.
 
         Raises:
-            ConfigError: a stage, parameter, value or body is invalid.
+            ConfigError: A stage, parameter, value or body is invalid.
         """
         where = f"{source}: {KEY}"
         try:
@@ -91,12 +111,16 @@ class SignalChain:
         self._zero: np.ndarray | None
         self.forget(frame)
 
+    def of_pad(self, pad: int) -> SignalChain:
+        """Return this chain, which serves all pads; compare `SplitChain.of_pad`."""
+        return self
+
     def program(self, seeds: Sequence[int], channels: int) -> Program:
         """Return the same stages for many environments, each with its own seed."""
         return Program(self._groups, seeds, self._timestep, channels)
 
     def words(self, channels: int, rate: float) -> int:
-        """Return how many numbers an environment remembers, for readings at a rate [Hz]."""
+        """Return the number of stored values of an environment, for readings at a rate [Hz]."""
         sizes = []
         for stage, group in self._groups.items():
             late = group.ends[1].sum(axis=1).max() if stage is Delay else 0.0  # time and jitter
@@ -105,12 +129,12 @@ class SignalChain:
         return sum(sizes) if len(self._groups) > 1 else 0
 
     def workspace(self, channels: int) -> Workspace:
-        """Return what a thread needs to run a program of this chain."""
+        """Return the arrays that a thread needs to run a program of this chain."""
         return Workspace(self._axes, channels)
 
     @property
     def has_memory(self) -> bool:
-        """True if readings depend on the past: then each one at a tactile message must be kept.
+        """True if readings depend on earlier ones; the reading of each tactile message must be kept.
 
         They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
         """
@@ -125,12 +149,12 @@ class SignalChain:
         """Return the output for an ideal reading and keep it, once for each tactile message.
 
         Args:
-            step: since the start or the last `restart`. The same reading at the same step gives the same
+            step: Step since the start or the last `restart`. The same reading at the same step gives the same
                 output again.
             reading: (taxels, channels), not changed.
 
         Raises:
-            CommandError: the step is before the last one that was kept, or the shape differs from before.
+            CommandError: The step is before the last one that was kept, or the shape differs from before.
         """
         return reading if self.idle else self._run(step, reading, keep=self.has_memory)
 
@@ -138,7 +162,7 @@ class SignalChain:
     def valid(self) -> np.ndarray:
         """(taxels,) uint8 of the last output: 0 where a taxel is dead, saturated or has not reported yet.
 
-        It is late by the delay, as the output is. Empty while no stage can make a reading invalid.
+        It is delayed like the output. Empty while no stage can make a reading invalid.
         """
         if not self._marks:
             return np.empty(0, np.uint8)
@@ -163,12 +187,12 @@ class SignalChain:
         return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """Subtract what the stages before the tare make of a reading from all later ones, on all bodies."""
+        """Process a reading by the stages before the tare, and subtract it from all later ones."""
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
     @property
     def zero(self) -> np.ndarray | None:
-        """(taxels, channels) that the tare subtracts; None: nothing was tared."""
+        """Readings (taxels, channels) that the tare subtracts; None before the first tare."""
         return self._zero
 
     @zero.setter
@@ -183,11 +207,11 @@ class SignalChain:
         """Restart steps, random numbers and memory, and draw ranges again; the tare is kept.
 
         Args:
-            seed: a new seed, from which all is drawn as in a new chain; None: the next draws of the present
+            seed: A new seed, from which all is drawn as in a new chain; None: the next draws of the present
                 seed.
 
         Raises:
-            CommandError: the seed is invalid.
+            CommandError: The seed is invalid.
         """
         if seed is not None:
             try:
@@ -204,7 +228,7 @@ class SignalChain:
         """Restart everything, the tare included, for readings of another touch function.
 
         Args:
-            frame: of its vectors, as in `SignalChain`.
+            frame: Frame of its vectors, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
         self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)

@@ -37,7 +37,7 @@ class Smoothing(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the newest slot's number and of slots (channels, taxels) of readings."""
+        """Return the size of the index of the newest slot, and of all slots (channels, taxels)."""
         return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
 
     @classmethod

@@ -51,7 +51,7 @@ class Curve(Stage):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return the place of the curve of each body in this array, (b,), and the curves, (3 + _CELLS,) each.
+        """Return the index of each body's curve in this array (b,), then the curves (3 + _CELLS,).
 
         A curve is its first entry, the last one, the most entries in a cell, and the end of the first segment
         of each cell.
@@ -69,7 +69,7 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the entries of all curves: from where, then to where, then the slopes before them."""
+        """Return the entries of all curves: inputs, then outputs, then the slopes before them."""
         tables = cls._tables(group).values()
         columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
         return np.concatenate([np.concatenate(column) for column in columns])

@@ -21,7 +21,7 @@ _ROOT_HALF_BITS = np.int64(0x3FE6A09E00000000)
 
 @kernel
 def stream(seed, step):
-    """Return the key of a step, or of anything else that has a number, below another key."""
+    """Derive a key from another key and a number, such as a step."""
     return mix(mix(seed + _GOLDEN) + np.uint64(step) * _GOLDEN)
 
 

@@ -48,7 +48,7 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Whether each taxel is on, (taxels of these bodies,)."""
+        """Return the number of taxels of these bodies: one flag for each."""
         return group.number
 
     # A vector keeps its direction: it has the length 1 or 0.
@@ -86,7 +86,7 @@ class History(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the number of outputs and of slots (samples, channels, taxels) of them."""
+        """Return the size of the output counter and of the stored outputs (samples, channels, taxels)."""
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 
     @staticmethod
@@ -110,7 +110,7 @@ class History(Stage):
 
     @classmethod
     def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the last outputs (samples, taxels, channels) of each body, oldest first; zeros before."""
+        """Return the last outputs (samples, taxels, channels) of each body, oldest first; zeros before the first output."""
         most = max(stage.samples for stage in group.stages)
         slots = memory[1:].reshape(most, group.channels, group.number)
         order = np.arange(int(memory[0]) - most, int(memory[0])) % most

@@ -32,14 +32,14 @@ class Program:
         channels: int,
         episode: int = 0,
     ):
-        """Draw all ranges and make empty memory.
+        """Draw all ranges and allocate empty memory.
 
         Args:
-            groups: the bodies that have each stage, in the order of the stages.
+            groups: The bodies that have each stage, in the order of the stages.
             seeds: (n,) of the environments.
-            timestep: of the simulation [s].
-            channels: of the readings.
-            episode: number of resets before.
+            timestep: Time step of the simulation [s].
+            channels: Number of channels of the readings.
+            episode: Number of resets before.
         """
         self.groups = {
             stage: dataclasses.replace(group, channels=channels) for stage, group in groups.items()
@@ -67,7 +67,7 @@ class Program:
 
     @property
     def waits_for_tare(self) -> bool:
-        """True if the time of an automatic tare has not come in some environment."""
+        """True if an automatic tare is still pending in some environment."""
         begin, bodies = self.columns(Tare).start + 1, len(self.groups[Tare].bodies)
         return bodies > 0 and not self.memory[:, begin : begin + bodies].all()
 
@@ -77,7 +77,7 @@ class Program:
         return self.memory[:, self.columns(Tare).start] != 0.0
 
     def zero(self, env: int) -> np.ndarray:
-        """Return what the tare subtracts in an environment, (taxels, channels)."""
+        """Return the values (taxels, channels) that the tare subtracts in an environment."""
         own, size = self.columns(Tare), self.channels * len(self.groups[Tare].skin.positions)
         return np.ascontiguousarray(self.memory[env, own.stop - size : own.stop].reshape(self.channels, -1).T)
 
@@ -88,7 +88,7 @@ class Program:
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
 
     def columns(self, stage: type[Stage]) -> slice:
-        """Return where the memory of a stage lies."""
+        """Return the columns of a stage in the memory."""
         row = self._rows[self._stages.index(stage)]
         return slice(int(row[_MEMORY]), int(row[_MEMORY_END]))
 
@@ -105,13 +105,13 @@ class Program:
         """Compute readings of some environments.
 
         Args:
-            workspace: of this thread.
+            workspace: Arrays of this thread.
             envs: (k,) int64 environments.
             steps: (n,) int64 step of each environment since its last reset.
             truth: (n, taxels, channels) ideal readings.
-            output: the same shape, filled at ``envs``; or (0, taxels, channels): not wanted.
-            keep: whether to store the readings in memory.
-            until: apply only the stages before this one.
+            output: The same shape, filled at ``envs``; or (0, taxels, channels): not wanted.
+            keep: Whether to store the readings in memory.
+            until: Apply only the stages before this one.
         """
         count = len(self._rows) if until is None else self._stages.index(until)
         _run(
@@ -143,7 +143,7 @@ class Program:
 
         Args:
             envs: int64 environments.
-            seed: a new seed of them; None: the next draws of the present one.
+            seed: A new seed; None: the next draws of the current seed.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0
@@ -206,7 +206,7 @@ class Workspace:
     """Arrays of one thread."""
 
     def __init__(self, axes: np.ndarray, channels: int):
-        """Make the arrays. axes: (3, taxels) see `Now`."""
+        """Allocate the arrays; ``axes`` (3, taxels) are described in `Now`."""
         taxels = axes.shape[1]
         self.valid = np.ones(taxels, np.uint8)
         """(taxels,) of the last reading."""

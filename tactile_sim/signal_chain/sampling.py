@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Sampling:
-    """Combine the readings of an interval, which may differ between taxels.
+    """Combines the readings of an interval; each taxel has its own interval.
 
     ``mean`` averages the readings of all steps since the last message; ``peak`` keeps, for each taxel, the
     reading of the greatest magnitude; ``last`` keeps the last one.

@@ -1,8 +1,7 @@
-"""Base class of the stages of the signal chain, and what their computations get."""
+"""Base class of the stages of the signal chain, and the arguments of their computations."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from abc import ABC
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from numba import types  # noqa: TID251
 
 from tactile_sim.compilation import kernel, make_caller
 from tactile_sim.errors import ConfigError
-from tactile_sim.schema import Flag, Integer, Number, Ranged, parameter
+from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
 from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _RANGES, _TAXELS = range(2)
 
 
 class Own(NamedTuple):
-    """What the computation of a stage gets of the bodies that have it, in one environment."""
+    """Data of the bodies that have a stage, for its computation in one environment."""
 
     ranges: np.ndarray
     """(b, 3) int64 first taxel of each body and the one after its last in the whole skin, and the place of
@@ -43,7 +42,7 @@ class Own(NamedTuple):
 
 
 class Now(NamedTuple):
-    """What the computation of a stage gets of the present reading, in one environment."""
+    """Data of the current reading, for the computation of a stage in one environment."""
 
     step: int
     """Since the start or the last reset."""
@@ -62,7 +61,7 @@ class Now(NamedTuple):
     axes: np.ndarray
     """(3, taxels) normals in the frame of the readings; zeros if that frame turns against the body."""
     valid: np.ndarray
-    """(taxels,) uint8 1: the present reading is valid. Changed by stages that mark readings."""
+    """(taxels,) uint8 1: the current reading is valid. Changed by stages that mark readings."""
     work: np.ndarray
     """(4 + channels, taxels) room for any use."""
 
@@ -133,15 +132,15 @@ class Stage(ABC):
     @classmethod
     def numbers(cls) -> list[str]:
         """Return the names of the parameters that are numbers, the columns of ``Own.parameters``."""
-        checks = {entry.name: entry.metadata["check"] for entry in dataclasses.fields(cls)}
-        return [name for name, check in checks.items() if isinstance(check, Flag | Number | Integer | Ranged)]
+        kinds = Flag | Number | Integer | Ranged
+        return [name for name, check in checks(cls).items() if isinstance(check, kinds)]
 
     @classmethod
     def check(cls, group: Group) -> None:
         """Check that the parameters fit together and fit their bodies.
 
         Raises:
-            ConfigError: they do not; the message starts with body and key.
+            ConfigError: They do not; the message starts with body and key.
         """
         return
 
@@ -189,7 +188,7 @@ class Group:
 
     @cached_property
     def ranges(self) -> np.ndarray:
-        """(b, 3) as `Own.ranges`."""
+        """Ranges of taxels (b, 3), as in `Own.ranges`."""
         limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
         sizes = limits[:, 1] - limits[:, 0]
         return np.column_stack([limits, np.cumsum(sizes) - sizes])
@@ -215,7 +214,7 @@ class Group:
 
     @cached_property
     def names(self) -> np.ndarray:
-        """(b,) uint64 numbers made of the names of the bodies and of the stage."""
+        """(b,) uint64 hashes of the names of the bodies and of the stage."""
         key = self.stages[0].key() if self.stages else ""
         return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
 
@@ -223,8 +222,8 @@ class Group:
         """Return the draws of an environment.
 
         Args:
-            seed: of the environment.
-            episode: number of its resets; it counts for stages with a range.
+            seed: Seed of the environment.
+            episode: Number of its resets; it counts for stages with a range.
         """
         return Draw(self, np.uint64(seed), np.uint64(episode))
 
@@ -233,7 +232,7 @@ class Group:
         return draw.parameters[:, self.stages[0].numbers().index(name)]
 
     def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
-        """Return one parameter for each taxel of these bodies, (taxels,): from the list, if there is one."""
+        """Return a parameter for each taxel of these bodies (taxels,), from the list of taxels if given."""
         columns = [
             getattr(stage, list_name) or np.full(body.stop - body.start, value)
             for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)

@@ -63,13 +63,13 @@ def make_stages(
     """Return the stages of each body that has some, by body and key.
 
     Args:
-        table: parameters by pattern, stage and name. Names and patterns are matched as in
+        table: Parameters by pattern, stage and name. Names and patterns are matched as in
             `tactile_sim.patterns.match`.
-        bodies: names of the bodies with skin.
-        where: name of the table in errors: file and key.
+        bodies: Names of the bodies with skin.
+        where: Name of the table in errors: file and key.
 
     Raises:
-        ConfigError: an unknown stage or parameter, an invalid value, a parameter that is missing, a pattern
+        ConfigError: An unknown stage or parameter, an invalid value, a parameter that is missing, a pattern
             that matches nothing.
     """
     made = {

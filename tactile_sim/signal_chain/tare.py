@@ -20,7 +20,7 @@ class Tare(Stage):
     def words(cls, group: Group) -> int:
         """Return the size of flags for all and for each body, and of the zero (channels, taxels).
 
-        This memory alone survives a reset, and there is one of it without any body, for ``~/tare``.
+        Only this memory survives a reset. It exists without bodies, too, for ``~/tare``.
         """
         return 1 + len(group.bodies) + group.channels * len(group.skin.positions)
 

@@ -39,7 +39,7 @@ class DeadTaxels(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return what each taxel always reads, NaN: it works, (taxels of these bodies,)."""
+        """Return the constant reading of each dead taxel, NaN for others (taxels of these bodies,)."""
         out = np.full(group.number, np.nan)
         for k, (stage, (begin, end, place)) in enumerate(
             zip(group.stages, group.ranges.tolist(), strict=True)
@@ -97,7 +97,7 @@ class Dropout(Stage):
 
 @dataclass(frozen=True)
 class Delay(Stage):
-    """Readings arrive late: the newest one that has arrived is reported, and zero before there is one."""
+    """Readings arrive late: the newest one that has arrived is reported, and zero before the first."""
 
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(
@@ -110,7 +110,7 @@ class Delay(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the slot of the oldest reading, the number of readings, and ``room`` slots.
+        """Return the size of two counters, oldest slot and number of readings, and of ``room`` slots.
 
         A slot has the step of arrival of each body, and valid and values (1 + channels, taxels).
         """

@@ -1,4 +1,4 @@
-"""A running scene: what one step advances, what its state is, and the actions on it."""
+"""A running scene: stepping, its state, and the actions on it."""
 
 from tactile_sim.simulation.simulation import Simulation
 from tactile_sim.simulation.snapshot import Snapshot

@@ -87,7 +87,7 @@ class CommandedScene:
         self.steps_since_reset += steps
 
     def free_steps(self) -> int:
-        """Return how many steps the engine may take in one call before a command or motion acts."""
+        """Return the number of steps that the engine may take before a command or motion takes effect."""
         if self.commander.every_step or self._goal:
             return 1
         if self.moving:
@@ -95,7 +95,7 @@ class CommandedScene:
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion to the coming step. Further calls change nothing."""
+        """Apply commands and built-in motion to the next step. Further calls change nothing."""
         if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self.motion.act(self.engine)
@@ -140,7 +140,7 @@ class CommandedScene:
         self._register_command()
 
     def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
-        """Let position servos follow a trajectory; it ends with the next command, or at its last point.
+        """Make position servos follow a trajectory until the next command or its last point.
 
         Args:
             trajectory: Way points by joint name; without points the joints stop where they are.
@@ -168,7 +168,7 @@ class CommandedScene:
         goal.start(self.commander)
 
     def cancel_goal(self, goal: TrajectoryGoal) -> None:
-        """Let the joints of a goal stop at their present set points, unless it has ended."""
+        """Stop the joints of a goal at their current set points, unless the goal has ended."""
         if self._goal is goal:
             self.accept_trajectory(JointTrajectory(goal.trajectory.joints, np.empty(0), np.empty((0, 0))))
             goal.replace("canceled")

@@ -51,11 +51,11 @@ class InteractiveScene(CommandedScene):
         self.thrower.restart()
 
     def free_steps(self) -> int:
-        """Return how many steps the engine may take in one call before a command or force acts."""
+        """Return the number of steps that the engine may take before a command or force takes effect."""
         return 1 if self.hands.active else super().free_steps()
 
     def apply_commands(self) -> None:
-        """Apply commands, built-in motion and forces to the coming step. Further calls change nothing."""
+        """Apply commands, built-in motion and forces to the next step. Further calls change nothing."""
         super().apply_commands()
         self.hands.apply(self.engine, self.steps_since_reset)
 

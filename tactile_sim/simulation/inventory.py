@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
-import numpy as np
 
 from tactile_sim.actuators import control_spans
 from tactile_sim.names import topic_token
@@ -16,24 +15,14 @@ from tactile_sim.simulation.simulation import Simulation
 from tactile_sim.skin import Pad
 
 
-class Column(NamedTuple):
-    """A column of a table."""
-
-    key: str
-    """Key in JSON."""
-    heading: str
-    show: Callable[[Any], str] = str
-    """Returns the text of a value."""
-    right: bool = False
-    """True if the column is aligned to the right."""
-
-
 @dataclass
 class Listing:
-    """A table of one kind of elements of a scene; values are in SI units."""
+    """A table of the elements of one kind in a scene; values are in SI units."""
 
     key: str
-    columns: Sequence[Column]
+    """Name of the table in JSON, such as ``contact_sensors``."""
+    columns: Sequence[str]
+    """Name of each column."""
     rows: Sequence[Sequence[Any]]
 
     @property
@@ -43,25 +32,11 @@ class Listing:
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as mappings for JSON."""
-        keys = [column.key for column in self.columns]
-        return [dict(zip(keys, row, strict=True)) for row in self.rows]
-
-
-SUMMARY: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "configuration": ("configuration", str),
-    "scene": ("scene", str),
-    "engine": ("engine", str),
-    "timestep": ("timestep", lambda value: f"{value * 1e3:g} ms"),
-    "moving_mass": ("moving mass", lambda value: f"{value:.6g} kg"),
-    "taxels": ("taxels", str),
-    "skin_area": ("skin area", lambda value: f"{value * 1e4:.1f} cm²"),
-    "feelers_total": ("feelers", str),
-}
-"""Heading and function that returns the text of each value of the summary, by its key in JSON."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 def summary(simulation: Simulation) -> dict[str, Any]:
-    """Return the configuration, the engine and the totals of a scene, with the keys of `SUMMARY`."""
+    """Return the configuration, the engine and the totals of a scene, in SI units."""
     settings, model, skin = simulation.settings, simulation.engine.model, simulation.skin
     return {
         "configuration": str(settings.source),
@@ -73,14 +48,6 @@ def summary(simulation: Simulation) -> dict[str, Any]:
         "skin_area": float(skin.areas.sum()),
         "feelers_total": len(simulation.feelers.positions),
     }
-
-
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values)
-
-
-def _millimetres(metres: float) -> str:
-    return f"{metres * 1e3:.3g}"
 
 
 def _flex_of(simulation: Simulation, pad: Pad) -> str:
@@ -106,18 +73,7 @@ def _pads(simulation: Simulation) -> Listing:
         )
         for pad, quantity in zip(skin.pads, simulation.functions.quantities, strict=True)
     ]
-    columns = (
-        Column("pad", "pad"),
-        Column("topic", "topic"),
-        Column("body", "body"),
-        Column("taxels", "taxels", right=True),
-        Column("ids", "ids", lambda ids: f"{ids[0]} to {ids[1]}", right=True),
-        Column("spacing", "spacing [mm]", _millimetres, right=True),
-        Column("area", "area [cm²]", lambda area: f"{area * 1e4:.2f}", right=True),
-        Column("rate", "rate [Hz]", lambda rate: f"{rate:g}", right=True),
-        Column("quantity", "quantity"),
-        Column("geoms", "geoms", _listed),
-    )
+    columns = ("pad", "topic", "body", "taxels", "ids", "spacing", "area", "rate", "quantity", "geoms")
     return Listing("pads", columns, rows)
 
 
@@ -135,15 +91,7 @@ def _feelers(simulation: Simulation) -> Listing:
         )
         for body in feelers.bodies
     ]
-    columns = (
-        Column("body", "body"),
-        Column("topic", "topic"),
-        Column("feelers", "feelers", right=True),
-        Column("spacing", "spacing [mm]", _millimetres, right=True),
-        Column("length", "length [mm]", _millimetres, right=True),
-        Column("image", "image", lambda size: f"{size[0]} x {size[1]}", right=True),
-        Column("geoms", "geoms", _listed),
-    )
+    columns = ("body", "topic", "feelers", "spacing", "length", "image", "geoms")
     return Listing("feelers", columns, rows)
 
 
@@ -158,12 +106,7 @@ def _bodies(simulation: Simulation) -> Listing:
         )
         for i in range(1, model.nbody)
     ]
-    columns = (
-        Column("body", "body"),
-        Column("parent", "parent"),
-        Column("mass", "mass [kg]", lambda mass: f"{mass:.4g}", right=True),
-        Column("joints", "joints", _listed),
-    )
+    columns = ("body", "parent", "mass", "joints")
     return Listing("bodies", columns, rows)
 
 
@@ -179,12 +122,7 @@ def _geoms(simulation: Simulation) -> Listing:
         )
         for i in range(model.ngeom)
     ]
-    columns = (
-        Column("geom", "geom"),
-        Column("body", "body"),
-        Column("type", "type"),
-        Column("collides", "collides", lambda collides: "yes" if collides else "no"),
-    )
+    columns = ("geom", "body", "type", "collides")
     return Listing("geoms", columns, rows)
 
 
@@ -213,15 +151,7 @@ def _joints(simulation: Simulation) -> Listing:
         )
         for i, name in enumerate(names.joints)
     ]
-    columns = (
-        Column("joint", "joint"),
-        Column("body", "body"),
-        Column("type", "type"),
-        Column("range", "range", _range),
-        Column("unit", "unit"),
-        Column("takes_position", "takes a position"),
-        Column("driven", "driven", _listed),
-    )
+    columns = ("joint", "body", "type", "range", "unit", "takes_position", "driven")
     return Listing("joints", columns, rows)
 
 
@@ -236,11 +166,7 @@ def _actuators(simulation: Simulation) -> Listing:
         for i, (first, count) in enumerate(control_spans(model))
         for k in range(first, first + count)
     ]
-    columns = (
-        Column("actuator", "actuator"),
-        Column("drives", "drives"),
-        Column("range", "ctrl range", _range),
-    )
+    columns = ("actuator", "drives", "range")
     return Listing("actuators", columns, rows)
 
 
@@ -265,14 +191,7 @@ def _contact_sensors(simulation: Simulation) -> Listing:
         layout, sensor = engine.contact_layout(name), engine.sensor_ids[name]
         first, second = (_object(simulation, sensor, side) for side in ("obj", "ref"))
         rows.append((name, first, second, list(layout.data), layout.slots, layout.reduce))
-    columns = (
-        Column("sensor", "contact sensor"),
-        Column("object1", "object 1"),
-        Column("object2", "object 2"),
-        Column("data", "data", " ".join),
-        Column("slots", "slots", right=True),
-        Column("reduce", "reduce"),
-    )
+    columns = ("sensor", "object1", "object2", "data", "slots", "reduce")
     return Listing("contact_sensors", columns, rows)
 
 
@@ -299,17 +218,13 @@ def _sensors(simulation: Simulation) -> Listing:
         for name, i in engine.sensor_ids.items()
         if name not in engine.contact_sensor_names
     ]
-    columns = Column("sensor", "sensor"), Column("type", "type"), Column("values", "values", right=True)
+    columns = ("sensor", "type", "values")
     return Listing("sensors", columns, rows)
 
 
 def _kind(enum: type, value: int) -> str:
     """Return MuJoCo's name of a type, such as ``box`` for ``mjGEOM_BOX``."""
     return enum(value).name.split("_", 1)[1].lower()
-
-
-def _range(limits: np.ndarray) -> str:
-    return f"{limits[0]:.4g} to {limits[1]:.4g}"
 
 
 def contents(simulation: Simulation) -> list[Listing]:

@@ -50,7 +50,7 @@ class PadFunctions:
 
     @property
     def own(self) -> list[str]:
-        """Names of the pads with a touch or response function of their own."""
+        """Names of the pads that have their own touch or response function."""
         pads = zip(self._simulation.skin.pads, self._pads, strict=True)
         return [pad.name for pad, functions in pads if functions != (None, None)]
 

@@ -60,7 +60,7 @@ class PadStates:
         self.restart()
 
     def restart(self) -> None:
-        """Return to no contact at time 0."""
+        """Reset all pads to no contact at time 0."""
         self._state = ContactState.start(len(self.pads))
 
     def peek(self, snapshot: Snapshot) -> ContactState:
@@ -74,7 +74,7 @@ class PadStates:
             self._state = self.peek(snapshot)
 
     def table(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Return what a snapshot reports of the pads with a state.
+        """Return flags and values of the pads with a state, at a snapshot.
 
         Returns:
             Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.

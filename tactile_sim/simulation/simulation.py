@@ -30,7 +30,7 @@ _MADE_IN_PYTHON = "<scene made in Python>"
 
 
 class Simulation(InteractiveScene):
-    """A scene with a skin. Knows nothing of ROS topics, threads or wall time.
+    """A scene with a skin. Independent of ROS topics, threads and wall time.
 
     >>> simulation = Simulation("touch_cube")
     >>> simulation.step(500)
@@ -46,11 +46,11 @@ class Simulation(InteractiveScene):
         """Load a scene and cover its bodies with skin.
 
         Args:
-            scene: a configuration (the name of a shipped one, the path of a YAML file, a mapping with the
+            scene: A configuration (the name of a shipped one, the path of a YAML file, a mapping with the
                 keys of such a file below ``ros__parameters``, or checked settings), or a scene made in
                 Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
-                directory. A spec is copied; a compiled model is used as it is.
-            settings: the configuration of a scene made in Python, as a mapping without the key ``scene``.
+                directory. A spec is copied; a compiled model is used without changes.
+            settings: The configuration of a scene made in Python, as a mapping without the key ``scene``.
 
         Raises:
             TactileSimError: The configuration is invalid or does not fit the scene.
@@ -90,11 +90,6 @@ class Simulation(InteractiveScene):
         flexes = [pad for pad in skin.pads if pad.flex >= 0]
         self.sensing[[pad.body_id for pad in skin.pads if pad.flex < 0]] = True
         self.sensing[-1] = bool(flexes)
-        if flexes and checked.engine != "mujoco":
-            raise ConfigError(
-                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires engine mujoco, got"
-                f" {checked.engine}"
-            )
         self.flex_pads = FlexPads(model, skin) if flexes else None
         """The pads on flexes."""
         self.feelers = Feelers(
@@ -120,6 +115,11 @@ class Simulation(InteractiveScene):
         bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
         with located(checked.source):
             engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
+        if flexes and not engine.reports_flex_contacts:
+            raise ConfigError(
+                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires an engine that reports contacts"
+                f" of flexes, such as mujoco, got {checked.engine}"
+            )
         super().__init__(checked, names, engine, skin)
         self.functions = PadFunctions(self, pads)
         """Touch and response functions of the pads."""
@@ -145,8 +145,8 @@ class Simulation(InteractiveScene):
         Stages with memory see the readings whenever a tactile topic is due.
 
         Raises:
-            CommandError: n is negative.
-            PhysicsError: the physics became unstable; `reset` recovers.
+            CommandError: ``n`` is negative.
+            PhysicsError: The physics became unstable; `reset` recovers.
         """
         if n < 0:
             raise CommandError(f"step: n must be >= 0, got {n}")
@@ -159,7 +159,7 @@ class Simulation(InteractiveScene):
             self.advance(steps)
 
     def observe(self) -> Snapshot:
-        """Return the present state as the topics would publish it.
+        """Return the current state as the topics would publish it.
 
         The snapshot is valid until the next step or command.
         """
@@ -167,27 +167,27 @@ class Simulation(InteractiveScene):
         return self.snapshot()
 
     def snapshot(self, stored: bool = False) -> Snapshot:
-        """Return the present state as it is: commands that came since the last step do not act yet.
+        """Return the current state, without the effect of commands since the last step.
 
         Args:
-            stored: whether the signal chain stores the reading of this snapshot.
+            stored: Whether the signal chain stores the reading of this snapshot.
         """
         self.engine.forward()
         return Snapshot(self, stored)
 
     def free_steps(self) -> int:
-        """Return how many steps the engine may take in one call before commands or sampling act."""
+        """Return the number of steps that the engine may take before commands or sampling take effect."""
         return 1 if self.sampling else super().free_steps()
 
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         """Advance after `apply_commands`, in one call of the engine where possible.
 
         Args:
-            steps: at most `free_steps`, and with memory at most to the next tactile message.
-            publish: called with the snapshot of the present state before it is left.
+            steps: At most `free_steps`, and with memory at most to the next tactile message.
+            publish: Called with the snapshot of the current state before it is left.
 
         Raises:
-            PhysicsError: the physics became unstable.
+            PhysicsError: The physics became unstable.
         """
         due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
@@ -219,7 +219,7 @@ class Simulation(InteractiveScene):
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
-        """Store the readings of a published snapshot where the state alone does not give them."""
+        """Store the readings of a published snapshot if they cannot be recomputed from the state."""
         self.published_readings = snapshot.viewed if self.has_memory else None
         self.published_valid = snapshot.valid
 
@@ -227,8 +227,8 @@ class Simulation(InteractiveScene):
         """Update sampling and signal chain.
 
         Args:
-            snapshot: the present state.
-            due: the tactile streams that are due.
+            snapshot: The current state.
+            due: The tactile streams that are due.
         """
         if due:
             self.keep_readings(snapshot)
@@ -261,10 +261,10 @@ class Simulation(InteractiveScene):
             self.sampling.clear()
 
     def take_tare(self) -> str:
-        """Subtract the present readings from all later ones.
+        """Subtract the current readings from all later ones.
 
         Raises:
-            CommandError: the physics is unstable.
+            CommandError: The physics is unstable.
         """
         truth = self.observe().truth
         if fault := self.fault():

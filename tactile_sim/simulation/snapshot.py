@@ -21,7 +21,7 @@ class Snapshot:
     """Data of one state of a simulation, computed on request. Valid until the next step."""
 
     def __init__(self, simulation: Simulation, stored: bool = False):
-        """Look at the present state. stored: whether the signal chain stores its reading."""
+        """Refer to the current state; ``stored``: whether the signal chain stores its reading."""
         self.simulation = simulation
         self._stored = stored
         self.stamp = simulation.stamp
@@ -29,14 +29,14 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """Every contact with a nonzero force, its bodies in the engine's order, and the press of a user."""
+        """All contacts with a nonzero force, a user's press included, in the engine's order of bodies."""
         engine = self.simulation.engine
         contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
         return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
     def skin_contacts(self) -> Contacts:
-        """`all_contacts`, and those on flexes with pads again at their places in the rest shapes."""
+        """`all_contacts`, and a copy in the rest shape of those on flexes with pads."""
         flexes = self.simulation.flex_pads
         return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
 
@@ -58,7 +58,7 @@ class Snapshot:
 
     @cached_property
     def truth(self) -> np.ndarray:
-        """(taxels, channels) what the skin feels, sampled: before the stages of its sensors."""
+        """(taxels, channels) readings after sampling and before the signal chain."""
         sampling = self.simulation.sampling
         return sampling.value(self.sense()) if sampling else self.sense()
 
@@ -120,7 +120,7 @@ class Snapshot:
 
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
-        """(taxels, 3) in the world [m]."""
+        """(taxels, 3) positions in the world frame [m]."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         return self._with_flexes(positions)
@@ -133,7 +133,7 @@ class Snapshot:
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
 
     def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
-        """Return positions (taxels, 3) with those of the taxels on flexes replaced by the present ones."""
+        """Return positions (taxels, 3) with those of the taxels on flexes replaced by the current ones."""
         if self.simulation.flex_pads:
             self.simulation.flex_pads.move(positions, self.simulation.engine)
         return positions
@@ -148,7 +148,7 @@ class Snapshot:
 
     @property
     def hairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Ends (feelers, 2, 3) in the world [m], and how far (feelers,) each is covered, 0 to 1."""
+        """Ends (feelers, 2, 3) of the feelers in the world [m], and their covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
         ends = starts + feelers.lengths[:, None] * directions
@@ -187,7 +187,7 @@ class Snapshot:
 
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as `Skin.outside`."""
+        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as in `Skin.outside`."""
         engine, skin = self.simulation.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
@@ -199,12 +199,12 @@ class Snapshot:
 
     @property
     def sensor_data(self) -> np.ndarray:
-        """(nsensordata,) what all sensors of the scene measure, as MuJoCo lays it out."""
+        """(nsensordata,) values of all sensors of the scene in MuJoCo's layout."""
         return self.simulation.engine.sensor_data
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and efforts of the hinge and slide joints, as ``commander.joint_names``."""
+        """Positions, velocities and efforts of the joints in ``commander.joint_names``."""
         engine, commander = self.simulation.engine, self.simulation.commander
         dofs = commander.dofs
         return engine.qpos[commander.qpos], engine.qvel[dofs], engine.joint_efforts[dofs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from tactile_sim.skin import TOUCH_FUNCTIONS, Pad
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
-    from tactile_sim.skin import Skin
 
 
 class _Part(NamedTuple):
-    """Some pads of a skin, for one chain; the arrays are those of the whole skin."""
+    """Some pads of a skin, as `Sensed` by one chain; the arrays are those of the whole skin."""
 
     pads: Sequence[Pad]
     positions: np.ndarray
@@ -33,7 +32,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         simulation: The simulation, with its skin, stages and functions.
 
     Raises:
-        ConfigError: As `SignalChain`.
+        ConfigError: As in `SignalChain`.
     """
     settings, stages = simulation.settings, simulation.stages
     rest = simulation.engine.timestep, settings.seed, settings.source
@@ -51,14 +50,8 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
             pad.name: stages[chosen[pad.name]] for pad in pads if pad.name in chosen
         }
         part = _Part(pads, skin.positions, skin.normals, skin.neighbours)
-        chains.append(SignalChain(cast("Skin", part), own, *rest, TOUCH_FUNCTIONS[touch].frame))
+        chains.append(SignalChain(part, own, *rest, TOUCH_FUNCTIONS[touch].frame))
     return SplitChain(simulation, chains)
-
-
-def chain_of(simulation: Simulation, pad: int) -> SignalChain:
-    """Return the signal chain of a pad, by the index of the pad."""
-    chain = simulation.signal_chain
-    return chain.chain_of(pad) if isinstance(chain, SplitChain) else chain
 
 
 class SplitChain:
@@ -71,8 +64,8 @@ class SplitChain:
         """Combine chains, given in the order of ``simulation.functions.by_quantity``."""
         self._simulation, self._chains = simulation, list(chains)
 
-    def chain_of(self, pad: int) -> SignalChain:
-        """Return the chain of a pad, by the index of the pad."""
+    def of_pad(self, pad: int) -> SignalChain:
+        """Return the chain of the pad with an index."""
         first = self._simulation.skin.pads[pad].start
         quantities = self._simulation.functions.by_quantity()
         return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
@@ -88,28 +81,28 @@ class SplitChain:
 
     @property
     def has_memory(self) -> bool:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return any(chain.has_memory for chain in self._chains)
 
     @property
     def idle(self) -> bool:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return all(chain.idle for chain in self._chains)
 
     @property
     def valid(self) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         marked = [chain.valid for chain in self._chains if len(chain.valid)]
         return np.minimum.reduce(marked) if marked else np.empty(0, np.uint8)
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         return {name: values for chain in self._chains for name, values in chain.history.items()}
 
     @property
     def zero(self) -> np.ndarray | None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         zeros = [chain.zero for chain in self._chains]
         if all(zero is None for zero in zeros):
             return None
@@ -123,22 +116,22 @@ class SplitChain:
             chain.zero = part
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.read(step, part) for chain, part in parts])
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.peek(step, part) for chain, part in parts])
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         for chain, part in zip(self._chains, self._parts(reading), strict=True):
             chain.tare(step, part)
 
     def restart(self, seed: int | None = None) -> None:
-        """As in `SignalChain`."""
+        """See `SignalChain`."""
         for chain in self._chains:
             chain.restart(seed)
 

@@ -28,7 +28,7 @@ class TaxelForces:
         self._normals, self._axes = skin.normals, skin.axes
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels, 3) in the frame of each taxel's body [N]."""
+        """(taxels, 3) forces in the frame of each taxel's body [N]."""
         quantities = list(self._simulation.functions.by_quantity())
         if len(quantities) == 1:
             return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
@@ -52,10 +52,10 @@ class TaxelForces:
         return readings
 
     def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels,) the part that presses on each taxel, against its outward normal [N]."""
+        """(taxels,) normal force on each taxel, positive against its outward normal [N]."""
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels, 3) along the axes of each taxel: two tangents and the inward normal [N]."""
+        """(taxels, 3) forces along the axes of each taxel: two tangents and the inward normal [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]

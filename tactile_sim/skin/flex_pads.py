@@ -15,8 +15,8 @@ from tactile_sim.skin.taxels import Taxels
 class FlexPads:
     """The pads of a skin that are on flexes.
 
-    A contact acts on the nearest surface triangle of the present shape. Its load is distributed from the same
-    point of that triangle in the rest shape; the force keeps its present direction.
+    A contact acts on the nearest surface triangle of the current shape. Its load is distributed from the same
+    point of that triangle in the rest shape; the force keeps its current direction.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Taxels):
@@ -35,7 +35,7 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return contacts for `Skin.feel`: the given ones, and those with flexes again, in the rest shapes.
+        """Return contacts for `Skin.feel`: the given ones, and copies in the rest shape of those with flexes.
 
         In the added contacts, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
         neither geom nor body. The given contacts are unchanged and have no geom on the side of a flex.
@@ -88,7 +88,7 @@ class FlexPads:
         return out
 
     def move(self, positions: np.ndarray, engine: Engine) -> None:
-        """Replace the positions (n, 3) of the taxels on flexes by their present ones, world frame [m]."""
+        """Replace the positions (n, 3) of the taxels on flexes by their current ones, world frame [m]."""
         for k in self.pads:
             pad = self._skin.pads[k]
             assert pad.corners is not None and pad.weights is not None
@@ -129,7 +129,7 @@ def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray
 
 @kernel
 def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, position, rotation):
-    """Move contacts from the present shape of a flex to the same points of the rest shape.
+    """Move contacts from the current shape of a flex to the same points of the rest shape.
 
     Args:
         values: (n, WIDTH) of `Contacts`, changed.

@@ -64,7 +64,7 @@ class Loads:
 
     @property
     def contact(self) -> np.ndarray:
-        """(m,) index of its contact."""
+        """(m,) index of the contact of each load."""
         return self.table["contact"]
 
     @property
@@ -79,27 +79,27 @@ class Loads:
 
     @property
     def point(self) -> np.ndarray:
-        """(m, 3) where it acts on that body's surface, body frame [m]."""
+        """(m, 3) point of application on the body's surface, body frame [m]."""
         return self.table["point"]
 
     @property
     def force(self) -> np.ndarray:
-        """(m, 3) on the body, body frame [N]."""
+        """(m, 3) force on the body, body frame [N]."""
         return self.table["force"]
 
     @property
     def force_world(self) -> np.ndarray:
-        """(m, 3) the same in the world frame [N]."""
+        """(m, 3) force on the body, world frame [N]."""
         return self.table["force_world"]
 
     @property
     def normal(self) -> np.ndarray:
-        """(m, 3) of the contact, into the body, body frame, unit."""
+        """(m, 3) unit normal of the contact, into the body, body frame."""
         return self.table["normal"]
 
     @property
     def velocity(self) -> np.ndarray:
-        """(m, 3) of the other's surface over this body's, body frame [m/s]; NaN against a flex."""
+        """(m, 3) velocity of the other surface relative to this one, body frame [m/s]; NaN against a flex."""
         return self.table["velocity"]
 
     @property
@@ -114,12 +114,12 @@ class Loads:
 
     @property
     def skins(self) -> np.ndarray:
-        """(m,) how many of the two surfaces have a skin, 1 or 2."""
+        """(m,) number of surfaces with skin in the contact, 1 or 2."""
         return self.table["skins"]
 
     @property
     def torque(self) -> np.ndarray:
-        """(m, 3) on the body about the point, without that of the force, body frame [N m]."""
+        """(m, 3) torque on the body about the point, in addition to the force, body frame [N m]."""
         return self.table["torque"]
 
     @property
@@ -175,39 +175,39 @@ NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(
 
 
 def normal(loads: Loads) -> np.ndarray:
-    """(m, 1) force along the contact normal [N], positive where it pushes into the body."""
+    """Return the force along the contact normal (m, 1) [N], positive into the body."""
     return evaluate(loads.table, NORMAL)
 
 
 def normal_force(loads: Loads) -> np.ndarray:
-    """(m, 3) the part of the force along the contact normal, body frame [N]."""
+    """Return the component of the force along the contact normal (m, 3), body frame [N]."""
     return evaluate(loads.table, NORMAL_FORCE)
 
 
 def force_vector(loads: Loads) -> np.ndarray:
-    """(m, 3) the force with its friction, body frame [N]."""
+    """Return the force including friction (m, 3), body frame [N]."""
     return evaluate(loads.table, FORCE_VECTOR)
 
 
 def force_vector_global(loads: Loads) -> np.ndarray:
-    """(m, 3) the force with its friction, world frame [N]."""
+    """Return the force including friction (m, 3), world frame [N]."""
     return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
 
 
 def force_vector_taxel(loads: Loads) -> np.ndarray:
-    """(m, 3) the force with its friction, body frame [N]; readings are along the axes of each taxel."""
+    """Return the force including friction (m, 3), body frame [N], for readings along taxel axes."""
     return evaluate(loads.table, FORCE_VECTOR)
 
 
 def friction(loads: Loads) -> np.ndarray:
-    """(m, 3) the part of the force across the contact normal, body frame [N]."""
+    """Return the tangential component of the force (m, 3), body frame [N]."""
     return evaluate(loads.table, FRICTION)
 
 
 def slip(loads: Loads) -> np.ndarray:
-    """(m, 3) velocity of the other's surface over this body's, across the normal, body frame [m/s].
+    """Return the tangential velocity of the other surface relative to this one (m, 3), body frame [m/s].
 
-    It points as friction does. NaN against a flex, whose surface has no one body to move with.
+    It has the direction of friction. It is NaN against a flex, whose surface does not move with one body.
     """
     return evaluate(loads.table, SLIP)
 
@@ -218,7 +218,7 @@ def per_area(skin: Skin) -> np.ndarray:
 
 
 def compliance(skin: Skin) -> np.ndarray:
-    """Return how deep the elastic layer is pressed by a force on each taxel (n,) [m/N]."""
+    """Return the indentation of the elastic layer per force on each taxel (n,) [m/N]."""
     return skin.thickness / skin.stiffness * per_area(skin)
 
 

@@ -72,7 +72,7 @@ def feel_many(
     response: str | Response,
     out: ManyReadings,
 ) -> None:
-    """Write the readings of environments [first, last), with the bits of `Skin.feel` and `body_wrenches`.
+    """Write the readings of environments [first, last), bit-identical to `Skin.feel` and `body_wrenches`.
 
     Args:
         skin: The skin; one for each thread, see `Skin.twin`.

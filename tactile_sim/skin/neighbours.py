@@ -1,4 +1,4 @@
-"""Which taxels are beside each other on the skin."""
+"""Adjacency of taxels on the skin."""
 
 from __future__ import annotations
 

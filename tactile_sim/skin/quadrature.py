@@ -50,7 +50,7 @@ FLAT = 0.02
 
 
 class Quadrature(NamedTuple):
-    """Taxels and their points in the frames of their bodies. Python hands it to kernels as a plain tuple."""
+    """Taxels and their points in the frames of their bodies. Python passes it to kernels as a plain tuple."""
 
     taxels: np.ndarray
     """(n + 1,) of `TAXEL`, ordered by place; the last one only has where the others end."""

@@ -1,4 +1,4 @@
-"""Which part of each load falls on which taxel, and what taxels make of it."""
+"""Distribution of loads over taxels, and the resulting readings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Shares(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The taxels around m loads, load after load; of each the one that takes it comes first."""
+    """Taxels around m loads, load after load, each beginning with the taxel that takes the load."""
 
     begin: np.ndarray
     """(m + 1,) int64 where the taxels of each load begin."""
@@ -38,16 +38,16 @@ class Near(NamedTuple):
 
     @property
     def load(self) -> np.ndarray:
-        """(k,) the load that each entry is for."""
+        """(k,) index of the load of each entry."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
     def shares(self, weight: np.ndarray) -> Shares:
-        """Shares by weights (k,)."""
+        """Return shares with weights (k,)."""
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
 
 
 def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
-    """Return shares in the types of the kernels.
+    """Return shares converted to the types that kernels require.
 
     Raises:
         ConfigError: The shares are inconsistent or index outside the taxels.

@@ -1,4 +1,4 @@
-"""The skin: what its taxels feel."""
+"""The skin: readings of its taxels."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Skin(TaxelSearch):
         return self._converted(out, touch)
 
     def twin(self) -> Skin:
-        """Return this skin with working memory of its own, for another thread."""
+        """Return a copy of this skin with separate working memory, for another thread."""
         twin = copy.copy(self)
         twin._far = self._far.copy()
         index, (_, quad, solids, layer) = TaxelIndex(*self._index), self.elastic_arrays
@@ -168,7 +168,7 @@ class Skin(TaxelSearch):
         body_rotations: np.ndarray,
         response: str | Response = "spread_linear",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what falls outside the pads, see `inside`; other arguments as in `loads`.
+        """Return the sums of loads outside the pads, see `inside`; arguments as in `loads`.
 
         Returns:
             For each body with skin, as in ``body_ids``, the number (b,) of loads outside and the sum of their
@@ -222,7 +222,7 @@ class Skin(TaxelSearch):
         Loads outside the pads are left out, and then the others are returned with the shares.
 
         Raises:
-            ConfigError: the name is unknown, or a user's function returned something invalid.
+            ConfigError: The name is unknown, or a user's function returned something invalid.
         """
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         if self._has_limits:

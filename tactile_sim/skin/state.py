@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.schema import Check, Number, parameter
+from tactile_sim.schema import Number, checks, parameter
 from tactile_sim.skin.loads import Loads, TouchFunction
 
 _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
@@ -30,7 +30,7 @@ class ContactThresholds:
             raise ValueError(f"off: must be <= on ({self.on:g} N), got {self.off:g}; lower off or raise on")
 
 
-THRESHOLDS: dict[str, Check] = {entry.name: entry.metadata["check"] for entry in fields(ContactThresholds)}
+THRESHOLDS = checks(ContactThresholds)
 """The check of each key below ``skin.state.PATTERN``."""
 
 

@@ -86,7 +86,7 @@ class Taxels:
         offsets: (p + 1,) first taxel of each pad, and n.
         spacings: (p,) [m].
         pad_bodies: (p,) id of the body of each pad.
-        body_ids: (b,) ids of the bodies with skin. A flex with pads is an entry of its own, with the id of
+        body_ids: (b,) ids of the bodies with skin. A flex with pads is a separate entry, with the id of
             the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch, and n.
         patch_bodies: (q,) index into body_ids.

@@ -60,7 +60,7 @@ class BaseCamera:
         return self._size[1]
 
     def get_image(self, renderer: object = None) -> np.ndarray:
-        """Return an image of the present state.
+        """Return an image of the current state.
 
         Args:
             renderer: Ignored; PyBullet's renderer in trifinger_simulation.
@@ -189,7 +189,7 @@ class CalibratedCamera(BaseCamera):
         return np.stack(channels, axis=-1) * self._seen
 
     def get_image(self, renderer: object = None) -> np.ndarray:
-        """Return an image of the present state; see `BaseCamera.get_image`."""
+        """Return an image of the current state; see `BaseCamera.get_image`."""
         return self.distort_image(super().get_image(renderer))
 
 

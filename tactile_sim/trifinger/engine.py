@@ -37,7 +37,7 @@ class TrifingerEngine(MujocoEngine):
             self.physics.step()
 
     def forward(self) -> None:
-        """Compute everything that follows from the present state and the desired action."""
+        """Compute everything that follows from the current state and the desired action."""
         self.physics.forward()
 
     def integrate(self) -> None:

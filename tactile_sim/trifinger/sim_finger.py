@@ -172,7 +172,7 @@ class SimFinger(TactileFinger):
         """Return the state at the beginning of the step with time index t.
 
         Args:
-            t: Index of the last step, or that index + 1 for the present state.
+            t: Index of the last step, or that index + 1 for the current state.
 
         Raises:
             InvalidValueError: The time index has another value.
@@ -280,7 +280,7 @@ class SimFinger(TactileFinger):
                 self._view = FingerView(self)
 
     def close(self) -> None:
-        """End the browser view, if there is one. It also ends when the robot is garbage collected."""
+        """Close the browser view, if open. It also closes when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None

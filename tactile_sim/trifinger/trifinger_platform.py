@@ -225,7 +225,7 @@ class TriFingerPlatform:
             self._camera_ready_t = None
 
     def _take(self) -> TriCameraObservation | TriCameraObjectObservation:
-        """Return an observation of the present state without time stamps."""
+        """Return an observation of the current state without time stamps."""
         cameras = [CameraObservation() for _ in camera.CAMERA_IDS]
         if self.enable_cameras:
             for observation, image in zip(cameras, self.tricamera.get_images(), strict=True):

@@ -32,7 +32,7 @@ def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Return values as an array of floats > 0; arguments and errors as of `numbers`."""
+    """Return values as an array of floats > 0; arguments and errors as in `numbers`."""
     array = numbers(what, values, *shape)
     if not (array > 0).all():
         raise InvalidValueError(f"{what}: must be > 0, got {values!r}")

@@ -1,1 +1,1 @@
-"""UV maps: where the points of a surface lie in an image."""
+"""UV maps: the points of an image that show the points of a surface."""

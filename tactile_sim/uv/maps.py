@@ -61,7 +61,7 @@ def own_map(model: mujoco.MjModel, geom: int, laid_out: bool = False) -> UvMap:
     Args:
         model: The model.
         geom: Id of the geom.
-        laid_out: Compute the map of a mesh in any case.
+        laid_out: Compute the map of a mesh even if its UV coordinates are suitable.
 
     Returns:
         The map.

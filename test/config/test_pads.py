@@ -8,7 +8,7 @@ import pytest
 from tactile_sim import ConfigError, config
 from tactile_sim.cli import main
 from tactile_sim.config.mapping import _split
-from tactile_sim.config.pads import PAD
+from tactile_sim.config.pad_settings import PAD
 from tactile_sim.simulation import Simulation
 
 SCENE = """<mujoco><worldbody>
@@ -96,6 +96,8 @@ PADS = {
     "far off its body": ({"body": "tip", "grid": GRID, "position": [0, 0, 1]}, "e+03 mm"),
     "too many taxels": ({"body": "tip", "spacing": 1e-6}, ".p.spacing"),
     "a rate above the physics'": ({"body": "tip", "grid": GRID, "rate": 501}, "500 Hz"),
+    "a rate that is never due": ({"body": "tip", "grid": GRID, "rate": 1e-300}, ".p.rate"),
+    "a spacing above any body": ({"body": "tip", "spacing": 1e9}, ".p.spacing"),
     "another pad's name": ({"body": "tip", "grid": GRID, "outside": "far"}, "far"),
     "too few numbers": ({"body": "tip", "grid": GRID, "position": [0, 0]}, "3 numbers"),
     "unknown key": ({"body": "tip", "spacin": 0.01}, "'spacing'"),

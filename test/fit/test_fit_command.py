@@ -110,6 +110,7 @@ INVALID = {
     "time stands still": (GOOD + ROWS + ROWS, ["time", "0.39"]),
     "wrong taxel": (GOOD + ROWS.replace(",2,", ",9,"), ["taxel", "7"]),
     "no load": (GOOD + "".join(f"{0.01 * k},0,2" + ",0" * 7 + f",{k}\n" for k in range(40)), ["load"]),
+    "constant load": (GOOD + "".join(f"{0.01 * k},3,2" + ",0" * 7 + f",{k}\n" for k in range(40)), ["3 N"]),
     "other pad": ((GOOD + ROWS).replace("reading_7", "x"), ["8", "7"]),
     "empty": ("", ["rows", "0"]),
     "header only": (GOOD, ["rows", "1"]),

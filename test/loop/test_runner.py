@@ -11,6 +11,7 @@ from support.errors import raises
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError, config
+from tactile_sim.loop.output import Terminal
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 
@@ -20,7 +21,7 @@ SCENE = """
 </worldbody></mujoco>"""
 
 
-class FakeOutput:
+class FakeOutput(Terminal):
     """An output with subscribers to the given streams, which stores what is published."""
 
     def __init__(self, *streams: str):
@@ -40,18 +41,9 @@ class FakeOutput:
         self.new = False
         self.publish(snapshot, {"greeting"})
 
-    def expects_commands(self):
-        return False
-
     def publish(self, snapshot, streams):
         height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
-
-    def publish_while_stopped(self, stamp):
-        pass
-
-    def finish(self):
-        pass
 
     def warn(self, message):
         self.warnings.append(message)

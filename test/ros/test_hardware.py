@@ -16,15 +16,18 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from std_msgs.msg import Float32MultiArray  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.errors import raises  # noqa: E402
 from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from websockets.sync.server import serve  # noqa: E402
 
-from tactile_sim import config  # noqa: E402
+from tactile_sim import ConfigError, config  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.hardware import StreamError, pad_inputs  # noqa: E402
+from tactile_sim.config.hardware import HardwarePad  # noqa: E402
+from tactile_sim.hardware import PadInput, StreamError, pad_inputs  # noqa: E402
 from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
+from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction  # noqa: E402
 
 STREAM = (Path(__file__).parent / "xela_stream.jsonl").read_text().splitlines()
 """Messages in the format of XELA's server, made for this test: a greeting, a valid message, malformed ones,
@@ -214,6 +217,28 @@ def test_each_pad_gets_its_own_quantity():
         next(iter(pad_inputs(simulation).values())).readings(np.full((16, 3), 1e300))
 
 
+def test_quantities_follow_from_forces(monkeypatch):
+    settings = config.load("gripper")
+    area = 0.00425 * 0.0047
+    twice = TouchFunction(1, "N", lambda loads: 2 * np.linalg.norm(loads.force, axis=1, keepdims=True))
+    monkeypatch.setitem(TOUCH_FUNCTIONS, "twice", twice)
+    expected = {
+        "normal": 0.3,
+        "pressure": 0.3 / area,
+        "depth": 0.3 / area * settings.skin.thickness / settings.skin.stiffness,
+        "force_vector_taxel": [0.1, 0.2, 0.3],
+        "twice": 2 * np.linalg.norm([0.1, 0.2, 0.3]),
+    }
+    skin = Simulation(settings).skin
+    for name, reading in expected.items():
+        pad = PadInput(HardwarePad(), skin, 1, name)
+        values = pad.readings(np.tile([0.1, 0.2, 0.3], (16, 1)))
+        np.testing.assert_allclose(values, np.tile(reading, (16, 1)), rtol=1e-5)
+    for name in ("force_vector_global", "slip"):
+        with raises(ConfigError, "left_pad", "twice", name):
+            PadInput(HardwarePad(), skin, 0, name)
+
+
 def test_missing_configuration_is_one_line(capfd):
     assert main(["hardware", "no/such.yaml"]) == 2
     assert capfd.readouterr().err.count("\n") == 1
@@ -221,12 +246,13 @@ def test_missing_configuration_is_one_line(capfd):
 
 def test_check_reports_invalid_hardware(tmp_path, capsys):
     file = tmp_path / "robot.yaml"
-    for old, new in (
-        ("        right_pad: {sensor", "        wrong_pad: {sensor"),
-        ("force_vector_taxel", "slip"),
+    for old, new, fact in (
+        ("        right_pad: {sensor", "        wrong_pad: {sensor", "right_pad"),
+        ("force_vector_taxel", "slip", "force_vector_taxel"),
+        ("      pads:\n        left_pad: {sensor: 1}\n        right_pad: {sensor: 2}\n", "", "hardware.pads"),
     ):
         text = (Path(__file__).parents[2] / "config" / "gripper.yaml").read_text()
         assert old in text
         file.write_text(text.replace(old, new))
         assert main(["check", str(file)]) == 2
-        assert ("right_pad" if "right" in old else "force_vector_taxel") in capsys.readouterr().err
+        assert fact in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Content of the topics (forces, points, frames, names), when they are published, and a killed recorder."""
+"""Content of the topics (forces, points, names), when they are published, and a killed recorder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, WrenchStamped  # noqa: E402
-from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2, PointField  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.listener import Listener, step_to  # noqa: E402
 from support.ros import PATIENCE, Ros, kept, wait_for  # noqa: E402
+from support.transforms import pose_in, tree  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
@@ -24,57 +24,9 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
 from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.ros import cdr  # noqa: E402
 
 WEIGHT = 1.0 * 9.81
 """Weight of the cube of touch_cube [N]."""
-
-
-class Listener:
-    """Stores the messages of a topic: bytes, time of sending [ns] and time of arrival [s]."""
-
-    def __init__(self, ros: Ros, kind: type, topic: str):
-        self.kind = kind
-        self.received: list[tuple[bytes, int, float]] = []
-
-        def take(data, info):
-            self.received.append((data, info["source_timestamp"], time.monotonic()))
-
-        self.subscription = ros.node.create_subscription(kind, topic, take, QoSProfile(depth=5000), raw=True)
-
-    @property
-    def stamps(self) -> list[int]:
-        return [cdr.stamp(self.kind, data) for data, *_ in list(self.received)]
-
-    @property
-    def last(self) -> int | None:
-        return cdr.stamp(self.kind, self.received[-1][0])
-
-    @property
-    def sent(self) -> dict[int, int]:
-        """Time of sending by stamp."""
-        return {cdr.stamp(self.kind, data): sent for data, sent, _ in list(self.received)}
-
-    def by_stamp(self) -> dict:
-        return {cdr.stamp(self.kind, data): cdr.decode(self.kind, data) for data, *_ in list(self.received)}
-
-    def until(self, moment: float) -> list[int]:
-        """Return the stamps of messages that arrived before a time [s]."""
-        return [cdr.stamp(self.kind, data) for data, _, arrival in list(self.received) if arrival < moment]
-
-
-def step_to(ros: Ros, listeners: list[Listener], stamps: range) -> None:
-    """Step from stamp to stamp [ns] with 2 ms per step, waiting each time until all topics have arrived."""
-    for t in stamps:
-        ros.step(stamps.step // 2_000_000)
-        wait_for(lambda t=t: all(listener.last == t for listener in listeners), f"{t} ns")
-
-
-def pose_in(transforms, frame: str) -> tuple[Rotation, np.ndarray]:
-    """Return the rotation and position of a frame in its parent."""
-    index = transforms.transforms.child_frame_id.index(frame)
-    transform = transforms.transforms.transform
-    return Rotation.from_quat(transform.rotation[index]), transform.translation[index]
 
 
 # -- the shipped cube: forces and points ------------------------------------------------------------------
@@ -174,77 +126,6 @@ def test_points_have_contact_forces_and_magnitudes(fall):
         np.testing.assert_allclose(points["intensity"], np.linalg.norm(forces, axis=1), rtol=1e-5, atol=1e-9)
         touched += len(contacts.geom1) > 0
     assert touched > 200
-
-
-# -- frames ----------------------------------------------------------------------------------------------
-
-FRAMES = """
-<mujoco><option timestep="0.002"/><worldbody>
-  <body name="desk" pos="0 0 -1" euler="0 0 90"><geom type="box" size=".5 .5 .1"/></body>
-  <body name="handle" mocap="true" pos="1 2 3" euler="90 0 0"><geom size=".1" contype="0" conaffinity="0"/>
-    <body name="knob" pos="0 0 .2"><geom size=".05" contype="0" conaffinity="0"/></body></body>
-  <body name="die" pos="0 0 5"><freejoint/><geom type="box" size=".1 .1 .1"/>
-    <body name="spot" pos=".1 0 0" euler="0 90 0"><geom size=".02" mass=".01"/></body></body>
-  <body name="arm" pos="3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/>
-  </body>
-</worldbody></mujoco>"""
-HALF = np.sqrt(0.5)
-
-
-@pytest.fixture
-def frames(ros):
-    path = ros.folder / "frames.xml"
-    path.write_text(FRAMES)
-    return {"scene": str(path), "skin": {"scales": {"die": 0.05}}}
-
-
-def tree(message) -> dict[str, str]:
-    """Return the parent of each frame."""
-    transforms = message.transforms
-    return dict(zip(transforms.child_frame_id, transforms.header.frame_id, strict=True))
-
-
-def test_tf_has_every_body_under_its_parent(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    arrays = ros.listen(TactileArray, "tactile/die/array")
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    ros.run(**frames, frame_prefix="sim/", world_frame="map")
-    wait_for(lambda: len(moving) > 3 and arrays and contacts)
-    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-    wait_for(lambda: fixed, "the fixed frames")
-    assert tree(moving[-1]) == {"sim/handle": "map", "sim/die": "map", "sim/arm": "map"}
-    assert tree(fixed[0]) == {"sim/desk": "map", "sim/knob": "sim/handle", "sim/spot": "sim/die"}
-    for name, message, turn, place in (
-        ("sim/handle", moving[0], [HALF, 0, 0, HALF], [1, 2, 3]),
-        ("sim/desk", fixed[0], [0, 0, HALF, HALF], [0, 0, -1]),
-        ("sim/knob", fixed[0], [0, 0, 0, 1], [0, 0, 0.2]),
-        ("sim/spot", fixed[0], [0, HALF, 0, HALF], [0.1, 0, 0]),
-    ):
-        rotation, position = pose_in(message, name)
-        np.testing.assert_allclose(rotation.as_quat(), turn, atol=1e-12)
-        np.testing.assert_allclose(position, place, atol=1e-12)
-    assert arrays[0].header.frame_id == "sim/die"
-    assert arrays[0].body == "die"
-    assert contacts[0].header.frame_id == "map"
-    assert len(fixed) == 1
-
-
-def test_tf_objects_has_only_free_bodies(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    ros.run(**frames, tf="objects")
-    wait_for(lambda: len(moving) > 10)
-    assert all(tree(message) == {"die": "world"} for message in moving)
-    assert not ros.node.get_publishers_info_by_topic("/tf_static")
-
-
-def test_tf_off_publishes_no_frames(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-    arrays = ros.listen(TactileArray, "tactile/die/array")
-    ros.run(**frames, tf="off")
-    wait_for(lambda: len(arrays) > 10)
-    assert not moving and not fixed
-    assert not ros.node.get_publishers_info_by_topic("/tf")
 
 
 # -- times of publishing ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from support.waiting import PATIENCE, wait_until
+from tactile_sim.loop.output import Terminal
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
@@ -64,17 +65,11 @@ class FrameReader:
         return self._builder.build(records[0])
 
 
-class Output:
+class Output(Terminal):
     """Output of the loop that records warnings and errors."""
 
     def __init__(self):
         self.lines: list[str] = []
-
-    def subscribed(self):
-        return set()
-
-    new_subscribers = expects_commands = lambda self: False
-    publish = publish_to_new = report = publish_while_stopped = finish = lambda self, *_: None
 
     def warn(self, message):
         self.lines.append(message)

@@ -56,7 +56,7 @@ class Activations:
         return out
 
     def inputs(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Return the controls (..., nu) for motrixsim; arguments as of `next`."""
+        """Return the controls (..., nu) for motrixsim; arguments as in `next`."""
         if not len(self):
             return ctrl
         out = ctrl.copy()

@@ -51,7 +51,7 @@ class MotrixBatch(PartialSensors, Environments):
     name = "motrix"
 
     def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0):
-        """Make the environments.
+        """Create the environments.
 
         Args:
             spec: The scene.
@@ -60,7 +60,7 @@ class MotrixBatch(PartialSensors, Environments):
             threads: Number of threads of the process; 0: motrixsim decides.
 
         Raises:
-            EngineError: motrixsim is not installed or rejects the scene.
+            EngineError: Motrixsim is not installed or rejects the scene.
         """
         self.model = model
         self.num_envs = num_envs

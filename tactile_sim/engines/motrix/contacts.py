@@ -1,4 +1,4 @@
-"""Contacts from motrixsim's contact sensors, corrected."""
+"""Contacts from motrixsim's contact sensors, with frames and signs corrected."""
 
 from __future__ import annotations
 

@@ -53,6 +53,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     name = "motrix"
     accepts_body_forces = False
     switches_equalities = False
+    reports_flex_contacts = False
 
     def __init__(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, bodies: Collection[int] | None = None
@@ -65,7 +66,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             bodies: Ids of the bodies whose contacts are needed, if the scene has no sensors; None: all.
 
         Raises:
-            EngineError: motrixsim is not installed or rejects the scene.
+            EngineError: Motrixsim is not installed or rejects the scene.
         """
         # With an elliptic cone, constraint forces are the components along the contact frame.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

@@ -42,7 +42,7 @@ class MotrixModel:
             nets: Ids of the contact sensors whose net forces can be read, see ``has_net_force``.
 
         Raises:
-            EngineError: motrixsim is not installed or rejects the scene.
+            EngineError: Motrixsim is not installed or rejects the scene.
         """
         self.package = motrixsim()
         spec = with_names(spec)
@@ -117,7 +117,7 @@ class MotrixState:
     """The state of one or several environments; all arrays are in MuJoCo's order."""
 
     def __init__(self, model: MotrixModel, shape: Sequence[int] = ()):
-        """Make the initial state.
+        """Create the initial state.
 
         Args:
             model: The scene.
@@ -180,5 +180,5 @@ class MotrixState:
         return self._contact_query.execute(self.data)["contacts"].reshape(*self._shape, -1, WIDTH)
 
     def net_forces(self, sensor: int) -> np.ndarray:
-        """Return a net force (..., 3) of one of ``nets``, in a frame of motrixsim's own [N]."""
+        """Return a net force (..., 3) of one of ``nets``, in an internal frame of motrixsim [N]."""
         return self._model.scene.get_sensor_value(f"{NET}{sensor}", self.data)

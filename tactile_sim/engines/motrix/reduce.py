@@ -63,7 +63,7 @@ def find(
     """Return the slots of a sensor in all environments.
 
     Args:
-        contacts: c contacts of all environments.
+        contacts: The c contacts of all environments.
         envs: (c,) environment of each contact, ascending.
         signs: (c,) result of ``matches`` for each contact.
         reduce: Reduction of the sensor.

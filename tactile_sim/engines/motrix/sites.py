@@ -22,7 +22,7 @@ class Sites:
     """Poses of the sites of all environments, computed by MuJoCo's kinematics."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int):
-        """Make the environments."""
+        """Create the environments."""
         model = copy.copy(model)
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self._model = model

@@ -23,7 +23,7 @@ class MujocoBatch(Environments):
     name = "mujoco"
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
-        """Make the environments.
+        """Create the environments.
 
         Args:
             model: The model.

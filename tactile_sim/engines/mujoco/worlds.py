@@ -1,4 +1,4 @@
-"""MuJoCo's batch in C, with the contacts of each environment, which `mujoco.batch` does not hand out."""
+"""MuJoCo's batch in C, with the contacts of each environment, which `mujoco.batch` does not expose."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Worlds(MujocoSensors):
     """(num_envs, k, Contacts.IDS) their ids."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
-        """Make the environments in the initial state.
+        """Create the environments in the initial state.
 
         Args:
             model: The model; it is copied.
@@ -112,10 +112,10 @@ class Worlds(MujocoSensors):
         self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
 
     def record(self, steps: int = 0) -> None:
-        """Compute and record contacts, poses, forces and sensors of the present states, then advance.
+        """Compute and record contacts, poses, forces and sensors of the current states, then advance.
 
         Args:
-            steps: Number of time steps to take after the present state.
+            steps: Number of time steps to take after the current state.
         """
         self._job[STEPS] = steps
         ids: np.ndarray | None = None

@@ -1,4 +1,4 @@
-"""Joint commands of the TriFinger, which are actions of its rules."""
+"""Joint commands of the TriFinger, converted to desired actions."""
 
 from __future__ import annotations
 

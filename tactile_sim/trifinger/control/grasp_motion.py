@@ -28,11 +28,11 @@ class GraspMotion:
         self._grip: Grip | None = None
 
     def restart(self) -> None:
-        """Start again, with the present pose of the cube."""
+        """Start again, with the current pose of the cube."""
         self._grip = None
 
     def act(self, engine: Engine) -> None:
-        """Set the torques of the present time as the desired action."""
+        """Set the torques of the current time as the desired action."""
         physics = self._physics
         if self._grip is None:
             position, orientation = get_pose(engine.model, engine.qpos, "cube")

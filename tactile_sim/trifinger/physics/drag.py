@@ -56,7 +56,7 @@ class Drag:
         self._out = data.qfrc_passive
 
     def apply(self) -> None:
-        """Add the drag at the present velocities to ``qfrc_passive``; to be called after ``mj_step1``."""
+        """Add the drag at the current velocities to ``qfrc_passive``; to be called after ``mj_step1``."""
         add_drag(*self.arrays, self._out)
 
 

@@ -108,7 +108,7 @@ class FingerPhysics:
         self.integrate()
 
     def forward(self) -> None:
-        """Compute everything that follows from the present state and the desired action."""
+        """Compute everything that follows from the current state and the desired action."""
         model, data, rules, drag = self.model, self.data, self.rules, self._drag
         mujoco.mj_step1(model, data)
         if drag is None:
@@ -146,7 +146,7 @@ class FingerPhysics:
         """Clear the solver's warm start; to be called after the state was changed from outside.
 
         Afterwards equal states and actions result in bit-identical motion. Poses and contacts are computed
-        for the present state without motor torques.
+        for the current state without motor torques.
         """
         self.data.qacc_warmstart[:] = 0.0
         self._warnings[:] = 0

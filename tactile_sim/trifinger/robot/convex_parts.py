@@ -1,6 +1,6 @@
 """Convex parts of links, because MuJoCo collides with the convex hull of a mesh.
 
-Two kinds of links are split. A tip link without a shape of its own gets the end of the lower link, so that it
+Two kinds of links are split. A tip link without a collision shape gets the end of the lower link, so that it
 can have a skin. The middle link of the Edu types is split below its joint, because the hull of the whole mesh
 closes the recess beside the joint: it would touch the base at -0.28 rad, where the mesh is 3.8 mm away from
 it, and keep the joint from its limit of -π/2.

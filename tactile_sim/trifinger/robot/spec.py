@@ -51,12 +51,12 @@ def joint_names(finger_type: str) -> list[str]:
 
 
 def link_names(finger_type: str) -> list[str]:
-    """Return the names of the moving links in the order of the joints; errors as of `joint_names`."""
+    """Return the names of the moving links in the order of the joints; errors as in `joint_names`."""
     return _of_fingers(finger_type, LINKS)
 
 
 def tip_link_names(finger_type: str) -> list[str]:
-    """Return the names of the tips; errors as of `joint_names`."""
+    """Return the names of the tips; errors as in `joint_names`."""
     return _of_fingers(finger_type, (TIP,))
 
 

@@ -21,10 +21,10 @@ _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """Shows a robot in a process of its own, from a thread that also runs while the program does not step.
+    """Shows a robot in a separate process. Its thread also runs while the program does not step.
 
     Attributes:
-        url: To open in a browser on this machine.
+        url: URL of the view, for a browser on this machine.
     """
 
     def __init__(self, finger: SimFinger):

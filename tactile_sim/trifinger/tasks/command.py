@@ -35,7 +35,7 @@ def add_goal_from_config(subparsers: Subparsers, read: Callable[[str], str]) -> 
     """Add the subcommand ``goal_from_config FILE``.
 
     Args:
-        subparsers: To add the subcommand to.
+        subparsers: Subparsers of the command.
         read: Returns the goal of a file as JSON text.
     """
     parser = subparsers.add_parser(

@@ -73,7 +73,7 @@ class GoalSpace:
     def corners(self, pose: PoseLike) -> np.ndarray:
         """Return the corners (8, 3) of the box at a pose, in the world [m].
 
-        Each coordinate goes from negative to positive; x changes slowest.
+        Each coordinate is negative, then positive; x changes slowest.
 
         Args:
             pose: Pose of the box in the world.

@@ -63,7 +63,7 @@ def sample_goal(difficulty: int) -> Pose:
     """Draw a goal.
 
     Args:
-        difficulty: As of ``move_cube.sample_goal``.
+        difficulty: As in ``move_cube.sample_goal``.
 
     Returns:
         The goal in the world.

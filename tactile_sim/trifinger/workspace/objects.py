@@ -182,7 +182,7 @@ def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, floa
 
 
 def get_pose(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the present pose of an object.
+    """Return the current pose of an object.
 
     Args:
         model: Compiled scene.

@@ -54,7 +54,7 @@ def get_active_goal(trajectory: Trajectory, time_index: int) -> Position | None:
 
 
 def seed(seed: int) -> None:
-    """Seed the generator of the goals, which is that of ``move_cube``."""
+    """Seed the random generator of the goals, which is shared with ``move_cube``."""
     move_cube.seed(seed)
 
 

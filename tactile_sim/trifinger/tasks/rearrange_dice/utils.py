@@ -70,5 +70,5 @@ def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float
 
 
 def parse_pattern_file(f: TextIO) -> list[tuple[float, float, float]]:
-    """Return the goal of an open pattern file; result and errors as of `parse_pattern`."""
+    """Return the goal of an open pattern file; result and errors as in `parse_pattern`."""
     return parse_pattern(f)
