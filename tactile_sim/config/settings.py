@@ -118,7 +118,12 @@ class Rates:
 class MarkerSettings:
     """``markers.*``: appearance of contacts in RViz."""
 
-    force_scale: float = _key(0.01, Number(above=0, unit="m/N"), "length of a force arrow [m/N]", live=True)
+    force_scale: float = _key(
+        0.01,
+        Number(above=0, unit="m/N"),
+        "length of a force arrow [m/N]; shorter if it would leave the window",
+        live=True,
+    )
     contact_radius: float = _key(0.004, Number(above=0, unit="m"), "radius of a contact point [m]", live=True)
     taxel_scale: float = _key(
         0.0,
