@@ -37,7 +37,7 @@ class Grips:
 
     def __len__(self) -> int:
         """Return the number of gripping joints."""
-        return np.count_nonzero(self.owner)
+        return int(np.count_nonzero(self.owner))
 
     def check(self, joints: np.ndarray, names: list[str]) -> None:
         """Check that joints have position servos whose effort can be limited.

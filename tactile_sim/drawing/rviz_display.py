@@ -65,7 +65,7 @@ def rviz_display(settings: Settings) -> Display:
     manager["Global Options"]["Fixed Frame"] = settings.world_frame
     manager["Views"]["Current"] |= _view(model, [*scales, *(pad.body for pad in pads)])
     displays["TF"]["Marker Scale"] = _rounded(AXES * model.stat.extent / _AXIS_OF_SCALE)
-    spacings = [pad.spacing or pad.layout.spacing for pad in pads if pad.spacing or pad.layout]
+    spacings = [pad.spacing or (pad.layout.spacing if pad.layout else np.inf) for pad in pads]
     if spacings := [*scales.values(), *spacings]:
         displays["Taxels"]["Size (m)"] = _rounded(TAXEL * min(spacings))
     largest = _rounded(settings.markers.taxel_scale or taxel_scale(model))

@@ -38,7 +38,7 @@ class _Driven(NamedTuple):
     """A pad that has a sensor."""
 
     measured: MeasuredPad
-    index: int
+    pad: int
     """In ``skin.pads``."""
     row: int
     """In the tables of states; -1: it has none."""
@@ -100,13 +100,13 @@ class HardwareTopics:
             stamp: Time [ns].
         """
         self._set(name, readings, stamp)
-        pad = self._driven[name]
-        pad.measured.update(forces, stamp)
-        self._readings.wrenches[pad.index] = pad.measured.wrench
-        if pad.measured.state:
-            for all_rows, own in zip(self._readings.pad_table, pad.measured.state, strict=True):
-                all_rows[pad.row] = own[0]
-        for topic, publisher in pad.publishers:
+        driven = self._driven[name]
+        driven.measured.update(forces, stamp)
+        self._readings.wrenches[driven.pad] = driven.measured.wrench
+        if driven.measured.state:
+            for all_rows, own in zip(self._readings.pad_table, driven.measured.state, strict=True):
+                all_rows[driven.row] = own[0]
+        for topic, publisher in driven.publishers:
             if publisher.get_subscription_count():
                 publisher.publish(topic.make(self._readings))
 
