@@ -4,7 +4,7 @@ from pathlib import Path
 
 from setuptools import setup
 
-SHARED = ("config", "launch", "layouts", "rviz", "scenes")
+SHARED = ("config", "launch", "layouts", "msg", "rviz", "scenes", "srv")
 files = [
     path for kind in SHARED for path in Path(kind).rglob("*") if path.is_file() and path.suffix != ".pyc"
 ]

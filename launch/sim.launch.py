@@ -4,15 +4,17 @@ For example: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true
 """
 
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import Node
 
-from tactile_sim import ConfigError, SceneError, share
+from tactile_sim import ConfigError, SceneError, TactileSimError, share
 from tactile_sim.addresses import of_address
-from tactile_sim.config import parameter_file
+from tactile_sim.config import from_mapping, parameter_file
+from tactile_sim.drawing.rviz_display import rviz_display
 
 TOPICS = ("markers", "scene_markers", "skin_markers", "tactile/points")
 BOOL = ("true", "false")
@@ -46,7 +48,9 @@ ARGUMENTS = (
         "Simulation time per wall time, 0: as fast as possible; empty: as configured",
     ),
     argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
-    argument("rviz_config", "", "RViz configuration; empty: the shipped tactile_sim.rviz"),
+    argument(
+        "rviz_config", "", "RViz configuration; empty: the shipped one, with camera and sizes of the scene"
+    ),
     argument("web", "false", "Show the scene in a browser, at the address that the node logs", BOOL),
     argument("record", "false", "Record all topics into a bag (MCAP) on simulation time", BOOL),
     argument("bag_path", "", "Folder of the bag, must not exist; empty: a folder here, named after the time"),
@@ -162,19 +166,44 @@ def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
         return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
     prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
     settings: dict[str, object] = {}
+    base = Path()
     for file in parameter_files(given):
         try:
-            settings |= parameter_file.read(file, str(file), f"{prefix}/tactile_sim")
+            own = parameter_file.read(file, str(file), f"{prefix}/tactile_sim")
         except ConfigError:
             continue  # the node reports the error
-    shown = existing("rviz_config", given) if given["rviz_config"] else share.find("rviz", "tactile_sim.rviz")
+        base = file.parent if "scene" in own else base
+        settings |= own
+    for key in ("scene", "engine"):
+        if given[key]:
+            settings[key] = scene(given[key]) if key == "scene" else given[key]
+    shown, images = display(given, settings, base)
     return Node(
         package="rviz2",
         executable="rviz2",
         arguments=["-d", str(shown), "-f", str(settings.get("world_frame", "world"))],
         parameters=[{"use_sim_time": True}],
-        remappings=[(f"/{topic}", f"{prefix}/{topic}") for topic in TOPICS],
+        remappings=[(f"/{topic}", f"{prefix}/{topic}") for topic in [*TOPICS, *images]],
     )
+
+
+def display(given: dict[str, str], settings: dict[str, object], base: Path) -> tuple[Path, list[str]]:
+    """Return RViz's configuration, made for the scene unless one is given, and the images in it.
+
+    Args:
+        given: Values of all launch arguments.
+        settings: Parameters of the node.
+        base: Folder of relative paths in them.
+    """
+    if given["rviz_config"]:
+        return existing("rviz_config", given), []
+    try:
+        made = rviz_display(from_mapping(settings, base))
+    except TactileSimError:
+        return share.find("rviz", "tactile_sim.rviz"), []  # the node reports the error
+    with NamedTemporaryFile("w", prefix="tactile_sim_", suffix=".rviz", delete=False) as file:
+        file.write(made.text)
+    return Path(file.name), made.images
 
 
 def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from importlib.metadata import distribution
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ import tactile_sim
 
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
+COMPILED = {".pyc", ".pyo", ".nbi", ".nbc"}
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "install", "log")
 HIDDEN = (
     "PYTHONPATH",
@@ -56,14 +58,23 @@ def top_level(dist):
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def source_distribution(tmp_path_factory):
+    """Return the archive of the source distribution, built from a copy of the repository."""
+    folder = tmp_path_factory.mktemp("sdist")
+    shutil.copytree(ROOT, folder / "source", ignore=LEFT_OUT)
+    program = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    run([sys.executable, "-c", program, str(folder)], check=True, cwd=folder / "source")
+    return next(folder.glob("tactile_sim-*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory, source_distribution):
     """Return a virtual environment with only the installed package and its requirements, without ROS."""
     folder = tmp_path_factory.mktemp("pip")
-    source, venv = folder / "source", folder / "venv"
-    shutil.copytree(ROOT, source, ignore=LEFT_OUT)
+    venv = folder / "venv"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     options = ["--no-deps", "--no-index", "--no-build-isolation"]
-    run([*pip, "wheel", *options, "--wheel-dir", str(folder), str(source)])
+    run([*pip, "wheel", *options, "--wheel-dir", str(folder), str(source_distribution)])
     run([sys.executable, "-m", "venv", "--without-pip", str(venv)])
     wheel = next(folder.glob("tactile_sim-*.whl"))
     run([*pip, "--python", str(venv / "bin/python"), "install", "--no-deps", "--no-index", str(wheel)])
@@ -81,8 +92,9 @@ def installed(tmp_path_factory):
 def run(command, **options):
     """Run a command as if neither ROS nor another tactile_sim were installed; return the finished process."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
-    assert options or result.returncode == 0, result.stdout + result.stderr
+    options.setdefault("check", False)
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, **options)
+    assert "cwd" in options or result.returncode == 0, result.stdout + result.stderr
     return result
 
 
@@ -154,7 +166,41 @@ print(*sorted(name for name in sys.modules if name.startswith(("tactile_sim", "r
     assert not [name for name in names if name.startswith(("rclpy", "tactile_sim.ros"))]
 
 
-@pytest.mark.parametrize("kind", ["config", "launch", "layouts", "rviz", "scenes"])
+def test_source_distribution_has_all_that_ros_and_pip_build(source_distribution):
+    with tarfile.open(source_distribution) as archive:
+        packed = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
+    kinds = (
+        "cmake",
+        "config",
+        "interfaces",
+        "launch",
+        "msg",
+        "requirements",
+        "scenes",
+        "srv",
+        "tactile_sim",
+        "test",
+    )
+    expected = {
+        path for name in ("package.xml", "CMakeLists.txt", "CHANGELOG.rst") for path in ROOT.glob(name)
+    }
+    for kind in kinds:
+        expected |= {
+            path for path in (ROOT / kind).rglob("*") if path.is_file() and not COMPILED & {path.suffix}
+        }
+    assert not {path.relative_to(ROOT) for path in expected} - packed
+    assert not [path for path in packed if path.suffix in COMPILED or ".git" in path.parts]
+
+
+def test_installed_package_declares_the_core_requirements(installed):
+    [metadata] = installed.glob("lib/python3*/site-packages/tactile_sim-*.dist-info/METADATA")
+    needed = re.findall(r"^Requires-Dist: ([^;\n]+)$", metadata.read_text(), re.MULTILINE)
+    assert {canonicalize_name(Requirement(line).name) for line in needed} == {
+        canonicalize_name(Requirement(line).name) for line in lines(REQUIREMENTS / "core.txt")
+    }
+
+
+@pytest.mark.parametrize("kind", ["config", "launch", "layouts", "msg", "rviz", "scenes", "srv"])
 def test_every_shared_file_is_installed(installed, kind):
     def files(folder):
         return {

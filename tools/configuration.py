@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
+from tactile_sim.config.grippers import GripperSettings
 from tactile_sim.config.hardware import HardwarePad
 from tactile_sim.config.pad_settings import PAD_KEYS
 from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
@@ -49,6 +50,7 @@ TABLES = {
 GROUPS = {
     "robots.NAME": RobotSettings,
     "objects.NAME": ObjectSettings,
+    "grippers.NAME": GripperSettings,
     "feelers.BODY": FeelerSettings,
     "hardware.pads.NAME": HardwarePad,
 }

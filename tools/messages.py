@@ -53,6 +53,12 @@ TOPICS = (
         "triangles of the skin in contact, for RViz",
     ),
     ("scene_markers", "visualization_msgs/msg/MarkerArray", "once", "the scene for RViz"),
+    (
+        "scene_update",
+        "foxglove_msgs/msg/SceneUpdate",
+        "once",
+        "the scene for Foxglove, where foxglove_msgs is installed",
+    ),
     ("robot_description", "std_msgs/msg/String", "once", "URDF"),
     ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),
     ("/tf_static", "tf2_msgs/msg/TFMessage", "once", "fixed bodies and frames of sensors"),

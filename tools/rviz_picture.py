@@ -13,8 +13,11 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from tactile_sim import config
 from tactile_sim.child import Child
+from tactile_sim.drawing.rviz_display import rviz_display
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"
@@ -51,7 +54,9 @@ def main() -> None:
             if node.returncode is not None or time.monotonic() > end:
                 sys.exit(f"tools/rviz_picture.py: cannot start {CONFIG}: {node.last_lines[-1:]}")
             time.sleep(0.1)
-        start(stack, "rviz2", "-d", str(ROOT / "rviz" / "tactile_sim.rviz"), stderr=subprocess.DEVNULL)
+        display = Path(stack.enter_context(TemporaryDirectory())) / f"{CONFIG}.rviz"
+        display.write_text(rviz_display(config.load(CONFIG)).text)
+        start(stack, "rviz2", "-d", str(display), stderr=subprocess.DEVNULL)
         time.sleep(SETTLE)
         subprocess.run(["import", "-window", "root", PICTURE], check=True)
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tactile_sim.config.engine_keys import engine_keys
+from tactile_sim.config.grippers import fault_of_gripper
 from tactile_sim.config.keys import Key
 from tactile_sim.config.scene_keys import fault_of_object, fault_of_robot
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
@@ -24,6 +25,8 @@ _NULLS = ("null", "Null", "NULL", "~")
 """Texts that mean null. rcl has no null, so a plain ``null`` reaches a node as text."""
 _PARTS = {"robots", "objects", "ground"}
 """Keys that make a scene."""
+_FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
+"""Checks of the keys of a group together, by table."""
 _RENAMED = {"gains": "control"}
 """Keys of earlier versions."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
@@ -68,7 +71,7 @@ def from_mapping(
         errors.append((parts[0], ConfigError(f"{source}: {parts[0]}: {fault}")))
     elif parts:
         values.setdefault("scene", "")
-        errors += _faults_of_parts(values, source, [name for name, _ in errors])
+    errors += _faults_of_groups(values, source, [name for name, _ in errors])
     keys_of_engines = any(has_engine(name) for name in wrong)
     if "scene" not in values and not (keys_of_engines or wrong & {"scene", "engine"}):
         remedy = "name an MJCF or URDF file, such as 'scene: touch_cube.xml', or add robots or objects"
@@ -77,12 +80,12 @@ def from_mapping(
     return _build(Settings, "", values, base=base, source=source, engine_settings=options)
 
 
-def _faults_of_parts(
+def _faults_of_groups(
     values: Mapping[str, Any], source: str, wrong: Sequence[str]
 ) -> list[tuple[str, ConfigError]]:
-    """Return the errors of robots and objects whose keys do not fit together, if none is wrong by itself."""
+    """Return the errors of groups whose keys do not fit together, if none is wrong by itself."""
     errors = []
-    for table, fault_of in (("robots", fault_of_robot), ("objects", fault_of_object)):
+    for table, fault_of in _FAULTS.items():
         for name, entry in _records(table, values).items():
             key = f"{table}.{name}"
             if not any(other.startswith(f"{key}.") for other in wrong) and (fault := fault_of(entry)):

@@ -14,6 +14,7 @@ from typing import Any
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
+from tactile_sim.config.grippers import GRIPPER
 from tactile_sim.config.hardware import HardwareSettings
 from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
@@ -133,7 +134,12 @@ class Rates:
 class MarkerSettings:
     """``markers.*``: appearance of contacts in RViz."""
 
-    force_scale: float = _key(0.01, Number(above=0, unit="m/N"), "length of a force arrow [m/N]", live=True)
+    force_scale: float = _key(
+        0.01,
+        Number(above=0, unit="m/N"),
+        "length of a force arrow [m/N]; shorter if it would leave the window",
+        live=True,
+    )
     contact_radius: float = _key(0.004, Number(above=0, unit="m"), "radius of a contact point [m]", live=True)
     taxel_scale: float = _key(
         0.0,
@@ -225,6 +231,8 @@ class Settings:
     )
     """Actuators to add by joint or shell pattern: ``mode``, ``kp`` [N m/rad, N/m], ``kd`` [N m s/rad, N s/m]
     and ``limit`` [N m, N]."""
+    grippers: dict[str, dict[str, Any]] = _records(**GRIPPER)
+    """Keys of `tactile_sim.config.grippers.GripperSettings` by the name of a gripper."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)

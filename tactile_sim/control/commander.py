@@ -11,6 +11,7 @@ import numpy as np
 
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.drive_table import DriveTable
+from tactile_sim.control.grips import Grips
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import LARGEST, EngineArrays
 from tactile_sim.errors import CommandError, suggest
@@ -56,6 +57,8 @@ class Commander:
         self.drives = DriveTable(model, self._joints)
         """Drives of these joints, and what they take."""
         self._actuators = ActuatorCommands(model, names)
+        self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
+        """Joints that grip with limited effort."""
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
@@ -83,13 +86,14 @@ class Commander:
         """Forget all commands; controls stay as they are."""
         self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
         self._tracking = np.empty(0, int)
+        self.grips.release(np.arange(len(self._joints)))
         self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
         """Trajectory, its start [s of the engine's time], its joints, and its drives as a mask."""
 
     @property
     def every_step(self) -> bool:
         """True if `apply` must be called before each step."""
-        return len(self._tracking) > 0 or self._trajectory is not None
+        return len(self._tracking) > 0 or self._trajectory is not None or len(self.grips) > 0
 
     @property
     def following(self) -> object:
@@ -194,6 +198,7 @@ class Commander:
         kept[named] = new[named]
         self._report(np.where(named, kept, np.nan))
         table = self.drives
+        self.grips.release(named.any(axis=1))
         acting = named.any(axis=1)[table.joint]
         # A servo with nothing but an effort goes on with its last control.
         no_set_point = np.isnan(kept[table.joint, POSITION]) & np.isnan(kept[table.joint, VELOCITY])
@@ -213,6 +218,7 @@ class Commander:
             return
         self._end_trajectory(engine)
         joints = self.drives.joint[controls[self.drives.control]]
+        self.grips.release(joints)
         self._targets[joints] = np.nan
         engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._choose_tracking()
@@ -236,7 +242,7 @@ class Commander:
             engine: State and inputs of the engine.
             delay: Time until it starts [s]; negative if it should have started.
         """
-        joints = np.array([self._index[name] for name in trajectory.joints], int)
+        joints = self.indices(trajectory.joints)
         position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
         target = self._targets[joints, POSITION]
         position = np.where(np.isnan(target), position, target)
@@ -245,12 +251,41 @@ class Commander:
         self._end_trajectory(engine)
         if not (len(joints) and len(trajectory.times)):
             return
+        self.grips.release(joints)
         drives = np.isin(self.drives.joint, joints) & ((self.drives.field == POSITION) | self.drives.servo)
         started = trajectory.starting_from(position, velocity)
         self._trajectory = (started, engine.time + delay, joints, drives)
         engine.qfrc_applied[self.dofs[joints]] = 0.0
         self._targets[joints] = np.nan
         self._choose_tracking()
+
+    def indices(self, names: Sequence[str]) -> np.ndarray:
+        """Return the indices (k,) of joints in `joint_names`."""
+        return np.array([self._index[name] for name in names], int)
+
+    def grip(
+        self, joints: np.ndarray, engine: EngineArrays, position: float, effort: float, velocity: float
+    ) -> int:
+        """Let joints approach a position; ends a trajectory of theirs.
+
+        Args:
+            joints: (k,) indices of joints that ``grips.check`` found valid.
+            engine: State and inputs of the engine.
+            position: Target [m or rad].
+            effort: Greatest effort on each joint [N or N m], may be infinite.
+            velocity: Greatest velocity of the set points [m/s or rad/s], may be infinite.
+
+        Returns:
+            The number of the grip, see `Grips.owner`.
+        """
+        if self._trajectory is not None and np.isin(joints, self._trajectory[2]).any():
+            self._end_trajectory(engine)
+        kept = self._targets[joints, POSITION]
+        start = np.where(np.isnan(kept), engine.qpos[self.qpos[joints]], kept)
+        engine.qfrc_applied[self.dofs[joints]] = 0.0
+        self._targets[joints] = np.nan
+        self._choose_tracking()
+        return self.grips.start(engine, joints, start, position, effort, velocity)
 
     def _follow_on(self, engine: EngineArrays) -> None:
         """Set the set points of the trajectory at the end of the next step."""
@@ -277,6 +312,8 @@ class Commander:
         """Update the controls of servos that track a trajectory or a velocity, for the next step."""
         if self._trajectory is not None:
             self._follow_on(engine)
+        if len(self.grips):
+            self.grips.apply(engine, self._targets)
         if len(self._tracking):
             joints = self.drives.joint[self._tracking]
             # At the present position the stiffness exerts no force; damping and effort remain.

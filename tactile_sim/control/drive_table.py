@@ -21,6 +21,7 @@ class DriveTable:
         servo: (drives,) whether it was made from ``control`` of the configuration.
         offset: (drives,) control without targets.
         weights: (drives, 3) factors of the targets in the control.
+        force_weights: (drives,) change of the control per effort on the joint; 0: unknown.
         range: (drives, 2) range to which MuJoCo clamps the control.
         takes: Whether each joint (joints,) takes a field, by field.
         reach: (joints, 3, 2) least and greatest targets.
@@ -48,6 +49,7 @@ class DriveTable:
         self.servo = np.array([drive in servos for drive in drives], bool)
         self.offset = np.array([drive.offset for drive in drives], float)
         self.weights = np.array([drive.weights for drive in drives], float).reshape(-1, len(FIELDS))
+        self.force_weights = self.weights[:, EFFORT].copy()
         self.weights[(self.field != EFFORT) & ~self.servo, EFFORT] = 0.0
         limited = model.actuator_ctrllimited[self.control].astype(bool)[:, None]
         limited &= not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL

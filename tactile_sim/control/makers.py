@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tactile_sim.config import Settings
+from tactile_sim.config.grippers import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
-from tactile_sim.errors import located
+from tactile_sim.errors import CommandError, ConfigError, located, suggest
 from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
 
@@ -20,6 +21,27 @@ def make_commander(settings: Settings, names: Names, engine: Engine) -> Commande
     where = f"{settings.source}: control"
     own = engine_plugin(settings.engine).make_commander(engine, names, settings.control, where)
     return own or Commander(engine.model, names)
+
+
+def make_grippers(settings: Settings, commander: Commander) -> dict[str, GripperSettings]:
+    """Return the grippers of a configuration by name.
+
+    Raises:
+        ConfigError: A joint does not exist or has no position servo.
+    """
+    grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
+    for name, gripper in grippers.items():
+        where = f"{settings.source}: grippers.{name}.joints"
+        for joint in gripper.joints:
+            if joint not in commander.joint_names:
+                raise ConfigError(f"{where}: no joint {joint!r}{suggest(joint, commander.joint_names)}")
+        if len(set(gripper.joints)) < len(gripper.joints):
+            raise ConfigError(f"{where}: must name each joint once, got {list(gripper.joints)}")
+        try:
+            commander.grips.check(commander.indices(gripper.joints), list(gripper.joints))
+        except CommandError as error:
+            raise ConfigError(f"{where}: {error}") from None
+    return grippers
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:

@@ -19,6 +19,8 @@ class Outcome(Enum):
     REACHED = "reached"
     LEFT_PATH = "left the path"
     MISSED = "missed the goal"
+    STALLED = "stalled"
+    """Does not move, away from the goal; only of grippers."""
     REPLACED = "replaced"
     """By another command or a reset."""
 
@@ -77,7 +79,7 @@ class TrajectoryGoal:
     def start(self, commander: Commander) -> None:
         """Start to monitor the trajectory that a commander follows."""
         self._commander, self._own = commander, commander.following
-        self._joints = np.array([commander.joint_names.index(name) for name in self.trajectory.joints], int)
+        self._joints = commander.indices(self.trajectory.joints)
 
     def update(self, engine: EngineArrays) -> bool:
         """Check the tolerances before a step. Returns whether the goal has ended."""

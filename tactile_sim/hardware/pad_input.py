@@ -31,6 +31,8 @@ class PadInput:
         received: Number of valid messages.
         malformed: Number of malformed messages.
         last_error: Error of the last malformed message, or empty.
+        forces: (n, 3) tared forces of the last message along first tangent, second tangent and inward normal
+            of the taxels [N].
     """
 
     def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
@@ -63,6 +65,7 @@ class PadInput:
         self._order = np.array(settings.order or range(self.taxels))
         self._recent: deque[np.ndarray] = deque(maxlen=TARE_SAMPLES)
         self._tare = np.zeros((self.taxels, 3))
+        self.forces = np.zeros((self.taxels, 3))
         self.received = self.malformed = 0
         self.last_error = ""
 
@@ -95,7 +98,8 @@ class PadInput:
             forces = array.reshape(-1, 3)[self._order][:, self._columns] * self._signs
         self._recent.append(forces)
         self.received += 1
-        return self._quantity(forces - self._tare).astype(np.float32)
+        self.forces = forces - self._tare
+        return self._quantity(self.forces).astype(np.float32)
 
     def reject(self, error: str) -> None:
         """Count a malformed message, with the error that it raised."""

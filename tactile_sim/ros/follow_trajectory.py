@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.executors import Executor
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.trajectory_goal import Outcome, TrajectoryGoal, tolerances
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.errors import CommandError
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.conversions import as_time
+from tactile_sim.ros.goal_server import FEEDBACK, GoalServer
 from tactile_sim.ros.trajectory import from_message
 
-FEEDBACK = 0.05
-"""Interval between two messages of feedback [s of simulation time]."""
 Result = FollowJointTrajectory.Result
 CODES = {
     Outcome.REACHED: Result.SUCCESSFUL,
@@ -30,50 +28,26 @@ CODES = {
 }
 
 
-class FollowTrajectory:
-    """Action server whose goals are trajectories. A new goal, or any other command, ends the last one.
+class _Content(NamedTuple):
+    trajectory: JointTrajectory
+    stamp: int
+    """Start [ns]; 0: at once."""
+    path: np.ndarray
+    goal: np.ndarray
+    """Tolerances, see `tolerances`."""
+    patience: float
+    """[s]"""
 
-    Goals run in the loop; the executor only receives requests and sends results. An execution callback would
-    occupy the executor until the end of the trajectory.
-    """
+
+class FollowTrajectory(GoalServer):
+    """Action server whose goals are trajectories."""
 
     def __init__(self, node: Node, runner: Runner, executor: Executor):
-        """Create the server.
+        """Create the server; see `GoalServer`."""
+        super().__init__(node, runner, executor, FollowJointTrajectory, "follow_joint_trajectory")
 
-        Args:
-            node: The node that offers it.
-            runner: The loop that runs the goals.
-            executor: The executor of the node.
-        """
-        self._node, self._runner, self._executor = node, runner, executor
-        self._simulation = runner.simulation
-        self._goals: dict[bytes, TrajectoryGoal] = {}
-        """Goals that have not ended, by id."""
-        self._server = ActionServer(
-            node,
-            FollowJointTrajectory,
-            "~/follow_joint_trajectory",
-            lambda handle: Result(),
-            goal_callback=self._check,
-            handle_accepted_callback=self._start,
-            cancel_callback=self._cancel,
-        )
-
-    def _check(self, request: Any) -> GoalResponse:
-        """Accept a valid goal; log why another one is rejected, which the action cannot say."""
-        try:
-            self._parse(request)
-        except TactileSimError as error:
-            self._node.get_logger().warning(f"follow_joint_trajectory: {error}")
-            return GoalResponse.REJECT
-        return GoalResponse.ACCEPT
-
-    def _parse(self, request: Any) -> tuple[JointTrajectory, int, np.ndarray, np.ndarray]:
-        """Return trajectory, start [ns], path tolerances and goal tolerances.
-
-        Raises:
-            CommandError: The goal is invalid.
-        """
+    def parse(self, request: Any) -> _Content:
+        """Return the content of a request. Raises CommandError if it is invalid."""
         trajectory, stamp = from_message(request.trajectory)
         self._simulation.commander.check_trajectory(trajectory)
         if not len(trajectory.times):
@@ -88,56 +62,26 @@ class FollowTrajectory:
             )
             for field in ("path_tolerance", "goal_tolerance")
         )
-        return trajectory, stamp, path, goal
+        patience = request.goal_time_tolerance.sec + request.goal_time_tolerance.nanosec * 1e-9
+        return _Content(trajectory, stamp, path, goal, patience)
 
-    def _start(self, handle: Any) -> None:
-        trajectory, stamp, path, limits = self._parse(handle.request)
-        simulation, runner = self._simulation, self._runner
-        tolerance = handle.request.goal_time_tolerance
-        patience = tolerance.sec + tolerance.nanosec * 1e-9
-        end, watch = partial(self._end, handle), _Feedback(handle, trajectory, simulation)
-        goal = TrajectoryGoal(trajectory, path, limits, patience, end, watch)
-        self._goals[bytes(handle.goal_id.uuid)] = goal
+    def make(self, content: _Content, handle: Any, end: Callable[[Outcome, str], None]) -> TrajectoryGoal:
+        """Return the goal of a content."""
+        watch = _Feedback(handle, content.trajectory, self._simulation)
+        return TrajectoryGoal(content.trajectory, content.path, content.goal, content.patience, end, watch)
 
-        def begin() -> None:
-            if goal in self._goals.values():  # it may be cancelled before its step in lock-step
-                simulation.accept_goal(goal, (stamp - simulation.stamp) * 1e-9 if stamp else 0.0)
+    def accept(self, goal: TrajectoryGoal, content: _Content) -> None:
+        """Begin a goal."""
+        delay = (content.stamp - self._simulation.stamp) * 1e-9 if content.stamp else 0.0
+        self._simulation.accept_goal(goal, delay)
 
-        def act() -> None:
-            try:
-                runner.command(begin)
-            except CommandError as error:
-                end(Outcome.REPLACED, str(error))
+    def cancel(self, goal: TrajectoryGoal) -> None:
+        """Stop the joints of a goal."""
+        self._simulation.cancel_goal(goal)
 
-        runner.post(act)
-
-    def _cancel(self, handle: Any) -> CancelResponse:
-        goal = self._goals.get(bytes(handle.goal_id.uuid))
-        if goal is None:
-            return CancelResponse.REJECT
-
-        def stop() -> None:
-            self._simulation.cancel_goal(goal)
-            self._end(handle, Outcome.REPLACED, "canceled")
-
-        self._runner.post(stop)
-        return CancelResponse.ACCEPT
-
-    def _end(self, handle: Any, outcome: Outcome, text: str) -> None:
-        """Send the result of a goal, once, in the thread of the executor."""
-        if self._goals.pop(bytes(handle.goal_id.uuid), None) is None:
-            return
-
-        def finish(handle: Any) -> Any:
-            if outcome is Outcome.REACHED:
-                handle.succeed()
-            elif handle.is_cancel_requested:
-                handle.canceled()
-            else:
-                handle.abort()
-            return Result(error_code=CODES[outcome], error_string=text)
-
-        self._executor.create_task(lambda: handle.execute(finish))
+    def result(self, outcome: Outcome, text: str) -> Any:
+        """Return the result of a goal."""
+        return Result(error_code=CODES[outcome], error_string=text)
 
 
 class _Feedback:

@@ -205,9 +205,10 @@ class Hardware:
         Raises:
             StreamError: The values are malformed; nothing is published.
         """
-        readings = self._inputs[name].readings(values)
+        pad = self._inputs[name]
+        readings = pad.readings(values)
         self._last[name] = time.monotonic()
-        self._topics.send(name, readings, stamp)
+        self._topics.send(name, readings, pad.forces, stamp)
         if self._lost[name]:
             self._lost[name] = ""
             self._node.get_logger().info(f"{name}: receives readings")

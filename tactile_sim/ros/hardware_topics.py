@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
+from tactile_sim.hardware.measured_pad import MeasuredPad
 from tactile_sim.names import topic_token
 from tactile_sim.ros.outlets import DEPTH, LATCHED
+from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics import pads
 from tactile_sim.simulation import Simulation
 
 FRAME = "tactile/frame"
+KINDS = ("array", "wrench", "state")
+"""Topics of a pad that are published at each message of its sensor."""
 
 
 @dataclass
@@ -23,10 +29,24 @@ class _Readings:
     stamp: int
     taxels32: np.ndarray
     valid: np.ndarray
+    wrenches: np.ndarray
+    """(pads, 6)"""
+    pad_table: tuple[np.ndarray, np.ndarray]
+
+
+class _Driven(NamedTuple):
+    """A pad that has a sensor."""
+
+    measured: MeasuredPad
+    pad: int
+    """In ``skin.pads``."""
+    row: int
+    """In the tables of states; -1: it has none."""
+    publishers: list[tuple[Topic, Publisher]]
 
 
 class HardwareTopics:
-    """Publishes layouts, arrays and frames as the simulation does.
+    """Publishes layouts, arrays, wrenches, states and frames as the simulation does.
 
     Readings of pads that are lost, or that have no sensor, are NaN and invalid in ``tactile/frame``.
     """
@@ -42,12 +62,20 @@ class HardwareTopics:
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
         readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
-        self._readings = _Readings(stamp, readings, np.zeros(len(readings), np.uint8))
+        states = simulation.pad_states.pads
+        self._readings = _Readings(
+            stamp,
+            readings,
+            np.zeros(len(readings), np.uint8),
+            np.zeros((len(skin.pads), 6)),
+            (np.zeros((len(states), 2), np.int32), np.zeros((len(states), 19))),
+        )
         self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
         self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
         self._frame = topics[FRAME], node.create_publisher(topics[FRAME].type, FRAME, DEPTH)
-        self._arrays, self._layouts = {}, []
-        for pad in skin.pads:
+        self._driven: dict[str, _Driven] = {}
+        self._layouts = []
+        for index, pad in enumerate(skin.pads):
             self._set(pad.name, np.nan, stamp)
             place = f"tactile/{topic_token(pad.name)}"
             layout = topics[f"{place}/layout"]
@@ -55,17 +83,32 @@ class HardwareTopics:
             publisher.publish(layout.make(self._readings))
             self._layouts.append(publisher)
             if pad.name in driven:
-                array = topics[f"{place}/array"]
-                self._arrays[pad.name] = array, node.create_publisher(array.type, array.name, DEPTH)
+                own = [topics[f"{place}/{kind}"] for kind in KINDS if f"{place}/{kind}" in topics]
+                publishers = [(topic, node.create_publisher(topic.type, topic.name, DEPTH)) for topic in own]
+                row = states.index(index) if index in states else -1
+                self._driven[pad.name] = _Driven(MeasuredPad(simulation, index), index, row, publishers)
         self._changed = False
         """Whether ``tactile/frame`` has not been published since the last readings."""
 
-    def send(self, name: str, readings: np.ndarray, stamp: int) -> None:
-        """Publish the readings (n, channels) of a pad at a time [ns], and store them for the next frame."""
+    def send(self, name: str, readings: np.ndarray, forces: np.ndarray, stamp: int) -> None:
+        """Publish the messages of a pad, and store its readings for the next frame.
+
+        Args:
+            name: Name of the pad.
+            readings: (n, channels) readings of its touch function.
+            forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
+            stamp: Time [ns].
+        """
         self._set(name, readings, stamp)
-        topic, publisher = self._arrays[name]
-        if publisher.get_subscription_count():
-            publisher.publish(topic.make(self._readings))
+        driven = self._driven[name]
+        driven.measured.update(forces, stamp)
+        self._readings.wrenches[driven.pad] = driven.measured.wrench
+        if driven.measured.state:
+            for all_rows, own in zip(self._readings.pad_table, driven.measured.state, strict=True):
+                all_rows[driven.row] = own[0]
+        for topic, publisher in driven.publishers:
+            if publisher.get_subscription_count():
+                publisher.publish(topic.make(self._readings))
 
     def invalidate(self, name: str, stamp: int) -> None:
         """Make the readings of a pad NaN and invalid from a time [ns] on."""

@@ -159,8 +159,10 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
         SimulationInterfaces(node, runner, requests)
     if find_spec("control_msgs") and find_spec("trajectory_msgs"):
         from tactile_sim.ros.follow_trajectory import FollowTrajectory  # requires the packages
+        from tactile_sim.ros.gripper_actions import offer_grippers
 
         FollowTrajectory(node, runner, executor)
+        offer_grippers(node, runner, executor)
     TwinWatch(node, node.get_logger().warning)
     parameters.offer(
         node,

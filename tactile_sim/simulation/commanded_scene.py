@@ -9,7 +9,8 @@ import numpy as np
 
 from tactile_sim.config import Settings
 from tactile_sim.control.commander import JointCommand
-from tactile_sim.control.makers import make_commander, make_motion
+from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
+from tactile_sim.control.makers import make_commander, make_grippers, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.trajectory_goal import TrajectoryGoal
 from tactile_sim.engines import Engine
@@ -34,14 +35,16 @@ class CommandedScene:
             engine: One environment of the scene.
 
         Raises:
-            ConfigError, SceneError: ``control`` or ``motion`` do not fit the scene.
+            ConfigError, SceneError: ``control``, ``grippers`` or ``motion`` do not fit the scene.
         """
         self.settings, self.names, self.engine = settings, names, engine
         self.commander = make_commander(settings, names, engine)
         self.motion = make_motion(settings, names, engine)
         interval = self.motion.interval if self.motion else 0.0
         self._motion_steps = max(1, round(interval / engine.timestep))
-        self._goal: TrajectoryGoal | None = None
+        self.grippers = make_grippers(settings, self.commander)
+        self._goals: list[TrajectoryGoal | GripperGoal] = []
+        """Goals that have not ended."""
         self.step_count = 0
         """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
         self._restart()
@@ -88,7 +91,7 @@ class CommandedScene:
 
     def free_steps(self) -> int:
         """Return the number of steps that the engine may take before a command or motion takes effect."""
-        if self.commander.every_step or self._goal:
+        if self.commander.every_step or self._goals:
             return 1
         if self.moving:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
@@ -102,8 +105,8 @@ class CommandedScene:
             self._moved_at = self.steps_since_reset
         if self._rest_at and self.steps_since_reset >= self._rest_at:
             self._rest()
-        if self._goal and self._goal.update(self.engine):
-            self._goal = None
+        if self._goals:
+            self._goals = [goal for goal in self._goals if not goal.update(self.engine)]
         self.commander.apply(self.engine)
 
     @property
@@ -162,17 +165,57 @@ class CommandedScene:
     def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
         """Accept a trajectory with tolerances that was found valid; it replaces an earlier one."""
         self.accept_trajectory(goal.trajectory, delay)
-        if self._goal:
-            self._goal.replace("another goal replaced this one")
-        self._goal = goal
+        self._replace([each for each in self._goals if isinstance(each, TrajectoryGoal)])
+        self._goals.append(goal)
         goal.start(self.commander)
 
     def cancel_goal(self, goal: TrajectoryGoal) -> None:
         """Stop the joints of a goal at their current set points, unless the goal has ended."""
-        if self._goal is goal:
+        if goal in self._goals:
             self.accept_trajectory(JointTrajectory(goal.trajectory.joints, np.empty(0), np.empty((0, 0))))
+            self._goals.remove(goal)
             goal.replace("canceled")
-            self._goal = None
+
+    def command_gripper(
+        self, name: str, position: float, max_effort: float = 0.0, max_velocity: float = 0.0
+    ) -> None:
+        """Close or open a gripper of the configuration; trajectories of other joints go on.
+
+        Args:
+            name: Key in ``grippers``.
+            position: Target of its joints [m or rad].
+            max_effort: Greatest effort on each joint [N or N m]; 0: that of the configuration.
+            max_velocity: Greatest velocity of the set point [m/s or rad/s]; 0: unlimited.
+
+        Raises:
+            CommandError: There is no such gripper or a value is not finite.
+        """
+        if name not in self.grippers:
+            raise CommandError(f"command_gripper: no gripper {name!r}{suggest(name, self.grippers)}")
+        command = GripperCommand(position, max_effort, max_velocity)
+        command.check()
+        self.accept_grip(GripperGoal(self.grippers[name], command))
+
+    def accept_grip(self, goal: GripperGoal) -> None:
+        """Accept a goal of a gripper; it replaces an earlier one of the same joints."""
+        joints = set(goal.joints)
+        earlier = [each for each in self._goals if isinstance(each, GripperGoal)]
+        goal.start(self.commander, self.engine)
+        self._register_command()
+        self._replace([each for each in earlier if joints & set(each.joints)])
+        self._goals.append(goal)
+
+    def cancel_grip(self, goal: GripperGoal) -> None:
+        """Let the joints of a gripper hold where they are, unless the goal has ended."""
+        if goal in self._goals:
+            self.command_joints(goal.present(self.engine))
+            self._goals.remove(goal)
+            goal.replace("canceled")
+
+    def _replace(self, goals: list[TrajectoryGoal] | list[GripperGoal]) -> None:
+        for goal in goals:
+            self._goals.remove(goal)
+            goal.replace("another goal replaced this one")
 
     def command_controls(self, controls: np.ndarray) -> None:
         """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""

@@ -9,7 +9,7 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.skin.state import ContactState, ContactThresholds
+from tactile_sim.skin.state import ContactQuantities, ContactState, ContactThresholds
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
@@ -27,6 +27,23 @@ FELT = (
 """Fields of `ContactQuantities` that are reported, in the order of TactileState."""
 STATE_COLUMNS = dict(zip(("contact_time", "air_time", *FELT), (0, 1, 2, 5, 8, 9, 12, 15, 16), strict=True))
 """First column of each field in the values of `PadStates.table`."""
+
+
+def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the state of k pads as their messages report it.
+
+    Args:
+        contact: Contact of the pads.
+        felt: Their contact quantities.
+        now: Time since the reset [s].
+
+    Returns:
+        Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.
+    """
+    elapsed = now - contact.since
+    flags = np.stack([contact.raw, contact.contact], axis=1).astype(np.int32)
+    times = np.where(contact.contact, [elapsed, 0.0 * elapsed], [0.0 * elapsed, elapsed])
+    return flags, np.column_stack([*times, *(getattr(felt, name) for name in FELT)])
 
 
 class PadStates:
@@ -54,7 +71,8 @@ class PadStates:
         self.pads = [index for index, name in enumerate(names) if name in chosen]
         """Indices of the pads with a state."""
         own = [thresholds[chosen[names[index]]] for index in self.pads]
-        self._thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
+        self.thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
+        """(k, 4) fields of `ContactThresholds` of these pads."""
         self._simulation, self._forces = simulation, TaxelForces(simulation)
         self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
         self.restart()
@@ -66,7 +84,7 @@ class PadStates:
     def peek(self, snapshot: Snapshot) -> ContactState:
         """Return the contact of the pads at a snapshot, without keeping it."""
         sums = np.concatenate([[0.0], np.cumsum(self._forces.pressing(snapshot))])
-        return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self._thresholds)
+        return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self.thresholds)
 
     def keep(self, snapshot: Snapshot) -> None:
         """Store the contact at a snapshot; called once for each tactile message."""
@@ -79,12 +97,8 @@ class PadStates:
         Returns:
             Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.
         """
-        contact, felt = snapshot.contact_state, snapshot.contact_quantities
-        elapsed = self._now - contact.since
-        flags = np.stack([contact.raw, contact.contact], axis=1).astype(np.int32)
-        times = np.where(contact.contact, [elapsed, 0.0 * elapsed], [0.0 * elapsed, elapsed])
-        columns = [getattr(felt, name)[self.pads] for name in FELT]
-        return flags, np.column_stack([*times, *columns])
+        felt = ContactQuantities(*(values[self.pads] for values in snapshot.contact_quantities))
+        return state_table(snapshot.contact_state, felt, self._now)
 
     @property
     def _now(self) -> float:

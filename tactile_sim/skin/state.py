@@ -69,6 +69,20 @@ CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts)
 """The touch function whose readings `contact_quantities` reduces."""
 
 
+def measured_parts(forces: np.ndarray, inward: np.ndarray) -> np.ndarray:
+    """Return the parts (n, 12) of forces that taxels measure; those of friction limit and slip are 0.
+
+    Args:
+        forces: (n, 3) forces on the taxels in the frame of the body [N].
+        inward: (n, 3) inward normals of the taxels.
+    """
+    normal = np.einsum("ni,ni->n", forces, inward)
+    pressing = normal[:, None] * inward
+    shear = np.linalg.norm(forces - pressing, axis=1)
+    unknown = np.zeros((len(forces), _CHANNELS - _CAPACITY))
+    return np.column_stack([forces, pressing, normal, shear, unknown])
+
+
 def contact_quantities(
     readings: np.ndarray, positions: np.ndarray, areas: np.ndarray, offsets: np.ndarray
 ) -> ContactQuantities:

@@ -14,11 +14,13 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
 from std_msgs.msg import Float32MultiArray  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.errors import raises  # noqa: E402
 from support.ros import PATIENCE, wait_for  # noqa: E402
-from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout  # noqa: E402
+from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileState  # noqa: E402
 from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
@@ -67,6 +69,8 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     server = Server()
     arrays = ros.listen(TactileArray, "tactile/left_pad/array")
     frames = ros.listen(TactileFrame, "tactile/frame")
+    wrenches = ros.listen(WrenchStamped, "tactile/left_pad/wrench")
+    states = ros.listen(TactileState, "tactile/left_pad/state")
     layouts = ros.listen(TactileLayout, "tactile/left_pad/layout", lasting=True)
     reports = ros.listen(DiagnosticArray, "/diagnostics")
     address = f"hardware.address:=ws://127.0.0.1:{server.port}"
@@ -78,7 +82,9 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     np.testing.assert_allclose(np.reshape(layouts[0].positions, (-1, 3)), skin.positions[left], atol=1e-6)
     np.testing.assert_array_equal(layouts[0].ids, np.arange(16))
     # Until the subscriptions have been discovered, messages are not published.
-    wait_for(lambda: server.messages.put(STREAM[1]) or (arrays and frames), "readings")
+    wait_for(
+        lambda: server.messages.put(STREAM[1]) or (arrays and frames and wrenches and states), "readings"
+    )
     for line in STREAM:
         server.messages.put(line)
     for array in arrays:
@@ -93,6 +99,22 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     right[5, 2] = 0.5
     np.testing.assert_allclose(np.reshape(frames[-1].data, (32, 3)), np.vstack([EXPECTED, right]), atol=1e-6)
     assert len(frames[-1].valid) == 0
+
+    # The forces in the frame of the body, by the axes of the layout; z of the message points inward.
+    turns = Rotation.from_quat(np.reshape(layouts[0].orientations, (16, 4)))
+    forces, places = turns.apply(EXPECTED * [1, 1, -1]), skin.positions[left]
+    force = wrenches[-1].wrench.force, wrenches[-1].wrench.torque
+    np.testing.assert_allclose(force, [forces.sum(axis=0), np.cross(places, forces).sum(axis=0)], atol=1e-6)
+    assert wrenches[-1].header.frame_id == states[-1].header.frame_id == "left_finger"
+    pressing = EXPECTED[:, 2]
+    center = pressing @ places / pressing.sum()
+    np.testing.assert_allclose(states[-1].center_of_pressure, center, atol=1e-6)
+    np.testing.assert_allclose(states[-1].force, forces.sum(axis=0), atol=1e-6)
+    np.testing.assert_allclose(states[-1].torque, np.cross(places - center, forces).sum(axis=0), atol=1e-6)
+    assert states[-1].contact and states[-1].contact_raw
+    assert np.isnan([states[-1].friction_utilization, *states[-1].slip_velocity]).all()
+    times = [state.contact_time for state in states]
+    assert times[0] == 0.0 and times == sorted(times)
 
     def malformed() -> int:
         values = reports[-1].status.values[0]

@@ -114,7 +114,10 @@ class TestWithLaunch:
     @pytest.mark.parametrize("namespace", ["", "left", "/robots/left/"])
     def test_rviz_uses_namespace_and_configured_world(self, namespace, tmp_path, monkeypatch):
         config = tmp_path / "odd.yaml"
-        config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, world_frame: map}}")
+        skin = "{scales: {cube: 0.02}}"
+        config.write_text(
+            f"/**: {{ros__parameters: {{scene: touch_cube.xml, world_frame: map, skin: {skin}}}}}"
+        )
         (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
         (tmp_path / "share/ament_index/resource_index/packages/rviz2").touch()
         monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
@@ -122,12 +125,14 @@ class TestWithLaunch:
         _, rviz = [action for action in actions if hasattr(action, "node_package")]
         rviz._perform_substitutions(context)
         prefix = f"/{namespace.strip('/')}".rstrip("/")
-        topics = ("markers", "scene_markers", "skin_markers", "tactile/points")
+        topics = ("markers", "scene_markers", "skin_markers", "tactile/points", "tactile/cube/image")
         moved = {f"/{topic}": f"{prefix}/{topic}" for topic in topics}
         assert dict(rviz.expanded_remapping_rules) == moved
         command = self.words(rviz)
         display, frame = (command[command.index(flag) + 1] for flag in ("-d", "-f"))
-        assert display.endswith("rviz/tactile_sim.rviz") and frame == "map"
+        assert frame == "map"
+        shown = yaml.safe_load(Path(display).read_text())["Visualization Manager"]
+        assert shown["Global Options"]["Fixed Frame"] == "map"
 
     def test_unknown_configuration_error_suggests_nearest(self):
         from tactile_sim import ConfigError

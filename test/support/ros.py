@@ -24,6 +24,7 @@ from std_srvs.srv import SetBool
 from tactile_sim.srv import Step
 
 from tactile_sim.commands.demo import free_domain
+from tactile_sim.config import find, parameter_file
 from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
@@ -181,3 +182,9 @@ def stamp(message) -> int:
             first = getattr(message, parts).header.stamp
             return int(cdr.nanoseconds(int(first.sec[0]), int(first.nanosec[0])))
     return int(cdr.nanoseconds(message.header.stamp.sec, message.header.stamp.nanosec))
+
+
+def shipped(name: str) -> dict:
+    """Return the parameters of a shipped configuration, without its built-in motion and hardware."""
+    settings = parameter_file.read(find(name), name, "/tactile_sim")
+    return {key: value for key, value in settings.items() if not key.startswith(("motion.", "hardware."))}

@@ -15,6 +15,8 @@ from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
 
+LONGEST = 0.5
+"""Length of the longest arrow, over the extent of the scene, so that it stays in the window."""
 _LEVELS = 9
 """Number of colours of feelers; all feelers of one colour are one marker."""
 _FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
@@ -45,14 +47,15 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``markers``: contacts, net forces and feelers for RViz.
 
     Contact points are white, normal forces green, first tangential forces red, second ones blue, and the net
-    force on each body yellow. Forces are those on the second body of a contact. Feelers are grey (free) to
-    yellow (covered).
+    force on each body yellow. Forces are those on the second body of a contact. Arrows longer than half of
+    the scene are shortened together. Feelers are grey (free) to yellow (covered).
 
     Args:
         simulation: The simulation.
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
+    reach = LONGEST * engine.model.stat.extent
     template = lru_cache(1)(lambda radius: _template(world, radius))
 
     def make(snapshot: Snapshot) -> bytes:
@@ -67,6 +70,10 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
             settings.force_scale,
             True,
         )
+        directions = ends[:, 1] - ends[:, 0]
+        longest = np.sqrt((directions**2).sum(axis=1).max(initial=0.0))
+        if longest > reach:  # all by one factor, so that their proportions remain
+            ends[:, 1] = ends[:, 0] + directions * (reach / longest)
         # Delete all earlier markers in the same message, so that no marker outlives its contact.
         first = 2 if len(positions) else 1
         keys = np.empty((first + len(ends), 4), np.int32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import mujoco
@@ -27,6 +28,8 @@ _GEOM = mujoco.mjtGeom
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``scene_markers`` (all visible geoms in the frames of their bodies) and ``robot_description``.
 
+    Where foxglove_msgs is installed, ``scene_update`` has the same geoms.
+
     Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. RViz
     drops markers that arrive before their frames, or between the frames of an earlier run and of this one.
 
@@ -34,8 +37,13 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         simulation: The simulation.
     """
     model, names = simulation.engine.model, simulation.names
-    markers = {"markers": _markers(model, names.geoms, simulation.frames)}
-    yield latched(MarkerArray, "scene_markers", lambda _: markers, again_after="/tf")
+    markers = _markers(model, names.geoms, simulation.frames)
+    fields = {"markers": markers}
+    yield latched(MarkerArray, "scene_markers", lambda _: fields, again_after="/tf")
+    if find_spec("foxglove_msgs"):
+        from tactile_sim.ros.topics.scene_update import scene_update  # requires the package
+
+        yield scene_update(markers)
     description = {"data": robot_description(simulation.settings, model, names)}
     yield latched(String, "robot_description", lambda _: description)
 

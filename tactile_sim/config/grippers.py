@@ -1,0 +1,45 @@
+"""Schema of ``grippers``: joints that the gripper actions close."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tactile_sim.schema import Check, Flag, Number, Texts, parameter
+
+
+@dataclass(frozen=True)
+class GripperSettings:
+    """``grippers.NAME``: a gripper. Names and defaults are those of ros2_control's gripper controllers."""
+
+    joints: tuple[str, ...] = parameter(Texts(), "its joints, which all go to the position of a goal", ())
+    goal_tolerance: float = parameter(
+        Number(least=0), "greatest distance of each joint from a reached goal [m, rad]", 0.01
+    )
+    max_effort: float = parameter(
+        Number(least=0),
+        "greatest effort on each joint for goals without one [N, N m]; 0: that of the joint",
+        0.0,
+    )
+    stall_velocity_threshold: float = parameter(
+        Number(least=0), "velocity up to which a joint does not move [m/s, rad/s]", 0.001
+    )
+    stall_timeout: float = parameter(
+        Number(least=0, unit="s"), "time without motion after which the gripper is stalled [s]", 1.0
+    )
+    allow_stalling: bool = parameter(
+        Flag(), "whether a goal at which the gripper stalls, such as a grasp, succeeds; else it aborts", False
+    )
+
+
+GRIPPER: dict[str, Check] = {
+    entry.name: entry.metadata["check"] for entry in dataclasses.fields(GripperSettings)
+}
+"""Check of each key."""
+
+
+def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the keys of a gripper together, None if nothing is."""
+    return None if entry.get("joints") else "must have joints, such as joints: [left, right]"

@@ -1,0 +1,94 @@
+"""Goals of grippers, checked in each step as ros2_control's gripper controllers do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.control.commander import Commander
+from tactile_sim.control.trajectory_goal import Outcome
+from tactile_sim.engines.protocol import LARGEST, EngineArrays
+from tactile_sim.errors import CommandError
+
+
+class GripperCommand(NamedTuple):
+    """Where the joints of a gripper go."""
+
+    position: float
+    """[m or rad]"""
+    max_effort: float = 0.0
+    """Greatest effort on each joint [N or N m]; 0 or below: that of the configuration."""
+    max_velocity: float = 0.0
+    """Greatest velocity of the set point [m/s or rad/s]; 0 or below: unlimited."""
+
+    def check(self) -> None:
+        """Check the values. Raises CommandError if one is not finite."""
+        for name, value in self._asdict().items():
+            if not abs(value) < LARGEST:
+                raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
+
+
+class GripperGoal:
+    """A position that the joints of a gripper reach, or at which they stall."""
+
+    def __init__(
+        self,
+        gripper: GripperSettings,
+        command: GripperCommand,
+        done: Callable[[Outcome, str], None] = lambda outcome, text: None,
+        watch: Callable[[], None] = lambda: None,
+    ):
+        """Prepare a goal.
+
+        Args:
+            gripper: The gripper.
+            command: A valid command.
+            done: Called once with the outcome and a description, in the thread of the loop.
+            watch: Called in each step.
+        """
+        self.joints = list(gripper.joints)
+        self._gripper, self.command, self._done, self._watch = gripper, command, done, watch
+
+    def start(self, commander: Commander, engine: EngineArrays) -> None:
+        """Let the joints of a commander approach the position."""
+        effort, velocity = self.command.max_effort, self.command.max_velocity
+        effort = effort if effort > 0.0 else self._gripper.max_effort
+        self._commander, self._moved = commander, engine.time
+        self._indices = commander.indices(self.joints)
+        self._own = commander.grip(
+            self._indices,
+            engine,
+            self.command.position,
+            effort or np.inf,
+            velocity if velocity > 0.0 else np.inf,
+        )
+
+    def update(self, engine: EngineArrays) -> bool:
+        """Check the state before a step. Returns whether the goal has ended."""
+        commander, joints = self._commander, self._indices
+        if (commander.grips.owner[joints] != self._own).any():
+            self.replace("another command or a reset replaced this one")
+            return True
+        self._watch()
+        error = np.abs(engine.qpos[commander.qpos[joints]] - self.command.position)
+        if (error < self._gripper.goal_tolerance).all():
+            self._done(Outcome.REACHED, "")
+            return True
+        speed = np.abs(engine.qvel[commander.dofs[joints]])
+        if (speed > self._gripper.stall_velocity_threshold).any():
+            self._moved = engine.time
+        elif engine.time - self._moved > self._gripper.stall_timeout:
+            self._done(Outcome.STALLED, f"stalled at a distance of {error.max():.6g} from the goal")
+            return True
+        return False
+
+    def present(self, engine: EngineArrays) -> dict[str, float]:
+        """Return the present positions [m or rad] by joint."""
+        return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
+
+    def replace(self, text: str) -> None:
+        """End the goal because something else drives its joints."""
+        self._done(Outcome.REPLACED, text)

@@ -1,0 +1,112 @@
+"""Joints that approach a position with limited effort and velocity, as a gripper does."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from tactile_sim.control.drive_table import DriveTable
+from tactile_sim.engines.protocol import EngineArrays
+from tactile_sim.errors import CommandError
+from tactile_sim.scenes.drives import POSITION, VELOCITY
+
+
+class Grips:
+    """Set points of gripping joints, until another command. Joints are indices as in a `DriveTable`.
+
+    The effort is limited by the control of the position servo: it is kept so close to the present position
+    that the servo's force is within the limit. This works with any engine, without a change of the model.
+    """
+
+    def __init__(self, drives: DriveTable, qpos: np.ndarray, dofs: np.ndarray, timestep: float):
+        """Start without gripping joints.
+
+        Args:
+            drives: Drives of the joints.
+            qpos: (joints,) addresses of the joints in ``qpos``.
+            dofs: (joints,) addresses of the joints in ``qvel``.
+            timestep: Time step [s].
+        """
+        self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
+        self._numbers = itertools.count(1)
+        self.owner = np.zeros(len(qpos), int)
+        """(joints,) number of the grip that each joint follows; 0: none."""
+        self._plan = np.zeros((len(qpos), 5))
+        """(joints, 5) target, greatest effort, greatest velocity, start and its time of each joint."""
+
+    def __len__(self) -> int:
+        """Return the number of gripping joints."""
+        return int(np.count_nonzero(self.owner))
+
+    def check(self, joints: np.ndarray, names: list[str]) -> None:
+        """Check that joints have position servos whose effort can be limited.
+
+        Args:
+            joints: (k,) indices of joints.
+            names: Their names.
+
+        Raises:
+            CommandError: A joint has none.
+        """
+        rows = self._rows()
+        able = rows[self._table.force_weights[rows] != 0.0]
+        for joint, name in zip(joints, names, strict=True):
+            if joint not in self._table.joint[able]:
+                raise CommandError(
+                    f"joint {name!r} has no position servo with a constant gain; "
+                    f"set control: {{{name}: {{mode: position}}}}"
+                )
+
+    def start(
+        self,
+        engine: EngineArrays,
+        joints: np.ndarray,
+        start: np.ndarray,
+        target: float,
+        effort: float,
+        velocity: float,
+    ) -> int:
+        """Let joints approach a position.
+
+        Args:
+            engine: State and inputs of the engine.
+            joints: (k,) indices of joints that `check` found valid.
+            start: (k,) present set points [m or rad].
+            target: Position [m or rad].
+            effort: Greatest effort on each joint [N or N m], may be infinite.
+            velocity: Greatest velocity of the set point [m/s or rad/s], may be infinite.
+
+        Returns:
+            The number of the grip.
+        """
+        number = next(self._numbers)
+        self.owner[joints] = number
+        self._plan[joints, :3] = target, effort, velocity
+        self._plan[joints, 3], self._plan[joints, 4] = start, engine.time
+        return number
+
+    def release(self, joints: np.ndarray) -> None:
+        """Forget the grips of some joints (indices or mask); their controls stay as they are."""
+        self.owner[joints] = 0
+
+    def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
+        """Set the controls of the coming step, and the position in the targets (joints, 3) of all joints."""
+        joints = np.flatnonzero(self.owner)
+        target, _, velocity, start, begin = self._plan[joints].T
+        reach = np.minimum(velocity, 1e10) * (engine.time + self._timestep - begin)
+        targets[joints, POSITION] = start + np.clip(target - start, -reach, reach)
+        rows = self._rows()
+        rows = rows[self.owner[self._table.joint[rows]] > 0]
+        owners = self._table.joint[rows]
+        controls = self._table.controls(rows, targets[owners])
+        present = np.zeros((len(rows), 3))
+        present[:, POSITION] = engine.qpos[self._qpos[owners]]
+        present[:, VELOCITY] = engine.qvel[self._dofs[owners]]
+        without_force = self._table.offset[rows] + np.sum(self._table.weights[rows] * present, axis=1)
+        bound = np.abs(self._table.force_weights[rows]) * np.minimum(self._plan[owners, 1], 1e10)
+        limited = np.clip(controls, without_force - bound, without_force + bound)
+        engine.ctrl[self._table.control[rows]] = np.clip(limited, *self._table.range[rows].T)
+
+    def _rows(self) -> np.ndarray:
+        return np.flatnonzero(self._table.field == POSITION)

@@ -1,0 +1,152 @@
+"""RViz's display configuration for a scene: camera, size of the taxels, image and scales."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+import yaml
+
+from tactile_sim import share
+from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
+from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.drawing.skin_image import mappable
+from tactile_sim.names import Names, topic_token
+
+TEMPLATE = "tactile_sim.rviz"
+FIELD_OF_VIEW = np.radians(45.0)
+"""Vertical field of view of RViz's camera."""
+ASPECT = 1.1
+"""Least width of RViz's image over its height, beside the panel."""
+MARGIN = 1.1
+"""Half of the image's size over the greatest distance of the skin from its center."""
+DIRECTION = np.array([0.54, -0.76, 0.36]) / np.linalg.norm([0.54, -0.76, 0.36])
+"""From a scene without camera to the viewer: in front, on the right, slightly above."""
+CAMERA = "main"
+"""Name of the camera of a scene whose view RViz takes."""
+TAXEL = 0.5
+"""Diameter of a taxel, over the least spacing."""
+AXES = 0.06
+"""Length of the axes of a frame, over the extent of the scene."""
+_SIGNS = np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
+"""(8, 3) corners of a box, in halves of its sizes."""
+_AXIS_OF_SCALE = 0.2
+"""Length of the axes at marker scale 1 [m] (rviz_default_plugins)."""
+
+
+class Display(NamedTuple):
+    """A display configuration."""
+
+    text: str
+    """Content of the file."""
+    images: list[str]
+    """Topics of the images in it, relative to the node's namespace."""
+
+
+def rviz_display(settings: Settings) -> Display:
+    """Return the shipped display configuration, adapted to the scene of a configuration.
+
+    The skin itself is not computed, so that this takes little time.
+
+    Args:
+        settings: The configuration.
+
+    Raises:
+        TactileSimError: The configuration does not fit its scene.
+    """
+    content = yaml.safe_load(share.find("rviz", TEMPLATE).read_text(encoding="utf-8"))
+    manager = content["Visualization Manager"]
+    displays = {display["Name"]: display for display in manager["Displays"]}
+    _, model = configured_scene(settings)
+    names = Names(model)
+    scales = resolve_scales(settings, model, names)
+    pads, _ = resolve_pads(settings, model, names, scales)
+    manager["Global Options"]["Fixed Frame"] = settings.world_frame
+    manager["Views"]["Current"] |= _view(model, [*scales, *(pad.body for pad in pads)])
+    displays["TF"]["Marker Scale"] = _rounded(AXES * model.stat.extent / _AXIS_OF_SCALE)
+    spacings = [pad.spacing or (pad.layout.spacing if pad.layout else np.inf) for pad in pads]
+    if spacings := [*scales.values(), *spacings]:
+        displays["Taxels"]["Size (m)"] = _rounded(TAXEL * min(spacings))
+    largest = _rounded(settings.markers.taxel_scale or taxel_scale(model))
+    displays["Taxels"] |= {"Max Intensity": largest, "Name": f"Taxels: dark 0 N, bright {largest:g} N"}
+    images = _images(settings, model, names, scales)
+    manager["Displays"] += [_image(topic) for topic in images]
+    return Display(yaml.safe_dump(content, sort_keys=False), images)
+
+
+def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
+    """Return the keys of RViz's orbit view: that of the camera `CAMERA`, farther away if necessary.
+
+    A scene without that camera is seen whole: its other cameras may be those of a robot.
+
+    Args:
+        model: The scene.
+        skin_bodies: Bodies with skin, which must be seen whole; none: the whole scene.
+    """
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_camlight(model, data)
+    center, extent, slope = model.stat.center, model.stat.extent, np.tan(FIELD_OF_VIEW / 2)
+    camera = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, CAMERA)
+    if camera >= 0:
+        position, back = data.cam_xpos[camera], data.cam_xmat[camera].reshape(3, 3)[:, 2]
+        depth = max(float((position - center) @ back), 0.0)
+        focus = position - depth * back
+        # Robots may start in another pose than the one that is known here, so not closer than the extent.
+        distances = [depth * np.tan(np.radians(model.cam_fovy[camera]) / 2) / slope, extent]
+    else:
+        back, focus = DIRECTION, center
+        distances = [0.5 * MARGIN * extent / slope]
+    geoms = np.flatnonzero(np.isin(model.geom_bodyid, skin_bodies))
+    corners = model.geom_aabb[geoms, None, :3] + _SIGNS * model.geom_aabb[geoms, None, 3:]
+    turned = np.einsum("nij,nkj->nki", data.geom_xmat[geoms].reshape(-1, 3, 3), corners)
+    offset = (data.geom_xpos[geoms, None] + turned).reshape(-1, 3) - focus
+    pitch, yaw = np.arcsin(np.clip(back[2], -1.0, 1.0)), np.arctan2(back[1], back[0]) % (2 * np.pi)
+    right = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
+    for axis, aspect in ((right, ASPECT), (np.cross(back, right), 1.0)):
+        distances += (MARGIN * np.abs(offset @ axis) / (aspect * slope) + offset @ back).tolist()
+    distance = max(distances)
+    return {
+        "Distance": _rounded(distance),
+        "Focal Point": dict(zip("XYZ", map(_rounded, focus), strict=True)),
+        "Near Clip Distance": _rounded(min(0.01, 0.02 * distance)),
+        "Pitch": _rounded(pitch),
+        "Yaw": _rounded(yaw),
+    }
+
+
+def _images(settings: Settings, model: mujoco.MjModel, names: Names, scales: dict[int, float]) -> list[str]:
+    """Return the topic of the first tactile image, if the scene has any."""
+    bodies = list(resolve_feelers(settings, names, scales))
+    for body in scales if settings.skin.kind == "mesh" else ():
+        geoms = np.flatnonzero(model.geom_bodyid == body)
+        if not bodies and mappable(
+            model, geoms[model.geom_contype[geoms] | model.geom_conaffinity[geoms] != 0]
+        ):
+            bodies = [body]
+    return [f"tactile/{topic_token(names.bodies[body])}/image" for body in bodies[:1]]
+
+
+def _image(topic: str) -> dict[str, Any]:
+    return {
+        "Class": "rviz_default_plugins/Image",
+        "Name": f"Image: {topic}",
+        "Enabled": True,
+        "Value": True,
+        "Max Value": 1,
+        "Median window": 5,
+        "Min Value": 0,
+        "Normalize Range": False,
+        "Topic": {
+            "Depth": 1,
+            "Durability Policy": "Volatile",
+            "History Policy": "Keep Last",
+            "Reliability Policy": "Reliable",
+            "Value": f"/{topic}",
+        },
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")

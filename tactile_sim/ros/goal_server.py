@@ -1,0 +1,133 @@
+"""Action servers whose goals run in the loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.executors import Executor
+from rclpy.node import Node
+
+from tactile_sim.control.trajectory_goal import Outcome
+from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.loop.runner import Runner
+
+FEEDBACK = 0.05
+"""Interval between two messages of feedback [s of simulation time]."""
+
+
+class GoalServer(ABC):
+    """Action server whose goals are commands. A new goal, or any other command, ends the last one.
+
+    Goals run in the loop; the executor only receives requests and sends results. An execution callback would
+    occupy the executor until the end of a goal.
+    """
+
+    def __init__(self, node: Node, runner: Runner, executor: Executor, action_type: Any, name: str):
+        """Create the server.
+
+        Args:
+            node: The node that offers it.
+            runner: The loop that runs the goals.
+            executor: The executor of the node.
+            action_type: The class of the action.
+            name: Name of the action below the node.
+        """
+        self._node, self._runner, self._executor, self._name = node, runner, executor, name
+        self._simulation = runner.simulation
+        self._goals: dict[bytes, Any] = {}
+        """Goals that have not ended, by id."""
+        self._server = ActionServer(
+            node,
+            action_type,
+            f"~/{name}",
+            lambda handle: action_type.Result(),
+            goal_callback=self._check,
+            handle_accepted_callback=self._start,
+            cancel_callback=self._cancel,
+        )
+
+    @abstractmethod
+    def parse(self, request: Any) -> Any:
+        """Return the content of a request. Raises CommandError if it is invalid."""
+
+    @abstractmethod
+    def make(self, content: Any, handle: Any, end: Callable[[Outcome, str], None]) -> Any:
+        """Return the goal of a content that was found valid, which calls ``end`` once."""
+
+    @abstractmethod
+    def accept(self, goal: Any, content: Any) -> None:
+        """Begin a goal."""
+
+    @abstractmethod
+    def cancel(self, goal: Any) -> None:
+        """Stop the joints of a goal."""
+
+    @abstractmethod
+    def result(self, outcome: Outcome, text: str) -> Any:
+        """Return the result of a goal, in the thread of the loop."""
+
+    def succeeds(self, outcome: Outcome) -> bool:
+        """Return whether a goal with this outcome succeeds."""
+        return outcome is Outcome.REACHED
+
+    def _check(self, request: Any) -> GoalResponse:
+        """Accept a valid goal; log why another one is rejected, which the action cannot say."""
+        try:
+            self.parse(request)
+        except TactileSimError as error:
+            self._node.get_logger().warning(f"{self._name}: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _start(self, handle: Any) -> None:
+        content = self.parse(handle.request)
+
+        def end(outcome: Outcome, text: str) -> None:
+            self._end(handle, outcome, text)
+
+        goal = self.make(content, handle, end)
+        self._goals[bytes(handle.goal_id.uuid)] = goal
+
+        def begin() -> None:
+            if goal in self._goals.values():  # it may be cancelled before its step in lock-step
+                self.accept(goal, content)
+
+        def act() -> None:
+            try:
+                self._runner.command(begin)
+            except CommandError as error:
+                end(Outcome.REPLACED, str(error))
+
+        self._runner.post(act)
+
+    def _cancel(self, handle: Any) -> CancelResponse:
+        goal = self._goals.get(bytes(handle.goal_id.uuid))
+        if goal is None:
+            return CancelResponse.REJECT
+
+        def stop() -> None:
+            self.cancel(goal)
+            self._end(handle, Outcome.REPLACED, "canceled")
+
+        self._runner.post(stop)
+        return CancelResponse.ACCEPT
+
+    def _end(self, handle: Any, outcome: Outcome, text: str) -> None:
+        """Send the result of a goal, once, in the thread of the executor."""
+        if self._goals.pop(bytes(handle.goal_id.uuid), None) is None:
+            return
+        result = self.result(outcome, text)
+
+        def finish(handle: Any) -> Any:
+            if self.succeeds(outcome):
+                handle.succeed()
+            elif handle.is_cancel_requested:
+                handle.canceled()
+            else:
+                handle.abort()
+            return result
+
+        self._executor.create_task(lambda: handle.execute(finish))

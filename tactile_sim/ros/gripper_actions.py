@@ -1,0 +1,127 @@
+"""The actions of grippers. Import this module only if control_msgs is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from control_msgs import action
+from control_msgs.action import GripperCommand as GripperCommandAction
+from rclpy.executors import Executor
+from rclpy.node import Node
+
+from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
+from tactile_sim.control.trajectory_goal import Outcome
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.loop.runner import Runner
+from tactile_sim.names import topic_token
+from tactile_sim.ros.conversions import as_time
+from tactile_sim.ros.goal_server import FEEDBACK, GoalServer
+
+
+def offer_grippers(node: Node, runner: Runner, executor: Executor) -> None:
+    """Offer ``~/NAME/gripper_cmd`` and, where it exists, ``~/NAME/parallel_gripper_cmd`` for each gripper."""
+    for name, gripper in runner.simulation.grippers.items():
+        Gripper(node, runner, executor, GripperCommandAction, f"{topic_token(name)}/gripper_cmd", gripper)
+        if hasattr(action, "ParallelGripperCommand"):  # not in older releases
+            kind, place = action.ParallelGripperCommand, f"{topic_token(name)}/parallel_gripper_cmd"
+            ParallelGripper(node, runner, executor, kind, place, gripper)
+
+
+class Gripper(GoalServer):
+    """Action server of ``GripperCommand``: one position for all joints of a gripper."""
+
+    def __init__(
+        self,
+        node: Node,
+        runner: Runner,
+        executor: Executor,
+        action_type: Any,
+        name: str,
+        gripper: GripperSettings,
+    ):
+        """Create the server; see `GoalServer`."""
+        self._gripper, self._type = gripper, action_type
+        self._indices = runner.simulation.commander.indices(gripper.joints)
+        super().__init__(node, runner, executor, action_type, name)
+
+    def parse(self, request: Any) -> GripperCommand:
+        """Return the command of a request. Raises CommandError if it is invalid."""
+        command = GripperCommand(request.command.position, request.command.max_effort)
+        command.check()
+        return command
+
+    def make(self, content: GripperCommand, handle: Any, end: Callable[[Outcome, str], None]) -> GripperGoal:
+        """Return the goal of a command."""
+        due = -np.inf
+
+        def watch() -> None:
+            nonlocal due
+            if self._simulation.time >= due:
+                due = self._simulation.time + FEEDBACK
+                handle.publish_feedback(self._fill(self._type.Feedback()))
+
+        return GripperGoal(self._gripper, content, end, watch)
+
+    def accept(self, goal: GripperGoal, content: GripperCommand) -> None:
+        """Begin a goal."""
+        self._simulation.accept_grip(goal)
+
+    def cancel(self, goal: GripperGoal) -> None:
+        """Let the joints hold where they are."""
+        self._simulation.cancel_grip(goal)
+
+    def result(self, outcome: Outcome, text: str) -> Any:
+        """Return the result of a goal."""
+        result = self._fill(self._type.Result())
+        result.reached_goal, result.stalled = outcome is Outcome.REACHED, outcome is Outcome.STALLED
+        return result
+
+    def succeeds(self, outcome: Outcome) -> bool:
+        """Return whether a goal with this outcome succeeds."""
+        stalls = self._gripper.allow_stalling and outcome is Outcome.STALLED
+        return stalls or super().succeeds(outcome)
+
+    def _state(self) -> np.ndarray:
+        """Return positions, velocities and efforts (3, k) of the joints."""
+        engine, commander = self._simulation.engine, self._simulation.commander
+        dofs = commander.dofs[self._indices]
+        positions = engine.qpos[commander.qpos[self._indices]]
+        return np.stack([positions, engine.qvel[dofs], engine.joint_efforts[dofs]])
+
+    def _fill(self, message: Any) -> Any:
+        """Set the mean position and effort of the joints in a result or feedback."""
+        message.position, _, message.effort = self._state().mean(axis=1).tolist()
+        return message
+
+
+class ParallelGripper(Gripper):
+    """Action server of ``ParallelGripperCommand``: joints by name, with effort and velocity."""
+
+    def parse(self, request: Any) -> GripperCommand:
+        """Return the command of a request. Raises CommandError if it is invalid."""
+        command, joints = request.command, self._gripper.joints
+        for name in command.name:
+            if name not in joints:
+                raise CommandError(f"command.name: no joint {name!r} in the gripper{suggest(name, joints)}")
+        values = []
+        for field in ("position", "effort", "velocity"):
+            given = list(getattr(command, field))
+            if len(set(given)) > 1 or len(given) > len(joints):
+                raise CommandError(f"command.{field}: must be one value for all joints, got {given}")
+            values += given[:1] or [0.0]
+        if not len(command.position):
+            raise CommandError("command.position: must have a value, got none")
+        parsed = GripperCommand(*values)
+        parsed.check()
+        return parsed
+
+    def _fill(self, message: Any) -> Any:
+        """Set the state of the joints in a result or feedback."""
+        positions, velocities, efforts = self._state().tolist()
+        message.state.header.stamp = as_time(self._simulation.stamp)
+        message.state.name = list(self._gripper.joints)
+        message.state.position, message.state.velocity, message.state.effort = positions, velocities, efforts
+        return message
