@@ -110,7 +110,7 @@ class History(Stage):
 
     @classmethod
     def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the last outputs (samples, taxels, channels) of each body, oldest first; zeros before the first output."""
+        """Return the last outputs (samples, taxels, channels) of each body, oldest first, padded by zeros."""
         most = max(stage.samples for stage in group.stages)
         slots = memory[1:].reshape(most, group.channels, group.number)
         order = np.arange(int(memory[0]) - most, int(memory[0])) % most
