@@ -152,10 +152,13 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
 
     with _written(path) as file:
         writer: Any = None
-        for table in tables:
-            writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
-            writer.write_table(table)
-        writer.close()
+        try:
+            for table in tables:
+                writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
+                writer.write_table(table)
+        finally:
+            if writer:
+                writer.close()
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
