@@ -51,9 +51,9 @@ def main() -> None:
     """Measure all configurations and print a table."""
     counts = [int(argument) for argument in sys.argv[1:]] or ENVIRONMENTS
     table = Table(title=f"µs per environment and observation, {SUBSTEPS} steps each")
-    columns = ("taxels", "environments", "physics", "contacts", "skin", "sum",
-               "4 stages", f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics", f"with {len(ALL)} / physics",
-               "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
+    columns = ("taxels", "environments", "physics", "contacts", "skin", "sum", "4 stages",
+               f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics",
+               f"with {len(ALL)} / physics", "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
     table.add_column("scene")
     for column in columns:
         table.add_column(column, justify="right")
