@@ -71,7 +71,7 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
 
 def _values(key: str, text: str) -> tuple[Any, ...]:
     """Parse a range ``A:B:N`` or a list of values, which are read as in a configuration."""
-    parts = [scalar(part.strip()) for part in text.split(":")]
+    parts: list[Any] = [scalar(part.strip()) for part in text.split(":")]
     if len(parts) == 3 and all(_is_number(part) for part in parts):
         start, end, count = parts
         if not (isinstance(count, int) and 2 <= count <= MOST_POINTS):

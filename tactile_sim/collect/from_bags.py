@@ -218,10 +218,8 @@ def _of_topic(name: str, topic: Topic) -> dict[str, _Stream]:
     if kind == _JOINTS:
         names = tuple(topic.name[0])
         if name == "joint_commands":
-            values = next(
-                (part for part in (topic.position, topic.velocity, topic.effort) if np.size(part)), None
-            )
-            return {} if values is None else {"action": _stream(topic, values, names=names)}
+            given = [part for part in (topic.position, topic.velocity, topic.effort) if np.size(part)]
+            return {"action": _stream(topic, given[0], names=names)} if given else {}
         units = {"state": "rad or m", "velocity": "rad/s or m/s", "effort": "N m or N"}
         parts = zip(units, (topic.position, topic.velocity, topic.effort), strict=True)
         return {
