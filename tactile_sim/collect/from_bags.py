@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,10 +27,14 @@ _FRAME, _ARRAY = "tactile_sim/msg/TactileFrame", "tactile_sim/msg/TactileArray"
 _WRENCH, _STATE = "geometry_msgs/msg/WrenchStamped", "tactile_sim/msg/TactileState"
 _JOINTS, _NUMBERS = "sensor_msgs/msg/JointState", "std_msgs/msg/Float64MultiArray"
 _USED = {
-    _FRAME: "tactile/frame", _ARRAY: "array", _WRENCH: "wrench", _STATE: "state", _NUMBERS: "ctrl",
-}  # fmt: skip
-"""Ends of the topics that become columns, by type."""
-_JOINT_TOPICS = ("joint_states", "joint_commands")
+    _FRAME: r"/tactile/frame",
+    _ARRAY: r"/tactile/[^/]+/array",
+    _WRENCH: r"/tactile/[^/]+/wrench",
+    _STATE: r"/tactile/[^/]+/state",
+    _NUMBERS: r"/ctrl",
+    _JOINTS: r"/joint_(states|commands)",
+}
+"""Ends of the topics that become columns, by type, as regular expressions."""
 _TACTILE = "observation.tactile."
 _OF_PADS = ("observation.wrench", "observation.contact")
 """Columns that have the values of all pads."""
@@ -180,9 +185,7 @@ def _streams(
 
 
 def _is_used(topic: str, type_name: str) -> bool:
-    if type_name == _JOINTS:
-        return topic.endswith(_JOINT_TOPICS)
-    return type_name in _USED and topic.endswith(_USED[type_name])
+    return type_name in _USED and bool(re.search(f"{_USED[type_name]}$", topic))
 
 
 def _split(topic: str) -> tuple[str, str]:
