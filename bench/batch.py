@@ -51,9 +51,9 @@ def main() -> None:
     """Measure all configurations and print a table."""
     counts = [int(argument) for argument in sys.argv[1:]] or ENVIRONMENTS
     table = Table(title=f"µs per environment and observation, {SUBSTEPS} steps each")
-    columns = ("taxels", "environments", "physics", "contacts", "skin", "4 stages", f"{len(ALL)} stages",
-               "skin / physics", "with skin / physics", "with 4 / physics", f"with {len(ALL)} / physics",
-               "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
+    columns = ("taxels", "environments", "physics", "contacts", "skin", "sum", "4 stages",
+               f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics",
+               f"with {len(ALL)} / physics", "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
     table.add_column("scene")
     for column in columns:
         table.add_column(column, justify="right")
@@ -89,6 +89,7 @@ def _row(scene: str, count: int) -> list[str]:
         "physics": lambda: batch.worlds.step(SUBSTEPS),
         "contacts": lambda: batch.worlds.record(),
         "observe": lambda: batch.observe().readings,
+        "reduced": lambda: batch.observe(reduce="sum").readings,
         "short": lambda: (short.step(SUBSTEPS), short.observe().readings),
         "full": lambda: (full.step(SUBSTEPS), full.observe().readings),
     }
@@ -103,7 +104,8 @@ def _row(scene: str, count: int) -> list[str]:
     skin, physics = each["observe"] - each["contacts"], each["physics"]
     return [
         str(len(batch.simulation.skin.positions)), str(count), f"{physics:.1f}", f"{each['contacts']:.1f}",
-        f"{skin:.1f}", f"{each['short'] - physics - each['observe']:.1f}",
+        f"{skin:.1f}", f"{each['reduced'] - each['observe']:.1f}",
+        f"{each['short'] - physics - each['observe']:.1f}",
         f"{each['full'] - physics - each['observe']:.1f}", f"{skin / physics:.3f}",
         f"{(physics + each['observe']) / physics:.2f}", f"{each['short'] / physics:.2f}",
         f"{each['full'] / physics:.2f}",

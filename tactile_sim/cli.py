@@ -22,7 +22,7 @@ from tactile_sim.errors import readable, suggest
 
 COMMANDS = (
     "run", "hardware", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol",
-    "collect", "bench",
+    "collect", "sweep", "bench",
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable with which the shell asks for completions."""

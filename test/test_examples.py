@@ -13,6 +13,8 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WITH_ROS = {"reflex", "lock_step", "read_bag", "balance_controller"}
 """Run by test/ros/test_examples.py."""
+FUNCTIONS = {"metric"}
+"""Run by the test of docs/collect.md."""
 PRINTED = {
     "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
     "own_robot": {r"left: (\S+) N": (5.0, 0.05), r"right: (\S+) N": (5.0, 0.05)},
@@ -33,7 +35,7 @@ ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
 
 
 def test_every_program_is_run_by_a_test():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == WITH_ROS | set(PRINTED)
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*WITH_ROS, *PRINTED, *FUNCTIONS}
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -97,9 +97,12 @@ def test_collect_page_works(tmp_path, monkeypatch):
     pytest.importorskip("gymnasium", reason="gymnasium is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     monkeypatch.chdir(tmp_path)
-    (commands,) = blocks("collect.md", "bash")
-    for command in commands.splitlines():
-        assert main(command.split()[1:]) == 0
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for commands in blocks("collect.md", "bash"):
+        for command in commands.splitlines():
+            assert main(command.split()[1:]) == 0
+    (table,) = blocks("collect.md", "text")
+    assert (tmp_path / "sweep.csv").read_text().splitlines()[0] == table.splitlines()[0]
     (code,) = blocks("collect.md", "python")
     names: dict = {}
     exec(code, names)

@@ -63,7 +63,7 @@ def export(
     if wanted.missing(sizes) is not None:
         read(path, topics)  # raises the error, with the nearest name
     sizes = {name: size for name, size in sizes.items() if name in wanted}
-    _check_memory(path, sizes)
+    check_memory(path, sizes)
     units: dict[str, str] = {}
     names = unique_names(sizes, _entry_name)
     count = 0
@@ -100,7 +100,13 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
         yield group
 
 
-def _check_memory(path: Path, sizes: Mapping[str, int]) -> None:
+def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
+    """Raise BagError if the largest topic does not fit into the free memory.
+
+    Args:
+        path: The bag.
+        sizes: Size of each topic [bytes].
+    """
     largest = max(sizes, key=sizes.__getitem__, default=None)
     room = _free_memory()
     if largest is not None and room is not None and NEEDED * sizes[largest] > room:

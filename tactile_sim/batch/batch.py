@@ -12,7 +12,7 @@ import numpy as np
 
 from tactile_sim.batch.commands import Commands
 from tactile_sim.batch.memory import check_memory
-from tactile_sim.batch.observation import Observation
+from tactile_sim.batch.observation import Observation, check_selection
 from tactile_sim.batch.readings import Readings
 from tactile_sim.config import Settings
 from tactile_sim.engines.batch import environment_ids
@@ -55,6 +55,8 @@ class Batch:
         *,
         settings: Mapping[str, Any] | None = None,
         threads: int = 0,
+        pads: Sequence[str] | None = None,
+        reduce: str | None = None,
     ):
         """Load a configuration and create its environments in the initial state.
 
@@ -66,6 +68,8 @@ class Batch:
             seed: Added to the seed of the configuration.
             settings: Configuration of a scene made in Python, as for `Simulation`.
             threads: Number of threads; 0: number of processors. Results do not depend on it.
+            pads: Default of `observe`.
+            reduce: Default of `observe`.
 
         Raises:
             TactileSimError: The configuration is invalid or not supported, the backend does not exist, or
@@ -96,6 +100,8 @@ class Batch:
                 " response_function in several environments, whose readings are one array; set"
                 " skin.touch_function or skin.response_function"
             )
+        check_selection(simulation, pads, reduce)
+        self._pads, self._reduce = pads, reduce
         self.num_envs = num_envs
         check_memory(simulation, num_envs)
         try:
@@ -179,9 +185,9 @@ class Batch:
         The arrays are valid until the next step, reset or observation.
 
         Args:
-            pads: Names of the pads to read; None: all.
-            reduce: None, or one value for each pad: ``sum``, ``peak``, ``contact`` or
-                ``center_of_pressure``, see `Observation.reduced`.
+            pads: Names of the pads to read; None: those of the batch, by default all.
+            reduce: One value for each pad: ``sum``, ``peak``, ``contact`` or ``center_of_pressure``, see
+                `Observation.reduced`; None: that of the batch, by default the taxels.
 
         Raises:
             CommandError: A name is unknown.
@@ -189,7 +195,8 @@ class Batch:
         self._commands.apply(self.steps_since_reset)
         self.worlds.record()
         self._readings.feel()
-        return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
+        pads = self._pads if pads is None else pads
+        return Observation(self, self._readings, self.steps_since_reset, pads, reduce or self._reduce)
 
     def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
         """Reset environments: state, random numbers, built-in motion and commands. The tare is kept.

@@ -16,6 +16,7 @@ from tactile_sim.errors import CommandError, suggest
 
 if TYPE_CHECKING:
     from tactile_sim.batch.batch import Batch
+    from tactile_sim.simulation import Simulation
 
 
 class Observation:
@@ -32,14 +33,8 @@ class Observation:
         """Select pads by name; see `Batch.observe`."""
         self._batch, self._source = batch, readings
         self._steps = steps.copy()
-        known = [body.name for body in batch.simulation.skin.pads]
-        for name in pads or ():
-            if name not in known:
-                raise CommandError(f"pads: no pad {name!r}{suggest(name, known)}")
-        if len(set(pads or ())) < len(pads or ()):
-            raise CommandError(f"pads: must be different names, got {list(pads or ())}")
-        if reduce is not None:
-            _check_reduction(reduce)
+        check_selection(batch.simulation, pads, reduce)
+        known = [pad.name for pad in batch.simulation.skin.pads]
         self.pads = list(known if pads is None else pads)
         """Names of the pads that ``readings``, ``truth`` and ``wrenches`` have."""
         self._reduce = reduce
@@ -131,6 +126,18 @@ class Observation:
         pads = self._batch.simulation.skin.pads
         parts = [values[:, pads[pad].start : pads[pad].stop] for pad in self._chosen.tolist()]
         return parts[0] if len(parts) == 1 else np.concatenate([values[:, :0], *parts], axis=1)
+
+
+def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: str | None) -> None:
+    """Raise CommandError if a pad or the reduction does not exist, or a pad is given twice."""
+    known = [pad.name for pad in simulation.skin.pads]
+    for name in pads or ():
+        if name not in known:
+            raise CommandError(f"pads: no pad {name!r}{suggest(name, known)}")
+    if len(set(pads or ())) < len(pads or ()):
+        raise CommandError(f"pads: must be different names, got {list(pads or ())}")
+    if reduce is not None:
+        _check_reduction(reduce)
 
 
 def _check_reduction(how: str) -> None:

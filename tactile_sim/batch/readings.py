@@ -130,7 +130,8 @@ class Readings:
 
     def _make_chains(self) -> Program:
         seeds = range(self._seed, self._seed + self._worlds.num_envs)
-        return self._chain.program(seeds, self._felt.taxels.shape[2])
+        rate = self._simulation.settings.rates.tactile
+        return self._chain.program(seeds, self._felt.taxels.shape[2], rate)
 
     def _run_chains(
         self,

@@ -2,5 +2,6 @@
 
 from tactile_sim.collect.collection import Collection, collect
 from tactile_sim.collect.episodes import Recipe
+from tactile_sim.collect.sweep import Sweep, sweep
 
-__all__ = ["Collection", "Recipe", "collect"]
+__all__ = ["Collection", "Recipe", "Sweep", "collect", "sweep"]

@@ -15,7 +15,7 @@ import numpy as np
 
 import tactile_sim
 from tactile_sim.bag.parquet import require_pyarrow
-from tactile_sim.collect import folder, lerobot, ray_workers
+from tactile_sim.collect import folder, lerobot
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
@@ -33,6 +33,10 @@ class Collection:
     seed: int = 0
     format: str = "parquet"
     """``parquet``, or ``lerobot`` for the metadata of LeRobot v3.0 in addition."""
+
+    def absolute(self) -> Collection:
+        """Return the same dataset with absolute paths, for processes with other working directories."""
+        return dataclasses.replace(self, recipe=self.recipe.absolute(), out=self.out.absolute())
 
     @property
     def shards(self) -> int:
@@ -94,10 +98,37 @@ def collect(
         TactileSimError: The configuration is invalid, the folder has another dataset or cannot be written, or
             a worker was killed. Shards that are complete by then are kept.
     """
-    for name in ("episodes", "envs"):
-        if getattr(collection, name) < 1:
-            raise CommandError(f"--{name}: must be >= 1, got {getattr(collection, name)}")
+    require_pyarrow()
+    probe = make_probe(collection, workers)
+    collection = dataclasses.replace(collection, recipe=probe.recipe)
+    if collection.format == "lerobot":
+        lerobot.check_rate(probe.rate)
+    with folder.locked(collection.out):
+        info = describe(collection, probe)
+        folder.begin(collection.out, info)
+        paths = [folder.shard_path(collection.out, shard) for shard in range(collection.shards)]
+        shards = folder.missing(collection.out, paths)
+        todo = sum(map(collection.count, shards))
+        done = collection.episodes - todo
+        for count in make_shards(collection, shards, workers, ray):
+            done += count
+            if progress:
+                progress(done, collection.episodes)
+        if collection.format == "lerobot" and (todo or not lerobot.is_finished(collection.out)):
+            lerobot.finish(collection.out, info)
+    return todo
+
+
+def make_probe(collection: Collection, workers: int) -> Episodes:
+    """Check the numbers of a dataset and its memory, and return one episode that is not recorded.
+
+    Raises:
+        TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards in
+            work at once need more than the machine's memory.
+    """
     for name, value, least in (
+        ("episodes", collection.episodes, 1),
+        ("envs", collection.envs, 1),
         ("steps", collection.recipe.steps, 1),
         ("substeps", collection.recipe.substeps, 0),
         ("seed", collection.seed, 0),
@@ -105,35 +136,15 @@ def collect(
     ):
         if value < least:
             raise CommandError(f"--{name}: must be >= {least}, got {value}")
-    require_pyarrow()
     probe = Episodes(collection.recipe, 1, collection.seed_of(0))
-    collection = dataclasses.replace(collection, recipe=probe.recipe)
-    if not (probe.task or probe.batch.simulation.stages):
+    if probe.are_equal and collection.episodes > 1:
         warnings.warn(
             f"all episodes will be equal: {collection.recipe.config} has no signal chain; give ranges, noise"
             " or --task",
-            stacklevel=2,
+            stacklevel=3,
         )
-    if collection.format == "lerobot":
-        lerobot.check_rate(probe.rate)
     check_size(probe, min(collection.envs, collection.episodes), workers)
-    with folder.locked(collection.out):
-        info = describe(collection, probe)
-        folder.begin(collection.out, info)
-        shards = folder.missing(collection.out, collection.shards)
-        todo = sum(map(collection.count, shards))
-        done = collection.episodes - todo
-        if ray and shards:
-            made = ray_workers.make_shards(collection, shards, workers, ray)
-        else:
-            made = make_shards(collection, shards, min(workers, len(shards)))
-        for count in made:
-            done += count
-            if progress:
-                progress(done, collection.episodes)
-        if collection.format == "lerobot" and (todo or not lerobot.is_finished(collection.out)):
-            lerobot.finish(collection.out, info)
-    return todo
+    return probe
 
 
 def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tactile_sim import config
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.collect.controllers import Controller, make_controller, make_task
 from tactile_sim.errors import CommandError
@@ -36,6 +37,17 @@ class Recipe:
     """File of a `LinearPolicy`."""
     touch: str = "contact"
     """What the policy feels, a name in `tactile_sim.learning.TOUCH`."""
+    changes: tuple[tuple[str, Any], ...] = ()
+    """Full keys of the configuration with values that replace those of its file."""
+
+    def absolute(self) -> Recipe:
+        """Return the same recipe with absolute paths, for processes with other working directories."""
+        named = Path(self.config)
+        return replace(
+            self,
+            config=str(named.absolute()) if named.is_file() else self.config,
+            policy=self.policy and self.policy.absolute(),
+        )
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,8 @@ class Episodes:
         Raises:
             TactileSimError: The configuration, the task or the policy is invalid.
         """
-        self.batch = batch = Batch(recipe.config, count, seed=seed, threads=threads)
+        settings = config.load(recipe.config, changes=dict(recipe.changes))
+        self.batch = batch = Batch(settings, count, seed=seed, threads=threads)
         self.task: Task | None = make_task(recipe.task) if recipe.task else None
         random = np.random.default_rng(seed)
         if self.task:
@@ -78,6 +91,11 @@ class Episodes:
         self._columns = self._readers()
         self.fields = {name: field for name, (field, _) in self._columns.items()} | self._results()
         """Columns by name."""
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether nothing differs between episodes."""
+        return not (self.task or self.batch.simulation.stages)
 
     @property
     def rate(self) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,10 @@ CHUNK = 1000
 """Number of shards in a folder."""
 
 
-def shard_path(out: Path, shard: int) -> Path:
+def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
     """Return the file of a shard."""
-    return out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
+    path = out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
+    return path.with_suffix(ending)
 
 
 @contextmanager
@@ -49,12 +51,13 @@ def locked(out: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def begin(out: Path, info: dict[str, Any]) -> None:
-    """Write the description of a dataset, or compare it with that of the shards in the folder.
+def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> None:
+    """Write the description of a dataset, or compare it with that of the dataset which has shards there.
 
     Args:
         out: The folder.
         info: Everything on which the dataset depends.
+        remedy: End of errors.
 
     Raises:
         CommandError: The folder has other content, or a dataset with another description.
@@ -66,26 +69,42 @@ def begin(out: Path, info: dict[str, Any]) -> None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if others := sorted(file.name for file in out.iterdir() if not file.name.endswith(".new")):
-            raise CommandError(f"--out: {out} has no {INFO}, but {others[0]!r}; use a new folder") from None
+            raise CommandError(f"--out: {out} has no {INFO}, but {others[0]!r}; {remedy}") from None
         write_json(path, info)
         return
     except (OSError, ValueError) as error:
-        raise CommandError(f"--out: cannot read {path}: {error}; use a new folder") from None
+        raise CommandError(f"--out: cannot read {path}: {error}; {remedy}") from None
     if not isinstance(found, dict):
-        raise CommandError(f"--out: {path} does not describe a dataset; use a new folder")
-    if info != found and not any(out.glob("data/*/*.parquet")):
+        raise CommandError(f"--out: {path} does not describe a dataset; {remedy}")
+    if info != found and all(file.suffix == ".new" for file in out.glob("data/*/*")):
         write_json(path, info)  # nothing came of the other one
         return
     for key in sorted({*info, *found}):
         if info.get(key) != found.get(key):
             was, wanted = (_shown(values.get(key)) for values in (found, info))
-            raise CommandError(
-                f"--out: {out} has a dataset with another {key}: {was}, not {wanted}; use a new folder"
-            )
+            raise CommandError(f"--out: {out} was made with another {key}: {was}, not {wanted}; {remedy}")
 
 
-def missing(out: Path, shards: int) -> list[int]:
-    """Return the incomplete shards, and remove partial files that a killed process left.
+def clear(out: Path) -> None:
+    """Remove the description and the shards of a folder.
+
+    Raises:
+        CommandError: They cannot be removed.
+    """
+    try:
+        (out / INFO).unlink(missing_ok=True)
+        if (out / "data").exists():
+            shutil.rmtree(out / "data")
+    except OSError as error:
+        raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
+
+
+def missing(out: Path, paths: Sequence[Path]) -> list[int]:
+    """Return the shards that are not complete, and remove what a killed process left of them.
+
+    Args:
+        out: The folder.
+        paths: The file of each shard.
 
     Raises:
         CommandError: The folder cannot be written.
@@ -95,7 +114,7 @@ def missing(out: Path, shards: int) -> list[int]:
             leftover.unlink()
     except OSError as error:
         raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
-    return [shard for shard in range(shards) if not shard_path(out, shard).exists()]
+    return [shard for shard, path in enumerate(paths) if not path.exists()]
 
 
 def write_shard(
@@ -133,16 +152,24 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
 
     with _written(path) as file:
         writer: Any = None
-        for table in tables:
-            writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
-            writer.write_table(table)
-        writer.close()
+        try:
+            for table in tables:
+                writer = writer or ParquetWriter(file, table.schema, compression="zstd", use_dictionary=False)
+                writer.write_table(table)
+        finally:
+            if writer:
+                writer.close()
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file; it appears when it is complete and on the disk."""
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; it appears when it is complete and on the disk."""
     with _written(path) as file:
-        file.write((json.dumps(content, indent=1) + "\n").encode())
+        file.write(text.encode())
 
 
 @contextmanager

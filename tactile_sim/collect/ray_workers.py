@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:
-    from tactile_sim.collect.collection import Collection
+    from tactile_sim.collect.workers import Work
 
 _RETRIES = 10
 """How often a shard is started again when its worker or machine is lost."""
 
 
-def make_shards(collection: Collection, shards: Sequence[int], workers: int, address: str) -> Iterator[int]:
+def make_shards(work: Work, shards: Sequence[int], workers: int, address: str) -> Iterator[int]:
     """Create shards as Ray tasks; Ray restarts the tasks of lost workers.
 
     Args:
-        collection: The dataset. All machines must reach its folder by the same path.
+        work: What is made. All machines must reach its files by the same paths.
         shards: Indices of the shards.
         workers: Number of processes with the address ``local``; a cluster uses all its processors.
         address: ``local`` starts Ray on this machine, ``auto`` finds a running cluster, else its address.
 
     Yields:
-        The number of episodes of each shard, in the order in which they are complete.
+        What `Work.make` returns for each shard, in the order in which they are complete.
 
     Raises:
         TactileSimError: Ray is not installed or not found, or a shard cannot be made.
@@ -47,9 +45,9 @@ def make_shards(collection: Collection, shards: Sequence[int], workers: int, add
         reason = " ".join(str(error).split())
         raise CommandError(f"--ray: cannot connect to {address!r}: {reason}") from None
     make = ray.remote(num_cpus=1, max_retries=_RETRIES)(_make)
-    collection = _absolute(collection)
+    work = work.absolute()
     try:
-        pending = [make.remote(collection, shard) for shard in shards]
+        pending = [make.remote(work, shard) for shard in shards]
         while pending:
             done, pending = ray.wait(pending)
             yield ray.get(done[0])
@@ -64,15 +62,5 @@ def make_shards(collection: Collection, shards: Sequence[int], workers: int, add
         ray.shutdown()
 
 
-def _make(collection: Collection, shard: int) -> int:
-    return collection.make(shard, threads=1)
-
-
-def _absolute(collection: Collection) -> Collection:
-    """Return the same dataset with absolute paths, since workers have other working directories."""
-    recipe = collection.recipe
-    if (config := Path(recipe.config)).is_file():
-        recipe = replace(recipe, config=str(config.absolute()))
-    if recipe.policy:
-        recipe = replace(recipe, policy=recipe.policy.absolute())
-    return replace(collection, recipe=recipe, out=collection.out.absolute())
+def _make(work: Work, shard: int) -> int:
+    return work.make(shard, threads=1)

@@ -1,7 +1,7 @@
 """Program of a worker that creates shards: ``python -m tactile_sim.collect.worker PARENT``.
 
 PARENT is the id of the process that sends requests to standard input. A request is a
-pickled (Collection, shard, threads). The reply is the number of episodes, or an error.
+pickled (`workers.Work`, shard, threads). The reply is what ``make`` returns, or an error.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def main(parent: int) -> None:
     os.dup2(2, 1)  # what libraries print is no reply
     while True:
         try:
-            collection, shard, threads = pickle.load(sys.stdin.buffer)
+            work, shard, threads = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         reply: int | TactileSimError
         try:
-            reply = collection.make(shard, threads)
+            reply = work.make(shard, threads)
         except TactileSimError as error:
             reply = type(error)(str(error))
         pickle.dump(reply, replies)

@@ -10,30 +10,43 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from tactile_sim.collect import ray_workers
 from tactile_sim.errors import CommandError, TactileSimError
 
-if TYPE_CHECKING:
-    from tactile_sim.collect.collection import Collection
+
+class Work(Protocol):
+    """What is made in shards: a dataset or a sweep."""
+
+    def make(self, shard: int, threads: int = 0) -> int:
+        """Make the file of one shard and return the amount of work done."""
+
+    def absolute(self) -> Work:
+        """Return the same with absolute paths, for processes with other working directories."""
 
 
-def make_shards(collection: Collection, shards: Sequence[int], workers: int) -> Iterator[int]:
-    """Create shards in this process or in several others.
+def make_shards(work: Work, shards: Sequence[int], workers: int, ray: str | None = None) -> Iterator[int]:
+    """Create shards in this process, in several others, or on a Ray cluster.
 
     Args:
-        collection: The dataset.
+        work: What is made.
         shards: Indices of the shards.
         workers: Number of processes.
+        ray: Address of a Ray cluster, see `ray_workers.make_shards`; None: processes of this machine.
 
     Yields:
-        The number of episodes of each shard, in the order in which they are complete.
+        What `Work.make` returns for each shard, in the order in which they are complete.
 
     Raises:
         TactileSimError: A shard cannot be made, or a process was killed.
     """
+    workers = min(workers, len(shards))
+    if ray and shards:
+        yield from ray_workers.make_shards(work, shards, workers, ray)
+        return
     if workers <= 1:
-        yield from map(collection.make, shards)
+        yield from map(work.make, shards)
         return
     threads = max(1, len(os.sched_getaffinity(0)) // workers)
     idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -41,7 +54,7 @@ def make_shards(collection: Collection, shards: Sequence[int], workers: int) -> 
     def make(shard: int) -> int:
         worker = idle.get()
         try:
-            return worker.make(collection, shard, threads)
+            return worker.make(work, shard, threads)
         finally:
             idle.put(worker)
 
@@ -70,18 +83,18 @@ class _Worker:
             start_new_session=True,
         )
 
-    def make(self, collection: Collection, shard: int, threads: int) -> int:
-        """Make a shard and return the number of its episodes."""
+    def make(self, work: Work, shard: int, threads: int) -> int:
+        """Make a shard; see `Work.make`."""
         process = self._process
         assert process.stdin and process.stdout
         try:
-            pickle.dump((collection, shard, threads), process.stdin)
+            pickle.dump((work, shard, threads), process.stdin)
             process.stdin.flush()
             reply = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             raise CommandError(
-                f"collect: the worker of shard {shard} ended with exit code {process.wait()}, perhaps for"
-                " lack of memory; the same command continues"
+                f"shard {shard}: its worker ended with exit code {process.wait()}, perhaps for lack of"
+                " memory; the same command continues"
             ) from None
         if isinstance(reply, TactileSimError):
             raise reply

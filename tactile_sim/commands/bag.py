@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tactile_sim import signals
 from tactile_sim.commands import new_parser
+from tactile_sim.errors import CommandError
 from tactile_sim.text import counted
 
 
@@ -27,18 +28,36 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     export = new_parser(
         actions,
         "export",
-        "write a bag's messages as numpy arrays (.npz) or Parquet files",
+        "write a bag's messages as numpy arrays (.npz), Parquet files or a dataset of LeRobot",
         "npz: one file; numpy.load(OUT)['/tactile/frame/data'], the entry 'units' is JSON.\n"
-        "parquet: a folder with one file per topic; units are in the metadata of the columns.",
+        "parquet: a folder with one file per topic; units are in the metadata of the columns.\n"
+        "lerobot: a dataset of LeRobot v3.0 with one episode per bag.",
     )
     for action in (info, repair, export):
         action.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     export.intermixed = True
     export.add_argument("topics", nargs="*", metavar="TOPIC", help="topics; all by default")
-    export.add_argument("--format", choices=("npz", "parquet"), default="npz", help="npz by default")
     export.add_argument(
-        "-o", "--out", type=Path, metavar="OUT", help="output path; BAG.npz or BAG_parquet by default"
+        "--format", choices=("npz", "parquet", "lerobot"), default="npz", help="npz by default"
     )
+    export.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        metavar="OUT",
+        help="output path; BAG.npz, BAG_parquet or BAG_lerobot by default",
+    )
+    export.add_argument(
+        "--more", type=Path, nargs="+", default=[], metavar="BAG", help="lerobot: bags of further episodes"
+    )
+    export.add_argument(
+        "--rate",
+        type=int,
+        default=0,
+        metavar="HZ",
+        help="lerobot: rows per second; tactile messages by default",
+    )
+    export.add_argument("--task", default="", metavar="TEXT", help="lerobot: what the robot does")
     export.add_argument("--force", action="store_true", help="replace an existing output")
 
 
@@ -153,11 +172,13 @@ def _repair(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from tactile_sim.bag.atomic_write import beside, refuse_existing
 
-    end = {"npz": ".npz", "parquet": "_parquet"}[args.format]
+    write, end = _FORMATS[args.format]
+    if args.format != "lerobot" and (args.more or args.rate or args.task):
+        raise CommandError("--more, --rate and --task: require --format lerobot")
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
     with signals.raising():
-        damage = {"npz": _export_npz, "parquet": _export_parquet}[args.format](args, out)
+        damage = write(args, out)
     if damage:
         print(f"damaged: {damage}; the rest was exported")
     return 0
@@ -182,3 +203,27 @@ def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
         files, damage = export(args.bag, out, args.topics or None, update)
     print(f"{out}: {counted(len(files), 'file')}, one per topic")
     return damage
+
+
+def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
+    from tactile_sim.bag.parquet import require_pyarrow
+    from tactile_sim.collect.from_bags import export_bags
+    from tactile_sim.progress import progress
+
+    if args.rate < 0:
+        raise CommandError(f"--rate: must be >= 1, got {args.rate}")
+    require_pyarrow()
+    bags = [args.bag, *args.more]
+    with progress("exporting") as update:
+        info, damage = export_bags(bags, out, args.topics or None, args.rate, args.task, update)
+    columns = counted(len(info["fields"]), "column")
+    print(f"{out}: {counted(len(bags), 'episode')} at {info['rate']} Hz, {columns}")
+    return damage
+
+
+_FORMATS = {
+    "npz": (_export_npz, ".npz"),
+    "parquet": (_export_parquet, "_parquet"),
+    "lerobot": (_export_lerobot, "_lerobot"),
+}
+"""Writers and endings of outputs by format."""

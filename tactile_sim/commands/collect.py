@@ -6,8 +6,12 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tactile_sim.commands import add_config, new_parser
+
+if TYPE_CHECKING:
+    from tactile_sim.collect import Recipe
 
 DETAILS = """\
 The ranges of the configuration are drawn for each episode. To continue after an interruption, repeat the
@@ -23,26 +27,36 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(subparsers, "collect", "collect a dataset of randomized episodes (Parquet)", DETAILS)
     add_config(parser)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="folder of the dataset")
-    for name, default, text in (
-        ("episodes", 100, "number of episodes"),
-        ("steps", 500, "rows of an episode"),
-        ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
-        ("envs", 32, "episodes in a shard, which run at once"),
-        ("seed", 0, "seed of ranges, noise and initial states"),
-        ("workers", 1, "processes"),
-    ):
-        shown = f"; {default} by default" if default or name == "seed" else ""
-        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="make shards on a Ray cluster: its address, auto, or local for one of --workers processes",
-    )
+    add_number(parser, "episodes", 100, "number of episodes")
+    add_number(parser, "envs", 32, "episodes in a shard, which run at once")
     parser.add_argument(
         "--format",
         choices=("parquet", "lerobot"),
         default="parquet",
         help="lerobot: with the metadata of LeRobot v3.0; parquet by default",
+    )
+    add_recipe(parser)
+
+
+def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
+    """Add an option that takes an integer."""
+    shown = f"; {default} by default" if default or name == "seed" else ""
+    parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what episodes do and where they run."""
+    for name, default, text in (
+        ("steps", 500, "rows of an episode"),
+        ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
+        ("seed", 0, "seed of ranges, noise and initial states"),
+        ("workers", 1, "processes"),
+    ):
+        add_number(parser, name, default, text)
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="run on a Ray cluster: its address, auto, or local for one of --workers processes",
     )
     parser.add_argument("--task", default="", metavar="ID", help="task: initial states, actions, reward, end")
     parser.add_argument(
@@ -53,13 +67,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
 
 
+def make_recipe(args: argparse.Namespace) -> Recipe:
+    """Return the recipe that the options of `add_recipe` describe."""
+    from tactile_sim.collect import Recipe
+
+    return Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
+
+
 def main(args: argparse.Namespace) -> int:
-    """Collect the missing episodes and print the throughput."""
-    from tactile_sim.collect import Collection, Recipe, collect
+    """Collect what is missing and print the throughput."""
+    from tactile_sim.collect import Collection, collect
     from tactile_sim.progress import progress
 
-    recipe = Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
-    collection = Collection(recipe, args.episodes, args.out, args.envs, args.seed, args.format)
+    collection = Collection(make_recipe(args), args.episodes, args.out, args.envs, args.seed, args.format)
     with progress("collecting") as update:
         start = time.monotonic()
         done = collect(collection, args.workers, update, args.ray)

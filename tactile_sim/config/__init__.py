@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
@@ -75,15 +78,21 @@ def find(name: str | Path) -> Path:
     return path if looks_like_a_path else share.find("config", str(name))
 
 
-def load(name: str | Path, node: str = "/tactile_sim") -> Settings:
+def load(
+    name: str | Path,
+    node: str = "/tactile_sim",
+    changes: Mapping[str, Any] = MappingProxyType({}),
+) -> Settings:
     """Return validated settings from a parameter file.
 
     Args:
         name: The path of a YAML file, or a shipped name such as ``touch_cube``.
         node: The full name of the node whose parameters are read.
+        changes: Values by full key, such as ``skin.thickness``, that replace those of the file.
 
     Raises:
         ConfigError: The file cannot be read, or a key or value is invalid.
     """
     path = find(name)
-    return from_mapping(parameter_file.read(path, str(path), node), path.absolute().parent, str(path))
+    values = parameter_file.read(path, str(path), node) | dict(changes)
+    return from_mapping(values, path.absolute().parent, str(path))

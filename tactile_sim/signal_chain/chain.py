@@ -115,18 +115,32 @@ class SignalChain:
         """Return this chain, which serves all pads; compare `SplitChain.of_pad`."""
         return self
 
-    def program(self, seeds: Sequence[int], channels: int) -> Program:
-        """Return the same stages for many environments, each with its own seed."""
-        return Program(self._groups, seeds, self._timestep, channels)
+    def program(self, seeds: Sequence[int], channels: int, rate: float = 0.0) -> Program:
+        """Return the same stages for many environments, each with its own seed.
+
+        The stage `History`, which changes no reading, is left out.
+
+        Args:
+            seeds: (n,) of the environments.
+            channels: of the readings.
+            rate: of the readings [Hz], for which there is room in the delay; the room grows if necessary.
+        """
+        return Program(self._groups_of_program(rate), seeds, self._timestep, channels)
 
     def words(self, channels: int, rate: float) -> int:
         """Return the number of stored values of an environment, for readings at a rate [Hz]."""
-        sizes = []
-        for stage, group in self._groups.items():
-            late = group.ends[1].sum(axis=1).max() if stage is Delay else 0.0  # time and jitter
-            room = 2 + math.ceil(late * rate)
-            sizes.append(stage.words(dataclasses.replace(group, channels=channels, room=room)))
-        return sum(sizes) if len(self._groups) > 1 else 0
+        groups = self._groups_of_program(rate)
+        sizes = [
+            stage.words(dataclasses.replace(group, channels=channels)) for stage, group in groups.items()
+        ]
+        return sum(sizes) if len(groups) > 1 else 0
+
+    def _groups_of_program(self, rate: float) -> dict[type[Stage], Group]:
+        groups = {stage: group for stage, group in self._groups.items() if stage is not History}
+        if Delay in groups:
+            late = groups[Delay].ends[1].sum(axis=1).max()  # time and jitter
+            groups[Delay] = dataclasses.replace(groups[Delay], room=2 + math.ceil(late * rate))
+        return groups
 
     def workspace(self, channels: int) -> Workspace:
         """Return the arrays that a thread needs to run a program of this chain."""

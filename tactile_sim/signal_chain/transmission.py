@@ -112,9 +112,9 @@ class Delay(Stage):
     def words(cls, group: Group) -> int:
         """Return the size of two counters, oldest slot and number of readings, and of ``room`` slots.
 
-        A slot has the step of arrival of each body, and valid and values (1 + channels, taxels).
+        A slot has the step of arrival of each body, valid as bytes, and values (channels, taxels).
         """
-        return 2 + group.room * (len(group.bodies) + (1 + group.channels) * group.number)
+        return 2 + group.room * (len(group.bodies) + -(-group.number // 8) + group.channels * group.number)
 
     # Readings are taken when tactile messages are due, so a delay that is no multiple of their interval acts
     # as one up to the next message. The sensor never measured what lies between two readings, so nothing is
@@ -125,8 +125,8 @@ class Delay(Stage):
         bodies, taxels = len(own.ranges), 0
         for b in range(bodies):
             taxels += own.ranges[b, 1] - own.ranges[b, 0]
-        size = bodies + (1 + len(values)) * taxels
-        slots = memory[2:].reshape((-1, size))
+        marked = bodies + (taxels + 7) // 8
+        slots = memory[2:].reshape((-1, marked + len(values) * taxels))
         room, oldest, count = len(slots), np.int64(memory[0]), np.int64(memory[1])
         stored = count - 1 if now.again else count  # a reading of the same step is replaced
         new, least = slots[(oldest + stored) % room], stored
@@ -144,9 +144,9 @@ class Delay(Stage):
             least = min(least, newest)
             if now.keep:
                 new[b] = arrival
-                copy(now.valid[begin:end], new[bodies + first : bodies + first + end - begin])
+                copy(now.valid[begin:end], new[bodies:marked].view(np.uint8)[first : first + end - begin])
                 for c in range(len(values)):
-                    place = bodies + (1 + c) * taxels + first
+                    place = marked + c * taxels + first
                     copy(values[c, begin:end], new[place : place + end - begin])
             if newest == stored:
                 continue
@@ -155,9 +155,9 @@ class Delay(Stage):
                 values[:, begin:end] = 0.0
                 continue
             read = slots[(oldest + newest) % room]
-            copy(read[bodies + first : bodies + first + end - begin], now.valid[begin:end])
+            copy(read[bodies:marked].view(np.uint8)[first : first + end - begin], now.valid[begin:end])
             for c in range(len(values)):
-                place = bodies + (1 + c) * taxels + first
+                place = marked + c * taxels + first
                 copy(read[place : place + end - begin], values[c, begin:end])
         if now.keep:
             # Readings before the newest one that has arrived on every body are never reported.

@@ -7,7 +7,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from support.batches import MEMORY, SCENE, SKIN, batch_of
+from support.batches import MEMORY, SCENE, SEED, SKIN, batch_of, scene
 from support.errors import raises
 
 from tactile_sim import CommandError, ConfigError, EngineError, Simulation, TactileSimError, config
@@ -49,6 +49,15 @@ def test_reductions_agree_with_readings(stages):
     batch = batch_of(3, {"skin": {**SKIN, "sensor": stages}})
     batch.qpos[1, 2] = 1.0
     batch.step(3)
+    fixed = Batch(
+        scene(), 3, settings={"skin": {**SKIN, "sensor": stages}, "seed": SEED}, pads=["arm"], reduce="sum"
+    )
+    fixed.qpos[1, 2] = 1.0
+    fixed.step(3)
+    np.testing.assert_array_equal(fixed.observe().readings, batch.observe(["arm"], "sum").readings)
+    np.testing.assert_array_equal(
+        fixed.observe(["box"], "peak").readings, batch.observe(["box"], "peak").readings
+    )
     skin, seen = batch.simulation.skin, batch.observe()
     readings = seen.readings.copy()
     for pads in (None, ["arm"], ["arm", "box"]):
@@ -87,6 +96,7 @@ def test_contact_sensors_and_state_arrays_have_an_axis_for_environments():
 def test_memory_per_environment_is_below_a_megabyte():
     settings = config.load("hand")
     chain = {name: MEMORY[name] for name in ("noise", "hysteresis", "delay")}
+    chain |= {"history": {"samples": 50}}  # no reading depends on it
     for stages in ({}, {"*": chain}):
         simulation = Simulation(replace(settings, skin=replace(settings.skin, sensor=stages)))
         assert bytes_per_environment(simulation) < 1e6
@@ -99,6 +109,8 @@ def test_memory_per_environment_is_below_a_megabyte():
         ({"backend": "warp"}, EngineError, ("backend", "'warp'", "'mujoco'")),
         ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
         ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
+        ({"pads": ["bxo"]}, CommandError, ("'bxo'", "'box'")),
+        ({"reduce": "summ"}, CommandError, ("'summ'", "'sum'")),
         ({"num_envs": 0}, EngineError, ("num_envs", "0")),
         ({"num_envs": 2.5}, EngineError, ("num_envs", "2.5")),
         ({"num_envs": 2**30}, EngineError, ("num_envs", str(2**30), "GiB", "at most")),

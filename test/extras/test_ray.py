@@ -64,3 +64,15 @@ def test_killed_worker_and_killed_driver_give_the_dataset_of_an_undisturbed_run(
     assert len(list(killed.glob("data/*/*.parquet"))) < 12
     subprocess.run(command(killed, *ray), check=True)
     assert files(killed) == files(whole)
+
+
+def test_sweep_gives_the_table_of_one_process(tmp_path):
+    metric = Path(__file__).resolve().parents[2] / "examples/metric.py"
+    tables = []
+    for name, more in (("one.csv", []), ("other.csv", ["--ray", "local", "--workers", "2"])):
+        over = ["--over", "sensor.noise.std=0,0.01,0.02", "--metric", str(metric), "--out", name]
+        size = ["--episodes", "2", "--steps", "20"]
+        sweep = [sys.executable, "-m", "tactile_sim", "sweep", "gripper", *over, *size, *more]
+        subprocess.run(sweep, cwd=tmp_path, check=True)
+        tables.append((tmp_path / name).read_text())
+    assert tables[0] == tables[1] and len(tables[0].splitlines()) == 4

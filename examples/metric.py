@@ -1,0 +1,32 @@
+"""A metric for tactile_sim sweep: how well the taxels reproduce the net force of their pads.
+
+tactile_sim sweep gripper --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \
+    --metric examples/metric.py
+
+It needs a touch function whose readings are forces, such as force_vector.
+"""
+
+import numpy as np
+
+
+def metric(episodes, simulation):
+    """Return the error of the net force, the largest force and the largest reading of a taxel.
+
+    Args:
+        episodes: For each episode, the columns of tactile_sim collect: arrays (rows, ...) by name.
+        simulation: The scene in which they were recorded: pads, taxels and settings.
+    """
+    errors, forces, peaks = [], [], []
+    for columns in episodes:
+        for k, pad in enumerate(simulation.skin.pads):
+            taxels = columns[f"observation.tactile.{pad.name}"]  # (rows, taxels, channels)
+            true = np.linalg.norm(columns["observation.wrench"][:, k, :3], axis=1)  # (rows,) [N]
+            felt = np.linalg.norm(taxels.sum(axis=1), axis=1)
+            errors.append(felt - true)
+            forces.append(true)
+            peaks.append(np.linalg.norm(taxels, axis=2).max())
+    return {
+        "rms_error": np.sqrt(np.mean(np.square(errors))),  # [N]
+        "peak_force": np.max(forces),  # [N]
+        "peak_taxel": np.max(peaks),  # [N]
+    }

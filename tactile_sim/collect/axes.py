@@ -1,0 +1,94 @@
+"""The axes of a sweep: keys of a configuration and the values that they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tactile_sim import config
+from tactile_sim.config.parameter_file import scalar
+from tactile_sim.errors import CommandError, ConfigError, ConfigErrors
+
+MOST_POINTS = 100_000
+"""Maximum number of points of a grid."""
+_SENSOR = "sensor."
+"""Start of short keys of the signal chain of all pads."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and its values."""
+
+    name: str
+    """The key as given."""
+    keys: tuple[str, ...]
+    """Full keys of the configuration that are set."""
+    values: tuple[Any, ...]
+
+
+def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
+    """Return the axes of a grid.
+
+    Args:
+        name: The configuration.
+        given: Texts such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
+            ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the stage in all entries of
+            ``skin.sensor``, or in an entry ``*`` if there is none.
+
+    Raises:
+        TactileSimError: The configuration, a text, a key or a value is invalid, or there are too many points.
+    """
+    settings = config.load(name)
+    axes: list[Axis] = []
+    for text in given:
+        key, equals, values = text.partition("=")
+        if not (key and equals and values):
+            raise CommandError(f"--over: must be KEY=A:B:N or KEY=VALUE,VALUE,..., got {text!r}")
+        keys = [key]
+        if key.startswith(_SENSOR):
+            keys = [f"skin.sensor.{pad}.{key.removeprefix(_SENSOR)}" for pad in settings.skin.sensor or ["*"]]
+        if any(set(keys) & set(axis.keys) for axis in axes):
+            raise CommandError(f"--over: {key} is given twice; list all its values in one")
+        axes.append(Axis(key, tuple(keys), _values(key, values)))
+    if math.prod(len(axis.values) for axis in axes) > MOST_POINTS:
+        sizes = " x ".join(str(len(axis.values)) for axis in axes)
+        raise CommandError(f"--over: must be at most {MOST_POINTS} points, got {sizes}")
+    first = {key: axis.values[0] for axis in axes for key in axis.keys}
+    for axis in axes:
+        for value in axis.values:
+            try:
+                config.load(name, changes=first | dict.fromkeys(axis.keys, value))
+            except ConfigErrors:
+                raise
+            except ConfigError as error:
+                raise CommandError(f"--over {axis.name}: {error}") from None
+    return tuple(axes)
+
+
+def _values(key: str, text: str) -> tuple[Any, ...]:
+    """Parse a range ``A:B:N`` or a list of values, which are read as in a configuration."""
+    parts: list[Any] = [scalar(part.strip()) for part in text.split(":")]
+    if len(parts) == 3 and all(_is_number(part) for part in parts):
+        start, end, count = parts
+        if not (isinstance(count, int) and 2 <= count <= MOST_POINTS):
+            raise CommandError(f"--over {key}: must have 2 to {MOST_POINTS} values, got {text!r}")
+        values = np.linspace(start, end, count).tolist()
+        whole = isinstance(start, int) and isinstance(end, int) and all(value % 1 == 0 for value in values)
+        return tuple(int(value) if whole else _short(value) for value in values)
+    values = [scalar(part.strip()) for part in text.split(",")]
+    if len(set(map(str, values))) < len(values) or "" in values:
+        raise CommandError(f"--over {key}: must be different values, got {text!r}")
+    return tuple(values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _short(value: float) -> float:
+    """Return a value of a range without its rounding error, such as 0.003 for 0.0030000000000000005."""
+    return float(f"{value:.12g}")

@@ -1,0 +1,79 @@
+"""A user's metric: a function in a Python file that turns recorded episodes into numbers."""
+
+from __future__ import annotations
+
+import numbers
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tactile_sim.errors import CommandError, suggest
+
+if TYPE_CHECKING:
+    from tactile_sim.simulation import Simulation
+
+Measure = Callable[[list[dict[str, np.ndarray]], "Simulation"], dict[str, float]]
+"""Returns numbers by name from the columns (length, ...) of each episode and their scene."""
+
+
+def load_metric(place: str) -> Measure:
+    """Return a metric.
+
+    Args:
+        place: ``FILE`` with a function ``metric``, or ``FILE:FUNCTION``.
+
+    Raises:
+        CommandError: The file cannot be read or run, or has no such function. The metric raises it, too, if
+            the function raises an exception or returns something else than numbers.
+    """
+    path, name = split(place)
+    content: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    try:
+        code = compile(path.read_bytes(), str(path), "exec")
+    except OSError as error:
+        raise CommandError(f"--metric: cannot read {path}: {error.strerror}") from None
+    except (SyntaxError, ValueError) as error:
+        raise CommandError(f"--metric: {path} is not Python: {error}") from None
+    _call(path, exec, code, content)
+    function = content.get(name)
+    if not callable(function):
+        known = [key for key, value in content.items() if callable(value) and not key.startswith("_")]
+        raise CommandError(f"--metric: {path} has no function {name!r}{suggest(name, known)}")
+    where = f"--metric: {name} in {path}"
+    return lambda episodes, simulation: _numbers(where, name, _call(path, function, episodes, simulation))
+
+
+def split(place: str) -> tuple[Path, str]:
+    """Return the file and the function of ``FILE`` or ``FILE:FUNCTION``."""
+    path, colon, name = place.rpartition(":")
+    return (Path(path), name) if colon and name.isidentifier() else (Path(place), "metric")
+
+
+def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function, and convert its exceptions to errors with the line in the user's file."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f":{frame.lineno}" for frame in frames if frame.filename == str(path)]
+        reason = " ".join(str(error).split())
+        raise CommandError(
+            f"--metric: {path}{''.join(lines[-1:])}: {type(error).__name__}: {reason}"
+        ) from None
+
+
+def _numbers(where: str, name: str, value: Any) -> dict[str, float]:
+    """Return what a metric returned, a number or a mapping, as numbers by name."""
+    named = value if isinstance(value, Mapping) else {name: value}
+    found = {}
+    for key, entry in named.items():
+        number = entry.item() if isinstance(entry, np.generic | np.ndarray) and entry.size == 1 else entry
+        if not (isinstance(key, str) and isinstance(number, numbers.Real)):
+            raise CommandError(f"{where}: must return a number or numbers by name, got {key!r}: {entry!r}")
+        found[key] = float(number)
+    if not found:
+        raise CommandError(f"{where}: must return at least one number, got {value!r}")
+    return found

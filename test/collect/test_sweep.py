@@ -1,0 +1,158 @@
+"""Sweeps over a grid of keys: the table, resuming after kills, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tactile_sim.cli import main
+
+METRIC = """import numpy as np
+
+def metric(episodes, simulation):
+    last = np.array([columns["observation.tactile.box"][-1].sum() for columns in episodes])
+    return {"mean": last.mean(), "range": np.ptp(last), "taxels": len(simulation.skin.positions)}
+
+def text(episodes, simulation):
+    return "much"
+
+def fail(episodes, simulation):
+    return episodes[2]
+
+def changing(episodes, simulation):
+    return {f"{len(simulation.skin.positions)} taxels": 1.0}
+
+def clash(episodes, simulation):
+    return {"sensor.gain.value": 1.0}
+"""
+WEIGHT = 9.81
+OVER = ["--over", "sensor.gain.value=0.5:1.5:3", "--over", "skin.scales.box=0.1,0.05"]
+
+
+@pytest.fixture
+def metric(tmp_path):
+    """Return the file of a metric."""
+    (tmp_path / "own.py").write_text(METRIC)
+    return tmp_path / "own.py"
+
+
+def arguments(config: Path, metric: Path, out: Path, *more: str) -> list[str]:
+    size = ["--episodes", "2", "--steps", "40"]
+    return ["sweep", str(config), "--metric", str(metric), "--out", str(out), *size, *more]
+
+
+def rows(out: Path) -> list[dict[str, float]]:
+    with open(out) as file:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+def test_table_has_a_row_for_each_point_of_the_grid(config, metric, tmp_path):
+    out, same = tmp_path / "sweep.csv", tmp_path / "same.parquet"
+    assert main(arguments(config, metric, out, *OVER)) == 0
+    table = rows(out)
+    points = [(row["sensor.gain.value"], row["skin.scales.box"]) for row in table]
+    assert points == [(gain, spacing) for gain in (0.5, 1.0, 1.5) for spacing in (0.1, 0.05)]
+    np.testing.assert_allclose(
+        [row["mean"] for row in table], [gain * WEIGHT for gain, _ in points], rtol=0.01
+    )
+    assert all(row["range"] == 0.0 for row in table)
+    assert {row["skin.scales.box"]: row["taxels"] for row in table}.keys() == {0.1, 0.05}
+    assert table[1]["taxels"] > table[0]["taxels"]
+    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    assert main(arguments(config, metric, same, *OVER, "--workers", "2")) == 0
+    assert pq.read_table(same).to_pylist() == table
+    assert not list(tmp_path.glob("*.parts"))
+
+
+def test_points_have_the_same_random_numbers(config, metric, tmp_path):
+    over = ["--over", "skin.touch_function=normal,force_vector"]  # normal: magnitude; the gain is a range
+    (metric.parent / "own.py").write_text(METRIC.replace("[-1].sum()", "[-1, :, -1].sum()"))
+    assert main(arguments(config, metric, tmp_path / "sweep.csv", *over)) == 0
+    with open(tmp_path / "sweep.csv") as file:
+        one, other = csv.DictReader(file)
+    assert float(one["range"]) > 0.01
+    assert abs(float(one["mean"])) == pytest.approx(abs(float(other["mean"])), rel=1e-3)
+
+
+def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path):
+    over = ["--over", "sensor.gain.value=0.5:1.5:12"]
+    whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
+    assert main(arguments(config, metric, whole, *over)) == 0
+    command = [
+        sys.executable,
+        "-m",
+        "tactile_sim",
+        *arguments(config, metric, killed, *over, "--workers", "2"),
+    ]
+    process = subprocess.Popen(command)
+    parts = Path(f"{killed}.parts")
+    while not (kept := list(parts.glob("data/*/*.json"))):
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {file: file.stat().st_mtime_ns for file in parts.glob("data/*/*.json")}
+    assert 0 < len(kept) < 12 and not killed.exists()
+    done = subprocess.run(command[:-2], capture_output=True, text=True, check=True)
+    assert f"{len(kept)} point" in done.stdout
+    assert killed.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (["--over", "skin.thicknes=0.001,0.002"], "'skin.thickness'"),
+        (["--over", "sensor.noize.std=0,1"], "'noise'"),
+        (["--over", "skin.thickness=-1,1"], "skin.thickness"),
+        (["--over", "skin.thickness=0.001:0.002:1"], "skin.thickness"),
+        (["--over", "skin.thickness=0.001:0.002:1000000000"], "skin.thickness"),
+        (["--over", "skin.thickness=0.1,0.1"], "skin.thickness"),
+        (["--over", "skin.thickness"], "'skin.thickness'"),
+        (["--over", "sensor.gain.value=0:1:1000", "--over", "seed=0:1000:1001"], "1000 x 1001"),
+        (["--over", "sensor.gain.value=1,2", "--over", "skin.sensor.box.gain.value=3,4"], "twice"),
+        (["--over", "skin.scales.bok=0.1,0.2"], "'box'"),
+        (["--metric", "{metric}:fail"], "own.py:11: IndexError"),
+        (["--metric", "{metric}:text"], "'much'"),
+        (["--metric", "{metric}:changing", "--over", "skin.scales.box=0.1,0.05"], "taxels"),
+        (["--metric", "{metric}:clash", "--over", "sensor.gain.value=1,2"], "sensor.gain.value"),
+        (["--metric", "{metric}:metrik"], "'metric'"),
+        (["--metric", "missing.py"], "missing.py"),
+        (["--metric", "{config}"], "is not Python"),
+        (["--out", "sweep.txt"], "sweep.txt"),
+        (["--out", "/proc/sweep.csv"], "/proc/sweep.csv"),
+        (["--out", "{config}.csv"], "--force"),
+        (["--episodes", "0"], "--episodes"),
+        (["--ray", "local"], "ray"),
+    ],
+)
+def test_bad_input_is_rejected_in_one_line(config, metric, tmp_path, capsys, more, named):
+    if named == "ray" and find_spec("ray"):
+        pytest.skip("ray is installed")
+    Path(f"{config}.csv").write_text("")
+    more = [text.format(config=config, metric=metric) for text in more]
+    over = [] if "--over" in more else ["--over", "skin.thickness=0.001,0.002"]
+    assert main(arguments(config, metric, tmp_path / "sweep.csv", "--steps", "2", *over, *more)) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert named in lines[-1] and sum("error" in line for line in lines) == 1
+    assert not (tmp_path / "sweep.csv").exists()
+
+
+def test_other_sweep_with_the_same_table_is_rejected_unless_forced(config, metric, tmp_path, capsys):
+    out, over = tmp_path / "sweep.csv", ["--over", "skin.scales.box=0.1,0.05"]
+    assert main(arguments(config, Path(f"{metric}:changing"), out, *over)) == 2
+    more = [*over, "--seed", "1"]
+    assert main(arguments(config, metric, out, *more)) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "metric" in error and "--force" in error
+    assert main(arguments(config, metric, out, *more, "--force")) == 0
+    assert len(rows(out)) == 2
+    assert main(arguments(config, metric, out, *more)) == 2
+    assert "--force" in capsys.readouterr().err
