@@ -139,9 +139,9 @@ def test_all_other_packages_import_without_ros(installed, tmp_path):
 import importlib, pkgutil, sys, tactile_sim
 def walk(package):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        # need ROS, gymnasium, MuJoCo Warp
-        optional = module.name in ("tactile_sim.ros", "tactile_sim.learning", "tactile_sim.batch.warp_backend")
-        if not optional and not module.name.endswith("__main__"):
+        if module.name.removeprefix("tactile_sim.") in ("ros", "learning", "batch.warp_backend"):
+            continue  # need ROS, gymnasium, MuJoCo Warp
+        if not module.name.endswith("__main__"):
             imported = importlib.import_module(module.name)
             if module.ispkg:
                 walk(imported)
