@@ -25,8 +25,8 @@ _LOG = logging.getLogger("tactile_sim.batch")
 class Batch:
     """``num_envs`` environments of one configuration, each with its own state, skin readings and seed.
 
-    Environment k gives the bits of a `Simulation` of the configuration with ``seed + k`` added to its seed,
-    for any number of threads and environments.
+    With the backend ``mujoco``, environment k gives the bits of a `Simulation` of the configuration with
+    ``seed + k`` added to its seed, for any number of threads and environments.
 
     >>> batch = Batch("hand", 1024)
     >>> batch.ctrl[:] = policy(batch.observe().readings)
@@ -71,6 +71,7 @@ class Batch:
         self.worlds, self._readings = make_backend(
             simulation, num_envs, backend, device, checked.seed + seed, threads
         )
+        """States of the physics with a leading axis for the environments, and their readings."""
         self._commands = Commands(simulation, self.worlds)
         self.step_count = 0
         """Steps since the start. Never decreases."""

@@ -6,6 +6,7 @@ from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_m
 from tactile_sim.batch.warp_backend.device import device_named
 from tactile_sim.batch.warp_backend.readings import WarpReadings
 from tactile_sim.batch.warp_backend.worlds import WarpWorlds, bytes_of_data
+from tactile_sim.errors import EngineError
 from tactile_sim.simulation import Simulation
 
 __all__ = ["WarpReadings", "WarpWorlds", "make"]
@@ -24,5 +25,10 @@ def make(
     chosen, model = device_named(device), simulation.engine.model
     each = bytes_of_data(model) + bytes_per_environment(simulation)
     check_memory(num_envs, each, chosen.free_memory if chosen.is_cuda else free_memory())
-    worlds = WarpWorlds(model, num_envs, chosen)
-    return worlds, WarpReadings(simulation, worlds, seed)
+    try:
+        worlds = WarpWorlds(model, num_envs, chosen)
+        return worlds, WarpReadings(simulation, worlds, seed)
+    except RuntimeError as error:
+        if "alloc" not in str(error):
+            raise
+        raise EngineError(f"num_envs: not enough memory on {chosen}, got {num_envs}; use fewer") from None

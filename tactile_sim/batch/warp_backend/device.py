@@ -65,17 +65,18 @@ class Graphs:
 
     def run(self, name: str, work: Callable[[], None]) -> None:
         """Run a sequence of launches that has this name."""
-        if not self._device.is_cuda:
-            work()
-        elif name not in self._captured:  # the first run compiles and loads the kernels
-            self._captured[name] = None
-            work()
-        else:
-            if self._captured[name] is None:
-                with wp.ScopedCapture(self._device) as capture:
-                    work()
-                self._captured[name] = capture.graph
-            wp.capture_launch(self._captured[name])
+        with wp.ScopedDevice(self._device):
+            if not self._device.is_cuda:
+                work()
+            elif name not in self._captured:  # the first run compiles and loads the kernels
+                self._captured[name] = None
+                work()
+            else:
+                if self._captured[name] is None:
+                    with wp.ScopedCapture() as capture:
+                        work()
+                    self._captured[name] = capture.graph
+                wp.capture_launch(self._captured[name])
 
     def clear(self) -> None:
         """Forget all graphs, because arrays were replaced."""

@@ -288,6 +288,8 @@ def _put_model(model: mujoco.MjModel) -> Any:
             raise EngineError(f"backend: 'warp' does not support {what}; use backend='mujoco'")
     model = copy.copy(model)
     model.opt.disableflags &= ~_IRRELEVANT
+    # Without this flag, boxes collide by the algorithm for convex shapes, whose contacts are less precise.
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_NATIVECCD
     try:
         warp_model = mjw.put_model(model)
     except (NotImplementedError, ValueError) as error:
@@ -299,8 +301,4 @@ def _put_model(model: mujoco.MjModel) -> Any:
 
 
 def _make_data(model: mujoco.MjModel, num_envs: int, contacts: int, constraints: int) -> Any:
-    try:
-        return mjw.make_data(model, num_envs, nconmax=contacts, njmax=constraints)
-    except (MemoryError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        raise EngineError(f"num_envs: not enough memory, got {num_envs}; use fewer ({reason})") from None
+    return mjw.make_data(model, num_envs, nconmax=contacts, njmax=constraints)
