@@ -1,8 +1,8 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
 Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand]``. An environment takes
-SUBSTEPS time steps with random controls between two observations. Values are the least of interleaved repetitions, per environment and
-observation, on one machine; compare the ratios.
+SUBSTEPS time steps with random controls between two observations. Values are the least of interleaved
+repetitions, per environment and observation, on one machine; compare the ratios.
 """
 
 from __future__ import annotations

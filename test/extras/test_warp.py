@@ -138,7 +138,7 @@ def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
 def test_room_for_contacts_and_taxels_grows_without_changing_results(monkeypatch, moved):
     functions = {"response_function": "spread_linear"}
     roomy = batch_on("warp", skin=functions)
-    for name in ("_CONTACTS", "_CONSTRAINTS"):
+    for name in ("CONTACTS", "CONSTRAINTS"):
         monkeypatch.setattr(warp_worlds, name, 1)
     monkeypatch.setattr(warp_skin, "_ROOM", 1)
     cramped = batch_on("warp", skin=functions)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
 from tactile_sim.batch.warp_backend.device import device_named
+from tactile_sim.batch.warp_backend.model import bytes_of_data
 from tactile_sim.batch.warp_backend.readings import WarpReadings
-from tactile_sim.batch.warp_backend.worlds import WarpWorlds, bytes_of_data
+from tactile_sim.batch.warp_backend.worlds import WarpWorlds
 from tactile_sim.errors import EngineError
 from tactile_sim.simulation import Simulation
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import os
 from typing import Any
 
@@ -14,24 +12,21 @@ import warp as wp
 
 from tactile_sim.batch.warp_backend import contact_kernels as kernels
 from tactile_sim.batch.warp_backend.device import Graphs, Mirror
+from tactile_sim.batch.warp_backend.model import CONSTRAINTS, CONTACTS, put_model
 from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
-from tactile_sim.errors import EngineError
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 _OWN_STATE = ("time", "qacc_warmstart")
 """State that only the device holds."""
 _RECORDED = ("xpos", "xmat", "qfrc_actuator", "sensordata")
-_CONTACTS, _CONSTRAINTS = 48, 64
 _OVERFLOW = (
     mjw.OverflowType.NEFC
     | mjw.OverflowType.NJMAX_NNZ
     | mjw.OverflowType.BROADPHASE
     | mjw.OverflowType.NARROWPHASE
 )
-_IRRELEVANT = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET | mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
-"""Flags that MuJoCo Warp rejects and that change nothing here: `guard` resets environments."""
 
 
 class WarpWorlds(MujocoSensors):
@@ -64,10 +59,11 @@ class WarpWorlds(MujocoSensors):
         """
         self.model, self.num_envs, self.device = model, num_envs, device
         self.threads = len(os.sched_getaffinity(0))
+        self._initial = mujoco.MjData(model)
         with wp.ScopedDevice(device):
-            self._warp_model = _put_model(model)
-            self.data = _make_data(model, num_envs, _CONTACTS, _CONSTRAINTS)
-            self._room = _CONTACTS, _CONSTRAINTS
+            self._warp_model = put_model(model)
+            self.data = mjw.make_data(model, num_envs, nconmax=CONTACTS, njmax=CONSTRAINTS)
+            self._room = CONTACTS, CONSTRAINTS
             self._mirrors = {name: Mirror(getattr(self.data, name)) for name in _STATE}
             self._before = {name: wp.clone(getattr(self.data, name)) for name in _STATE + _OWN_STATE}
             self._fault = wp.zeros(num_envs, dtype=int)
@@ -79,7 +75,7 @@ class WarpWorlds(MujocoSensors):
             setattr(self, name, mirror.host)
         self.time = np.zeros(num_envs)
         self._graphs = Graphs(device)
-        self._make_table(_CONTACTS)
+        self._make_table(CONTACTS)
         self.reset()
 
     def step(self, n: int = 1) -> None:
@@ -91,7 +87,7 @@ class WarpWorlds(MujocoSensors):
             wp.copy(array, getattr(self.data, name))
         while True:
             self._advance(n)
-            if not (self.data.overflow.numpy() & int(_OVERFLOW)).any():
+            if not self._overflows():
                 break
             self._make_room()
             for name, array in self._before.items():
@@ -107,11 +103,9 @@ class WarpWorlds(MujocoSensors):
         """
         self._upload()
         while True:
+            self.data.overflow.zero_()
             self._graphs.run("forward", self._forward)
-            data = self.data
-            if max(int(data.nacon.numpy()[0]), int(data.ncollision.numpy()[0])) > data.naconmax or (
-                int(data.nefc.numpy().max()) > data.njmax
-            ):
+            if self._overflows():
                 self._make_room()
             elif (most := int(self._most.numpy()[0])) > self.values.shape[1]:
                 self._make_table(2 * most)
@@ -131,9 +125,11 @@ class WarpWorlds(MujocoSensors):
         Raises:
             EngineError: The keyframe does not exist.
         """
-        data = mujoco.MjData(self.model)
+        data = self._initial
         if keyframe:
             mujoco.mj_resetDataKeyframe(self.model, data, keyframe_id(self.model, keyframe))
+        else:
+            mujoco.mj_resetData(self.model, data)
         chosen = np.arange(self.num_envs, dtype=np.int32) if envs is None else envs
         for name, mirror in self._mirrors.items():
             mirror.host[chosen] = getattr(data, name)
@@ -214,6 +210,14 @@ class WarpWorlds(MujocoSensors):
         self._guard()
         mjw.step(self._warp_model, self.data)
 
+    def _overflows(self) -> bool:
+        """Return whether contacts or constraints were left out since ``overflow`` was zero."""
+        data = self.data
+        if (data.overflow.numpy() & int(_OVERFLOW)).any():
+            return True
+        contacts = max(int(data.nacon.numpy()[0]), int(data.ncollision.numpy()[0]))
+        return contacts > data.naconmax or int(data.nefc.numpy().max()) > data.njmax
+
     def _advance(self, n: int) -> None:
         self.data.overflow.zero_()
         for _ in range(n):
@@ -258,47 +262,7 @@ class WarpWorlds(MujocoSensors):
         old = self.data
         self._room = 2 * self._room[0], 2 * self._room[1]
         with wp.ScopedDevice(self.device):
-            self.data = _make_data(self.model, self.num_envs, *self._room)
+            self.data = mjw.make_data(self.model, self.num_envs, nconmax=self._room[0], njmax=self._room[1])
         for name in _STATE + _OWN_STATE:
             setattr(self.data, name, getattr(old, name))
         self._make_table(self.values.shape[1])
-
-
-def bytes_of_data(model: mujoco.MjModel) -> int:
-    """Return how much memory MuJoCo Warp needs for an environment, in bytes."""
-    with wp.ScopedDevice("cpu"):
-        one, two = (_bytes(_make_data(model, count, _CONTACTS, _CONSTRAINTS)) for count in (1, 2))
-    return two - one + _CONTACTS * 4 * (Contacts.WIDTH + Contacts.IDS)
-
-
-def _bytes(data: Any) -> int:
-    parts = [getattr(data, field.name) for field in dataclasses.fields(data)]
-    total = sum(part.capacity for part in parts if isinstance(part, wp.array))
-    return total + sum(_bytes(part) for part in parts if dataclasses.is_dataclass(part))
-
-
-def _put_model(model: mujoco.MjModel) -> Any:
-    for what, present in (
-        ("flexes", model.nflex),
-        ("delays of actuators and sensors", model.nhistory),
-        ("plastic joints and tendons", model.nplastic),
-        ("sleep", model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP),
-    ):
-        if present:
-            raise EngineError(f"backend: 'warp' does not support {what}; use backend='mujoco'")
-    model = copy.copy(model)
-    model.opt.disableflags &= ~_IRRELEVANT
-    # Without this flag, boxes collide by the algorithm for convex shapes, whose contacts are less precise.
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_NATIVECCD
-    try:
-        warp_model = mjw.put_model(model)
-    except (NotImplementedError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise EngineError(f"backend: 'warp' does not support this scene: {reason}; use 'mujoco'") from None
-    warp_model.opt.warn_overflow = 0
-    warp_model.opt.deterministic = int(mjw.DeterminismType.ALL)
-    return warp_model
-
-
-def _make_data(model: mujoco.MjModel, num_envs: int, contacts: int, constraints: int) -> Any:
-    return mjw.make_data(model, num_envs, nconmax=contacts, njmax=constraints)
