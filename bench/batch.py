@@ -1,14 +1,14 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
-Run as ``python bench/batch.py [environments ...]``. An environment takes SUBSTEPS time steps with random
-controls between two observations. Values are the least of interleaved repetitions, per environment and
-observation, on one machine; compare the ratios.
+Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand]``. An environment takes
+SUBSTEPS time steps with random controls between two observations. Values are the least of interleaved
+repetitions, per environment and observation, on one machine; compare the ratios.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
-import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import EngineError, config
-from tactile_sim.batch import Batch
+from tactile_sim.batch import BACKENDS, Batch
 
 SCENES, ENVIRONMENTS = ("hand", "infant", "gripper"), (1, 64, 1024, 4096)
 SUBSTEPS, WARM_UP = 5, 8
@@ -49,8 +49,12 @@ SPACING = 0.0069
 
 def main() -> None:
     """Measure all configurations and print a table."""
-    counts = [int(argument) for argument in sys.argv[1:]] or ENVIRONMENTS
-    table = Table(title=f"µs per environment and observation, {SUBSTEPS} steps each")
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("environments", nargs="*", type=int, default=ENVIRONMENTS)
+    parser.add_argument("--backend", default="mujoco", choices=BACKENDS)
+    parser.add_argument("--scene", action="append", choices=SCENES)
+    options = parser.parse_args()
+    table = Table(title=f"{options.backend}: µs per environment and observation, {SUBSTEPS} steps each")
     columns = ("taxels", "environments", "physics", "contacts", "skin", "sum", "4 stages",
                f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics",
                f"with {len(ALL)} / physics", "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
@@ -59,27 +63,28 @@ def main() -> None:
         table.add_column(column, justify="right")
     # A new process for each row, so that memory of the row before is not counted as free.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
-        for scene in SCENES:
-            for count in counts:
-                table.add_row(scene, *process.submit(_row, scene, count).result())
+        for scene in options.scene or SCENES:
+            for count in options.environments:
+                table.add_row(scene, *process.submit(_row, scene, count, options.backend).result())
     Console(width=180).print(table)
 
 
-def _make(scene: str, count: int, sensor: Mapping[str, Any]) -> Batch:
+def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str) -> Batch:
     if scene == "gripper":
         skin = {"scales": {"left": SPACING, "right": SPACING}, "sensor": sensor}
-        return Batch(mujoco.MjSpec.from_string(GRIPPER), count, settings={"skin": skin})
+        return Batch(mujoco.MjSpec.from_string(GRIPPER), count, backend, settings={"skin": skin})
     settings = config.load(scene)
     still = replace(settings, motion=replace(settings.motion, keyframes=()))
-    return Batch(replace(still, skin=replace(settings.skin, sensor=sensor)), count)
+    return Batch(replace(still, skin=replace(settings.skin, sensor=sensor)), count, backend)
 
 
-def _row(scene: str, count: int) -> list[str]:
-    _make(scene, 1, {"*": ALL}).observe()  # what any number of environments needs: code and one simulation
+def _row(scene: str, count: int, backend: str) -> list[str]:
+    # What any number of environments needs: code and one simulation.
+    _make(scene, 1, {"*": ALL}, backend).observe()
     try:
-        batch, taken = _resident(lambda: _make(scene, count, {}))
-        short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}))
-        full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}))
+        batch, taken = _resident(lambda: _make(scene, count, {}, backend))
+        short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}, backend))
+        full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}, backend))
     except EngineError as error:
         return ["", str(count), str(error)]
     random = np.random.default_rng(0)

@@ -10,4 +10,4 @@ if ! sha256sum --check --status "$venv/installed" 2>/dev/null; then
     --no-deps --require-hashes -r requirements/extras.txt
   sha256sum requirements/extras.txt >"$venv/installed"
 fi
-PYTHONPATH="$PWD" exec "$venv/bin/python" -m pytest -c /dev/null --rootdir "$PWD" test/extras "$@"
+PYTHONPATH="$PWD:$PWD/test" exec "$venv/bin/python" -m pytest -c /dev/null --rootdir "$PWD" test/extras "$@"

@@ -92,7 +92,7 @@ def lock_docs() -> None:
 def lock_extras() -> None:
     """Pin what `make test-extras` installs, in the versions of the other lock where they are in both."""
     sources = [str(FOLDER / "extras.in"), "--constraint", str(LOCK)]
-    EXTRAS.write_text(EXTRAS_HEADER + "".join(lines(resolved(("core", "learning"), *sources))))
+    EXTRAS.write_text(EXTRAS_HEADER + "".join(lines(resolved(("core", "learning", "warp"), *sources))))
 
 
 def main() -> None:

@@ -10,32 +10,23 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.batch.backends import check_arguments, check_configuration, make_backend
 from tactile_sim.batch.commands import Commands
-from tactile_sim.batch.memory import check_memory
 from tactile_sim.batch.observation import Observation, check_selection
-from tactile_sim.batch.readings import Readings
 from tactile_sim.config import Settings
 from tactile_sim.engines.batch import environment_ids
 from tactile_sim.engines.mujoco.worlds import Worlds
-from tactile_sim.errors import CommandError, ConfigError, EngineError, suggest
+from tactile_sim.errors import CommandError, EngineError, suggest
 from tactile_sim.simulation import Simulation
 
-BACKENDS = ("mujoco", "warp", "motrix")
-"""Names of the backends; ``mujoco`` is the one that exists."""
 _LOG = logging.getLogger("tactile_sim.batch")
-_MOST_ENVIRONMENTS = 2**31 - 1
-_UNAVAILABLE = {
-    "warp": "it is not implemented yet",
-    "motrix": "MotrixSim reads contacts through one sensor for each pair of geoms, which costs more than the"
-    " physics; engines.load(..., engine='motrix', num_envs=n) has its contact sensors",
-}
 
 
 class Batch:
     """``num_envs`` environments of one configuration, each with its own state, skin readings and seed.
 
-    Environment k is bit-identical to a `Simulation` of the configuration with ``seed + k`` added to its seed,
-    for any number of threads and environments.
+    With the backend ``mujoco``, environment k is bit-identical to a `Simulation` of the configuration with
+    ``seed + k`` added to its seed, for any number of threads and environments.
 
     >>> batch = Batch("hand", 1024)
     >>> batch.ctrl[:] = policy(batch.observe().readings)
@@ -63,8 +54,8 @@ class Batch:
         Args:
             config: Configuration or scene made in Python, as for `Simulation`.
             num_envs: Number of environments.
-            backend: ``mujoco``: MuJoCo on the processor.
-            device: None or ``cpu``.
+            backend: ``mujoco``: MuJoCo on the processor, in float64. ``warp``: MuJoCo Warp, in float32.
+            device: With ``warp``, the device: ``cpu``, ``cuda`` or ``cuda:N``; None: a GPU if there is one.
             seed: Added to the seed of the configuration.
             settings: Configuration of a scene made in Python, as for `Simulation`.
             threads: Number of threads; 0: number of processors. Results do not depend on it.
@@ -75,41 +66,18 @@ class Batch:
             TactileSimError: The configuration is invalid or not supported, the backend does not exist, or
                 memory does not hold the environments.
         """
-        _check_arguments(num_envs, backend, device, seed)
+        check_arguments(num_envs, backend, device, seed)
         self.simulation = simulation = Simulation(config, settings)
         """One environment of the same configuration: names, skin and settings. It is never stepped."""
         checked = simulation.settings
-        if checked.engine != "mujoco":
-            raise EngineError(
-                f"{checked.source}: engine: must be 'mujoco' for several environments with skin, got"
-                f" {checked.engine!r}; it steps one environment in Python"
-            )
-        if checked.command_timeout:
-            raise ConfigError(
-                f"{checked.source}: command_timeout: must be 0 for several environments, got"
-                f" {checked.command_timeout:g}; write new controls instead"
-            )
-        if flexes := simulation.flex_pads:
-            pad = simulation.skin.pads[flexes.pads[0]].name
-            raise ConfigError(
-                f"{checked.source}: skin.pads.{pad}.flex: is not supported in several environments"
-            )
-        if own := simulation.functions.own:
-            raise ConfigError(
-                f"{checked.source}: skin.pads.{own[0]}: must not have its own touch_function or"
-                " response_function in several environments, whose readings are one array; set"
-                " skin.touch_function or skin.response_function"
-            )
+        check_configuration(simulation)
         check_selection(simulation, pads, reduce)
         self._pads, self._reduce = pads, reduce
         self.num_envs = num_envs
-        check_memory(simulation, num_envs)
-        try:
-            self.worlds = Worlds(simulation.engine.model, num_envs, threads)
-            """States of MuJoCo, with a leading axis for the environments."""
-            self._readings = Readings(simulation, self.worlds, checked.seed + seed)
-        except MemoryError:
-            raise EngineError(f"num_envs: not enough memory, got {num_envs}; use fewer") from None
+        self.worlds, self._readings = make_backend(
+            simulation, num_envs, backend, device, checked.seed + seed, threads
+        )
+        """States of the physics with a leading axis for the environments, and their readings."""
         self._commands = Commands(simulation, self.worlds)
         self.step_count = 0
         """Steps since the start. Never decreases."""
@@ -241,6 +209,32 @@ class Batch:
         self.observe()
         self._readings.tare(ids, self.steps_since_reset)
 
+    def device_array(self, name: str) -> Any:
+        """Return an array of the backend ``warp`` where it is, for ``torch.from_dlpack`` and JAX.
+
+        It is read-only: states are set through ``qpos``, ``ctrl`` and the like.
+
+        Args:
+            name: ``readings`` (without signal chain and sampling), ``wrenches`` of the bodies with skin,
+                ``sensordata``, ``xpos``, ``xmat`` and ``qfrc_actuator`` of the last `observe`; ``qpos``,
+                ``qvel``, ``act``, ``ctrl`` and other states after the last `step`.
+
+        Raises:
+            EngineError: The backend is not ``warp``.
+            CommandError: There is no such array.
+        """
+        if isinstance(self.worlds, Worlds):
+            raise EngineError("device_array: needs backend 'warp'; 'mujoco' has its arrays in NumPy")
+        known = self.worlds.device_arrays | self._readings.device_arrays
+        if name not in known:
+            if name == "readings":
+                raise CommandError(
+                    "device_array: 'readings' with a signal chain or sampling are computed on the processor;"
+                    " use observe().readings"
+                )
+            raise CommandError(f"device_array: no array {name!r}{suggest(name, known)}")
+        return known[name]
+
     def _advance(self, steps: int) -> None:
         simulation = self.simulation
         due: set[str] = set()
@@ -263,20 +257,3 @@ class Batch:
             more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
             _LOG.warning("environment %d%s: physics became unstable: %s; reset", env, more, fault)
             self.reset(list(faults))
-
-
-def _check_arguments(num_envs: int, backend: str, device: str | None, seed: int) -> None:
-    if backend not in BACKENDS:
-        raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
-    if backend in _UNAVAILABLE:
-        raise EngineError(
-            f"backend: {backend!r} does not support skins in several environments: {_UNAVAILABLE[backend]};"
-            " use backend='mujoco'"
-        )
-    if device not in (None, "cpu"):
-        raise EngineError(f"device: backend 'mujoco' runs on 'cpu', got {device!r}; leave it out")
-    for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0)):
-        if not (isinstance(value, int | np.integer) and least <= value <= _MOST_ENVIRONMENTS):
-            raise EngineError(
-                f"{name}: must be an integer from {least} to {_MOST_ENVIRONMENTS}, got {value!r}"
-            )

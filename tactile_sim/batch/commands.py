@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from tactile_sim.engines.mujoco.worlds import Worlds
 from tactile_sim.errors import CommandError
 from tactile_sim.simulation import Simulation
 
+if TYPE_CHECKING:
+    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+
 _FOREVER = 1 << 30
 
 
 class Commands:
     """Controls of each environment before steps, as in `Simulation`."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds):
+    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds):
         """Use the commander and the motion of a simulation for all environments."""
         self._commander = simulation.commander
         self._motion: Any = simulation.motion

@@ -26,10 +26,14 @@ def bytes_per_environment(simulation: Simulation) -> int:
     return 8 * (state + recorded + kept) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
 
 
-def check_memory(simulation: Simulation, num_envs: int) -> None:
-    """Raise EngineError if there is too little free memory for the environments."""
-    available = _available()
-    each = bytes_per_environment(simulation)
+def check_memory(num_envs: int, each: int, available: int | None) -> None:
+    """Raise EngineError if memory does not hold the environments.
+
+    Args:
+        num_envs: Number of environments.
+        each: Memory of an environment, in bytes.
+        available: Free memory in bytes; None: unknown.
+    """
     if available is not None and each * num_envs > available:
         raise EngineError(
             f"num_envs: {num_envs} environments need {each * num_envs / 2**30:.3g} GiB, but"
@@ -37,7 +41,7 @@ def check_memory(simulation: Simulation, num_envs: int) -> None:
         )
 
 
-def _available() -> int | None:
+def free_memory() -> int | None:
     """Return the free memory in bytes, None where the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
 
+if TYPE_CHECKING:
+    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+
 _LEAST = 8
 """Environments for which a thread of their own is worth it."""
 
@@ -23,14 +27,14 @@ _LEAST = 8
 class Readings:
     """Readings of each environment, as `Simulation` and its snapshots compute them."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds, seed: int):
+    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds, seed: int):
         """Create the signal chains; environment k has the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
         self._functions = settings.touch_function, settings.response_function
         channels = TOUCH_FUNCTIONS[settings.touch_function].channels
         count = worlds.num_envs
-        self._felt = ManyReadings.zeros(count, simulation.skin, channels)
+        self._felt = self._make_readings(channels)
         self._chain = simulation.signal_chain.of_pad(0)
         self._chains: Program | None = None if self._chain.idle else self._make_chains()
         sampling = simulation.sampling
@@ -57,13 +61,27 @@ class Readings:
         return self._felt
 
     @property
+    def device_arrays(self) -> dict[str, Any]:
+        """Arrays on a device by name."""
+        return {}
+
+    @property
+    def exact(self) -> bool:
+        """True without sampling and signal chain."""
+        return self._chains is None and not self._samplings
+
+    @property
     def sparse(self) -> bool:
         """True if all readings are zero except those of the touched taxels of ``ideal``."""
-        return self._chains is None and not self._samplings
+        return self.exact
+
+    def _make_readings(self, channels: int) -> ManyReadings:
+        return ManyReadings.zeros(self._worlds.num_envs, self._simulation.skin, channels)
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
         worlds = self._worlds
+        assert isinstance(worlds, Worlds)
         contacts = ManyContacts(
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),
@@ -86,20 +104,20 @@ class Readings:
         if due and self._chains and self._chains.has_memory:
             envs = np.setdiff1d(np.arange(self._worlds.num_envs), list(faulty))
             self._chains.make_room()
-            self._run_chains(envs, steps, self.truth(), self._felt.taxels[:0], keep=True)
+            self._run_chains(envs, steps, np.empty((0, *self.ideal.taxels.shape[1:])), keep=True)
         if self._samplings:
             simulation = self._simulation
             ends = np.array([simulation.stream_of(pad.name) in due for pad in simulation.skin.pads], bool)
             ends = ends[simulation.skin.pad_index]
             for env, sampling in enumerate(self._samplings):
                 if env not in faulty:
-                    sampling.add(self._felt.taxels[env].copy(), ends)
+                    sampling.add(self.ideal.taxels[env].astype(float), ends)
 
     def truth(self) -> np.ndarray:
         """Return the readings (n, taxels, channels) before the signal chain."""
         if not self._samplings:
-            return self._felt.taxels
-        values = zip(self._samplings, self._felt.taxels, strict=True)
+            return self.ideal.taxels
+        values = zip(self._samplings, self.ideal.taxels, strict=True)
         return np.stack([sampling.value(felt) for sampling, felt in values])
 
     def output(self, steps: np.ndarray) -> np.ndarray:
@@ -107,9 +125,9 @@ class Readings:
         if not self._chains:
             return self.truth()
         if self._output is None:
-            self._output = np.zeros_like(self._felt.taxels)
+            self._output = np.zeros(self.ideal.taxels.shape)
         envs = np.arange(self._worlds.num_envs)
-        self._run_chains(envs, steps, self.truth(), self._output, keep=False)
+        self._run_chains(envs, steps, self._output, keep=False)
         return self._output
 
     def restart(self, envs: np.ndarray) -> None:
@@ -124,20 +142,19 @@ class Readings:
         """Subtract the current readings of environments from all later ones."""
         if not self._chains:
             self._chains = self._make_chains()
-        zero = np.empty_like(self._felt.taxels)
-        self._run_chains(envs, steps, self.truth(), zero, keep=False, until=Tare)
+        zero = np.empty(self.ideal.taxels.shape)
+        self._run_chains(envs, steps, zero, keep=False, until=Tare)
         self._chains.tare(envs, zero[envs])
 
     def _make_chains(self) -> Program:
         seeds = range(self._seed, self._seed + self._worlds.num_envs)
         rate = self._simulation.settings.rates.tactile
-        return self._chain.program(seeds, self._felt.taxels.shape[2], rate)
+        return self._chain.program(seeds, self.ideal.taxels.shape[2], rate)
 
     def _run_chains(
         self,
         envs: np.ndarray,
         steps: np.ndarray,
-        truth: np.ndarray,
         output: np.ndarray,
         keep: bool,
         until: type[Stage] | None = None,
@@ -145,6 +162,7 @@ class Readings:
         chains, chosen = self._chains, np.zeros(self._worlds.num_envs, bool)
         assert chains is not None
         chosen[envs] = True
+        truth = np.asarray(self.truth(), float)
 
         def run(thread: int, first: int, last: int) -> None:
             own = first + np.flatnonzero(chosen[first:last])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import mujoco
@@ -106,7 +107,6 @@ def test_memory_per_environment_is_below_a_megabyte():
     ("arguments", "error", "words"),
     [
         ({"backend": "mujcoo"}, EngineError, ("backend", "'mujcoo'", "'mujoco'")),
-        ({"backend": "warp"}, EngineError, ("backend", "'warp'", "'mujoco'")),
         ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
         ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
         ({"pads": ["bxo"]}, CommandError, ("'bxo'", "'box'")),
@@ -123,6 +123,12 @@ def test_invalid_arguments_are_rejected(arguments, error, words):
     spec = mujoco.MjSpec.from_string(SCENE)
     with raises(error, *words):
         Batch(spec, **({"num_envs": 2, "settings": {"skin": SKIN}} | arguments))
+
+
+def test_missing_mujoco_warp_is_reported_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco_warp", None)
+    with raises(EngineError, "backend", "'warp'", "pip install 'mujoco-warp"):
+        Batch(mujoco.MjSpec.from_string(SCENE), 2, "warp", settings={"skin": SKIN})
 
 
 def test_engines_that_step_in_python_are_rejected():

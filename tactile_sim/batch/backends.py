@@ -1,0 +1,100 @@
+"""What steps the environments of a batch, and what it supports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
+from tactile_sim.batch.readings import Readings
+from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.errors import ConfigError, EngineError, suggest
+from tactile_sim.simulation import Simulation
+
+if TYPE_CHECKING:
+    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+
+BACKENDS = ("mujoco", "warp", "motrix")
+"""Names of the backends."""
+_MOST_ENVIRONMENTS = 2**31 - 1
+_UNAVAILABLE = {
+    "motrix": "MotrixSim reads contacts through one sensor for each pair of geoms, which costs more than the"
+    " physics; engines.load(..., engine='motrix', num_envs=n) has its contact sensors",
+}
+
+
+def check_arguments(num_envs: int, backend: str, device: str | None, seed: int) -> None:
+    """Raise EngineError if an argument of `Batch` is invalid."""
+    if backend not in BACKENDS:
+        raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
+    if backend in _UNAVAILABLE:
+        raise EngineError(
+            f"backend: {backend!r} does not support skins in several environments: {_UNAVAILABLE[backend]};"
+            " use backend='mujoco'"
+        )
+    if backend == "mujoco" and device not in (None, "cpu"):
+        raise EngineError(f"device: backend 'mujoco' runs on 'cpu', got {device!r}; leave it out")
+    for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0)):
+        if not (isinstance(value, int | np.integer) and least <= value <= _MOST_ENVIRONMENTS):
+            raise EngineError(
+                f"{name}: must be an integer from {least} to {_MOST_ENVIRONMENTS}, got {value!r}"
+            )
+
+
+def check_configuration(simulation: Simulation) -> None:
+    """Raise TactileSimError if several environments do not support a configuration."""
+    checked = simulation.settings
+    if checked.engine != "mujoco":
+        raise EngineError(
+            f"{checked.source}: engine: must be 'mujoco' for several environments with skin, got"
+            f" {checked.engine!r}; it steps one environment in Python"
+        )
+    if checked.command_timeout:
+        raise ConfigError(
+            f"{checked.source}: command_timeout: must be 0 for several environments, got"
+            f" {checked.command_timeout:g}; write new controls instead"
+        )
+    if flexes := simulation.flex_pads:
+        pad = simulation.skin.pads[flexes.pads[0]].name
+        raise ConfigError(f"{checked.source}: skin.pads.{pad}.flex: is not supported in several environments")
+    if own := simulation.functions.own:
+        raise ConfigError(
+            f"{checked.source}: skin.pads.{own[0]}: must not have its own touch_function or"
+            " response_function in several environments, whose readings are one array; set"
+            " skin.touch_function or skin.response_function"
+        )
+
+
+def make_backend(
+    simulation: Simulation, num_envs: int, backend: str, device: str | None, seed: int, threads: int
+) -> tuple[Worlds | WarpWorlds, Readings]:
+    """Return the environments and their readings, see `Batch`.
+
+    Raises:
+        TactileSimError: The backend is not installed, does not support the configuration or the device, or
+            memory does not hold the environments.
+    """
+    try:
+        if backend == "warp":
+            return _on_warp(simulation, num_envs, device, seed)
+        check_memory(num_envs, bytes_per_environment(simulation), free_memory())
+        worlds = Worlds(simulation.engine.model, num_envs, threads)
+        return worlds, Readings(simulation, worlds, seed)
+    except MemoryError:
+        raise EngineError(f"num_envs: not enough memory, got {num_envs}; use fewer") from None
+
+
+def _on_warp(
+    simulation: Simulation, num_envs: int, device: str | None, seed: int
+) -> tuple[WarpWorlds, Readings]:
+    try:
+        from tactile_sim.batch.warp_backend import make
+    except ModuleNotFoundError as error:
+        if error.name not in ("mujoco_warp", "warp"):
+            raise
+        raise EngineError(
+            "backend: 'warp' needs the package mujoco-warp, which is not installed:"
+            " python -m pip install 'mujoco-warp>=4.0'"
+        ) from None
+    return make(simulation, num_envs, device, seed)

@@ -1,0 +1,224 @@
+"""Warp kernels over environments and contacts: guarding of states, and contacts and wrenches of each one."""
+
+from typing import Any
+
+import warp as wp
+
+from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.protocol import LARGEST
+
+POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
+WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
+FRICTION = Contacts.FRICTION
+BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
+FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
+"""Meaning of the codes that `guard` writes."""
+_LARGEST = wp.constant(LARGEST)
+
+
+@wp.func
+def is_bad(x: float):
+    """Return whether a number is NaN or too large for physics."""
+    return not wp.abs(x) <= _LARGEST
+
+
+@wp.kernel(enable_backward=False)
+def guard(
+    initial: wp.array2d[float],
+    qpos: wp.array2d[float],
+    qvel: wp.array2d[float],
+    act: wp.array2d[float],
+    ctrl: wp.array2d[float],
+    qfrc_applied: wp.array2d[float],
+    xfrc_applied: wp.array2d[wp.spatial_vector],
+    qacc_warmstart: wp.array2d[float],
+    fault: wp.array[int],
+):
+    """Put environments with invalid numbers at rest in the initial position, and note their faults."""
+    env = wp.tid()
+    code = int(0)
+    for i in range(qfrc_applied.shape[1]):
+        if is_bad(qfrc_applied[env, i]):
+            code = 4
+    for i in range(xfrc_applied.shape[1]):
+        for j in range(6):
+            if is_bad(xfrc_applied[env, i][j]):
+                code = 4
+    for i in range(ctrl.shape[1]):
+        if is_bad(ctrl[env, i]):
+            code = 3
+    for i in range(act.shape[1]):
+        if is_bad(act[env, i]):
+            code = 3
+    for i in range(qvel.shape[1]):
+        if is_bad(qvel[env, i]):
+            code = 2
+    for i in range(qpos.shape[1]):
+        if is_bad(qpos[env, i]):
+            code = 1
+    if code == 0:
+        return
+    if fault[env] == 0:
+        fault[env] = code
+    for i in range(qpos.shape[1]):
+        qpos[env, i] = initial[0, i]
+    for i in range(qvel.shape[1]):
+        qvel[env, i] = 0.0
+        qfrc_applied[env, i] = 0.0
+        qacc_warmstart[env, i] = 0.0
+    for i in range(act.shape[1]):
+        act[env, i] = 0.0
+    for i in range(ctrl.shape[1]):
+        ctrl[env, i] = 0.0
+    for i in range(xfrc_applied.shape[1]):
+        xfrc_applied[env, i] = wp.spatial_vector()
+
+
+@wp.kernel(enable_backward=False)
+def restart(
+    chosen: wp.array[int],
+    start: float,
+    time: wp.array[float],
+    qacc_warmstart: wp.array2d[float],
+    fault: wp.array[int],
+):
+    """Reset what only the device holds, in some environments."""
+    env = chosen[wp.tid()]
+    time[env] = start
+    fault[env] = 0
+    for i in range(qacc_warmstart.shape[1]):
+        qacc_warmstart[env, i] = 0.0
+
+
+@wp.kernel(enable_backward=False)
+def list_contacts(
+    number: wp.array[int],
+    world: wp.array[int],
+    address: wp.array2d[int],
+    counts: wp.array[int],
+    slots: wp.array2d[int],
+):
+    """List the contacts of each environment that carry a force, in any order."""
+    c = wp.tid()
+    if c >= number[0] or address[c, 0] < 0:
+        return
+    env = world[c]
+    slot = wp.atomic_add(counts, env, 1)
+    if slot < slots.shape[1]:
+        slots[env, slot] = c
+
+
+@wp.func
+def precedes(a: int, b: int, geom: wp.array[wp.vec2i], number: wp.array[int]):
+    """Return whether a contact comes before another of the same environment."""
+    if geom[a][0] != geom[b][0]:
+        return geom[a][0] < geom[b][0]
+    if geom[a][1] != geom[b][1]:
+        return geom[a][1] < geom[b][1]
+    return number[a] < number[b]
+
+
+@wp.kernel(enable_backward=False)
+def sort_contacts(
+    geom: wp.array[wp.vec2i],
+    number: wp.array[int],
+    counts: wp.array[int],
+    slots: wp.array2d[int],
+    most: wp.array[int],
+):
+    """Sort the contacts of each environment by geoms, so that sums do not depend on their order."""
+    env = wp.tid()
+    wp.atomic_max(most, 0, counts[env])
+    for k in range(1, wp.min(counts[env], slots.shape[1])):
+        contact = slots[env, k]
+        at = int(k)
+        while at > 0 and precedes(contact, slots[env, wp.max(at - 1, 0)], geom, number):
+            slots[env, at] = slots[env, at - 1]
+            at -= 1
+        slots[env, at] = contact
+
+
+@wp.kernel(enable_backward=False)
+def record_contacts(
+    counts: wp.array[int],
+    slots: wp.array2d[int],
+    pos: wp.array[wp.vec3],
+    frame: wp.array[wp.mat33],
+    dist: wp.array[float],
+    friction: wp.array[Any],
+    dim: wp.array[int],
+    geom: wp.array[wp.vec2i],
+    force: wp.array[wp.spatial_vector],
+    geom_body: wp.array[int],
+    body_root: wp.array[int],
+    cvel: wp.array2d[wp.spatial_vector],
+    subtree_com: wp.array2d[wp.vec3],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
+):
+    """Write the listed contacts in the layout of `engines.Contacts`."""
+    env, slot = wp.tid()
+    if slot >= counts[env]:
+        return
+    c = slots[env, slot]
+    axes = frame[c]
+    along, turn = wp.spatial_top(force[c]), wp.spatial_bottom(force[c])
+    force_world, torque_world = along * axes, turn * axes
+    ids[env, slot, wp.static(INDEX)] = c
+    velocity = wp.vec3()
+    for side in range(2):
+        g = geom[c][side]
+        body = geom_body[g]
+        ids[env, slot, wp.static(GEOMS) + side] = g
+        ids[env, slot, wp.static(BODIES) + side] = body
+        moving = cvel[env, body]
+        arm = pos[c] - subtree_com[env, body_root[body]]
+        surface = wp.spatial_bottom(moving) + wp.cross(wp.spatial_top(moving), arm)
+        velocity += wp.where(side == 1, 1.0, -1.0) * surface
+    for i in range(3):
+        values[env, slot, wp.static(POSITION) + i] = pos[c][i]
+        values[env, slot, wp.static(WRENCH) + i] = along[i]
+        values[env, slot, wp.static(WRENCH) + 3 + i] = turn[i]
+        values[env, slot, wp.static(WRENCH_WORLD) + i] = force_world[i]
+        values[env, slot, wp.static(WRENCH_WORLD) + 3 + i] = torque_world[i]
+        values[env, slot, wp.static(VELOCITY) + i] = velocity[i]
+        for j in range(3):
+            values[env, slot, wp.static(FRAME) + 3 * i + j] = axes[i, j]
+    values[env, slot, wp.static(DISTANCE)] = dist[c]
+    values[env, slot, wp.static(FRICTION)] = wp.where(dim[c] > 1, friction[c][0], 0.0)
+
+
+@wp.func
+def vector_at(values: wp.array3d[float], env: int, slot: int, column: int):
+    """Return three columns of a contact."""
+    return wp.vec3(values[env, slot, column], values[env, slot, column + 1], values[env, slot, column + 2])
+
+
+@wp.kernel(enable_backward=False)
+def net_wrenches(
+    counts: wp.array[int],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+    bodies: wp.array[int],
+    out: wp.array3d[float],
+):
+    """Write the net wrench of the contacts of each environment and body, about its origin, in its frame."""
+    env, k = wp.tid()
+    body = bodies[k]
+    force, torque = wp.vec3(), wp.vec3()
+    for slot in range(counts[env]):
+        for side in range(2):
+            if ids[env, slot, wp.static(BODIES) + side] == body:
+                sign = wp.where(side == 1, 1.0, -1.0)
+                push = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
+                arm = vector_at(values, env, slot, wp.static(POSITION)) - xpos[env, body]
+                force += push
+                torque += sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD) + 3)
+                torque += wp.cross(arm, push)
+    to_body = wp.transpose(xmat[env, body])
+    force, torque = to_body * force, to_body * torque
+    for i in range(3):
+        out[env, k, i] = force[i]
+        out[env, k, 3 + i] = torque[i]

@@ -1,0 +1,62 @@
+"""Models of MuJoCo Warp: what is supported, and how much memory they need."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+import mujoco
+import mujoco_warp as mjw
+import warp as wp
+
+from tactile_sim.engines.contacts import Contacts
+from tactile_sim.errors import EngineError
+
+CONTACTS, CONSTRAINTS = 48, 64
+"""Contacts and constraints of each environment for which there is room at first."""
+_IRRELEVANT = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET | mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+"""Flags that MuJoCo Warp rejects and that change nothing here: `guard` resets environments."""
+
+
+def bytes_of_data(model: mujoco.MjModel) -> int:
+    """Return how much memory MuJoCo Warp needs for an environment, in bytes."""
+    with wp.ScopedDevice("cpu"):
+        one, two = (
+            _bytes(mjw.make_data(model, count, nconmax=CONTACTS, njmax=CONSTRAINTS)) for count in (1, 2)
+        )
+    return two - one + CONTACTS * 4 * (Contacts.WIDTH + Contacts.IDS)
+
+
+def _bytes(data: Any) -> int:
+    parts = [getattr(data, field.name) for field in dataclasses.fields(data)]
+    total = sum(part.capacity for part in parts if isinstance(part, wp.array))
+    return total + sum(_bytes(part) for part in parts if dataclasses.is_dataclass(part))
+
+
+def put_model(model: mujoco.MjModel) -> Any:
+    """Return a model of MuJoCo Warp on the current device.
+
+    Raises:
+        EngineError: The model has something that is not supported.
+    """
+    for what, present in (
+        ("flexes", model.nflex),
+        ("delays of actuators and sensors", model.nhistory),
+        ("plastic joints and tendons", model.nplastic),
+        ("sleep", model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP),
+    ):
+        if present:
+            raise EngineError(f"backend: 'warp' does not support {what}; use backend='mujoco'")
+    model = copy.copy(model)
+    model.opt.disableflags &= ~_IRRELEVANT
+    # Without this flag, boxes collide by the algorithm for convex shapes, whose contacts are less precise.
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_NATIVECCD
+    try:
+        warp_model = mjw.put_model(model)
+    except (NotImplementedError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise EngineError(f"backend: 'warp' does not support this scene: {reason}; use 'mujoco'") from None
+    warp_model.opt.warn_overflow = 0
+    warp_model.opt.deterministic = int(mjw.DeterminismType.ALL)
+    return warp_model

@@ -1,0 +1,54 @@
+"""Readings of a skin in the environments of MuJoCo Warp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.batch.readings import Readings
+from tactile_sim.batch.warp_backend.skin import WarpSkin
+from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin.many import ManyReadings
+
+
+class WarpReadings(Readings):
+    """Readings that Warp computes. Sampling and signal chains run on the processor, as for MuJoCo."""
+
+    def __init__(self, simulation: Simulation, worlds: WarpWorlds, seed: int):
+        """Make the skin on the device and the chains; environment k has the seed ``seed + k``."""
+        settings = simulation.settings.skin
+        self.skin = WarpSkin(
+            simulation.skin, settings.touch_function, settings.response_function, worlds,
+            simulation.settings.source,
+        )  # fmt: skip
+        self._stale = False
+        super().__init__(simulation, worlds, seed)
+
+    @property
+    def ideal(self) -> ManyReadings:
+        """Readings of the recorded states, copied from the device if it is a GPU."""
+        if self._stale:
+            self._felt, self._stale = self._make_readings(), False
+        return self._felt
+
+    @property
+    def sparse(self) -> bool:
+        """False: reductions visit all taxels."""
+        return False
+
+    @property
+    def device_arrays(self) -> dict[str, Any]:
+        """Arrays of the device by name; ``readings`` only without sampling and signal chain."""
+        arrays = {"wrenches": self.skin.wrenches}
+        return arrays | {"readings": self.skin.readings} if self.exact else arrays
+
+    def feel(self) -> None:
+        """Compute the ideal readings of the recorded states."""
+        self.skin.feel()
+        self._stale = True
+
+    def _make_readings(self, channels: int = 0) -> ManyReadings:
+        taxels, wrenches = self.skin.readings.numpy(), self.skin.wrenches.numpy()
+        return ManyReadings(taxels, np.empty((0, 0), np.int32), np.empty(0, np.int32), wrenches)

@@ -1,0 +1,111 @@
+"""A skin on a device of Warp: its taxels, and their readings in all environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from tactile_sim.batch.warp_backend import taxel_kernels as kernels
+from tactile_sim.batch.warp_backend.contact_kernels import net_wrenches
+from tactile_sim.batch.warp_backend.curvature import Geom
+from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+from tactile_sim.errors import ConfigError
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.loads import BUILT_IN
+from tactile_sim.skin.patches import TaxelIndex
+from tactile_sim.skin.responses import ELASTIC, LAWS
+
+_ROOM = 32
+
+
+class WarpSkin:
+    """Taxels on a device, and their ideal readings of the recorded states."""
+
+    def __init__(self, skin: Skin, touch: str, response: str, worlds: WarpWorlds, source: str):
+        """Copy the taxels to the device of the environments.
+
+        Raises:
+            ConfigError: The touch or response function, or the measure of distance, is not supported.
+        """
+        function = TOUCH_FUNCTIONS[touch]
+        quantity, law = BUILT_IN.get(function.evaluate), LAWS.get(RESPONSE_FUNCTIONS[response])
+        if quantity is None or function.mean:
+            raise _unsupported(source, "touch_function", touch, "it has kernels for sums of forces only")
+        if law is None or law == ELASTIC:
+            raise _unsupported(source, "response_function", response, "it has kernels for single loads only")
+        if len(skin._index[TaxelIndex._fields.index("scratch_heap")]):
+            raise _unsupported(source, "distance", "surface", "it measures straight distances only")
+        self._worlds, self._skin = worlds, skin
+        self._what = quantity, law, float(skin.stiffness), function.frame == "taxel"
+        factor = function.factor(skin) if function.factor else np.ones(len(skin.positions))
+        with wp.ScopedDevice(worlds.device):
+            self._geoms = _structs(Geom, skin._geoms)
+            self._taxels = _taxels(skin, factor)
+            self._bodies = wp.array(skin.body_ids, dtype=int)
+            self.readings = wp.zeros((worlds.num_envs, len(skin.positions), function.channels), dtype=float)
+            """(num_envs, taxels, channels) on the device."""
+            self.wrenches = wp.zeros((worlds.num_envs, len(skin.body_ids), 6), dtype=float)
+            """(num_envs, bodies, 6) on the device."""
+            self._full = wp.zeros(1, dtype=int)
+        self._make_room(_ROOM)
+
+    def feel(self) -> None:
+        """Compute the readings of the recorded states."""
+        worlds = self._worlds
+        contacts = worlds.counts, worlds.values, worlds.ids, worlds.recorded["xpos"], worlds.recorded["xmat"]
+        wp.launch(
+            net_wrenches, self.wrenches.shape[:2], [*contacts, self._bodies], [self.wrenches],
+            device=worlds.device,
+        )  # fmt: skip
+        while True:
+            self.readings.zero_()
+            self._full.zero_()
+            wp.launch(
+                kernels.feel, (worlds.num_envs, self._taxels.patches.shape[0]),
+                [*contacts, self._geoms, self._taxels, *self._what, self._queue, self._distances],
+                [self.readings, self._full], device=worlds.device,
+            )  # fmt: skip
+            if not self._full.numpy()[0]:
+                return
+            self._make_room(4 * self._queue.shape[1])
+
+    def _make_room(self, taxels: int) -> None:
+        """Make room for the taxels around a load."""
+        worlds = self._worlds
+        shape = (
+            worlds.num_envs * self._taxels.patches.shape[0],
+            min(taxels, max(len(self._skin.positions), 1)),
+        )
+        self._queue = wp.empty(shape, dtype=int, device=worlds.device)
+        self._distances = wp.empty(shape, dtype=float, device=worlds.device)
+
+
+def _taxels(skin: Skin, factor: np.ndarray) -> Any:
+    index, taxels = TaxelIndex(*skin._index), kernels.Taxels()
+    taxels.positions = wp.array(index.positions, dtype=wp.vec3)
+    taxels.normals = wp.array(index.normals, dtype=wp.vec3)
+    taxels.axes = wp.array(skin.axes, dtype=wp.mat33)
+    taxels.extents = wp.array(skin._extents, dtype=wp.vec3)
+    taxels.factor = wp.array(factor, dtype=float)
+    taxels.patches = _structs(kernels.Patch, index.patches)
+    taxels.cell_start = wp.array(index.cell_start, dtype=int)
+    taxels.order = wp.array(index.order, dtype=int)
+    taxels.begin = wp.array(index.begin, dtype=int)
+    taxels.neighbours = wp.array(index.neighbour_ids, dtype=int)
+    return taxels
+
+
+def _structs(kind: Any, table: np.ndarray) -> Any:
+    """Copy a table with the fields of a struct of Warp to the device."""
+    rows = np.zeros(len(table), kind.numpy_dtype())
+    for name in rows.dtype.names or ():
+        rows[name] = table[name]
+    return wp.array(rows, dtype=kind)
+
+
+def _unsupported(source: str, key: str, value: str, reason: str) -> ConfigError:
+    return ConfigError(
+        f"{source}: skin.{key}: {value!r} is not supported by backend 'warp': {reason}; use backend='mujoco'"
+    )

@@ -1,0 +1,270 @@
+"""Warp kernels that distribute contacts over taxels, with the rules of `tactile_sim.skin`."""
+
+import warp as wp
+
+from tactile_sim.batch.warp_backend.contact_kernels import (
+    DISTANCE,
+    FRAME,
+    GEOMS,
+    POSITION,
+    WRENCH_WORLD,
+    vector_at,
+)
+from tactile_sim.batch.warp_backend.curvature import Geom, effective_radius
+from tactile_sim.skin import loads, responses
+from tactile_sim.skin.patches import FACING
+
+
+@wp.struct
+class Patch:
+    """A patch and its grid, with the fields of `patches.PATCH`."""
+
+    start: int
+    stop: int
+    spacing: float
+    corner: wp.vec3
+    cell: float
+    shape: wp.vec3i
+    base: int
+    limited: int
+
+
+@wp.struct
+class Taxels:
+    """Taxels of a skin; see `patches.TaxelIndex` and the extents in `patches`."""
+
+    positions: wp.array[wp.vec3]
+    normals: wp.array[wp.vec3]
+    axes: wp.array[wp.mat33]
+    extents: wp.array[wp.vec3]
+    factor: wp.array[float]
+    patches: wp.array[Patch]
+    cell_start: wp.array[int]
+    order: wp.array[int]
+    begin: wp.array[int]
+    neighbours: wp.array[int]
+
+
+@wp.struct
+class Load:
+    """A contact on a patch of skin, in the frame of its body; see `loads.Loads`."""
+
+    point: wp.vec3
+    normal: wp.vec3
+    force: wp.vec3
+    force_world: wp.vec3
+    radius: float
+    skins: float
+
+
+@wp.func
+def faces(taxels: Taxels, taxel: int, load_normal: wp.vec3):
+    """Return whether a taxel is on the side of the surface that a load presses on."""
+    return wp.dot(taxels.normals[taxel], load_normal) < wp.static(FACING)
+
+
+@wp.func
+def cell_of(x: float, corner: float, cell: float, number: int):
+    """Return the cell of a coordinate, clamped to the grid."""
+    return int(wp.clamp(wp.floor((x - corner) / cell), 0.0, float(number - 1)))
+
+
+@wp.func
+def find_nearest(load: Load, patch: Patch, taxels: Taxels):
+    """Return the taxel that takes a load; see `responses` for the rule."""
+    if not wp.length_sq(load.point) < wp.static(1e30):
+        return patch.start
+    reach = 2.0 * patch.spacing
+    radius = float(patch.spacing)
+    best = int(patch.start)
+    done = bool(False)
+    while not done:
+        best_square, facing, facing_square = float(wp.inf), int(-1), float(wp.inf)
+        low, high = wp.vec3i(), wp.vec3i()
+        for axis in range(3):
+            x, corner, number = load.point[axis], patch.corner[axis], patch.shape[axis]
+            low[axis] = cell_of(x - radius, corner, patch.cell, number)
+            high[axis] = cell_of(x + radius, corner, patch.cell, number) + 1
+        for i in range(low[0], high[0]):
+            for j in range(low[1], high[1]):
+                row = patch.base + (i * patch.shape[1] + j) * patch.shape[2]
+                for e in range(taxels.cell_start[row + low[2]], taxels.cell_start[row + high[2]]):
+                    q = taxels.order[e]
+                    square = wp.length_sq(taxels.positions[q] - load.point)
+                    if square < best_square or (square == best_square and q < best):
+                        best, best_square = q, square
+                    if square < facing_square or (square == facing_square and q < facing):
+                        if faces(taxels, q, load.normal):
+                            facing, facing_square = q, square
+        size = high - low
+        all_seen = size[0] * size[1] * size[2] == patch.shape[0] * patch.shape[1] * patch.shape[2]
+        near = wp.min(radius, reach)
+        if facing >= 0 and facing_square <= near * near:
+            best = facing
+            done = True
+        elif radius >= reach and (all_seen or best_square <= radius * radius):
+            done = True
+        radius *= 2.0
+    return best
+
+
+@wp.func
+def walk(
+    start: int,
+    load: Load,
+    reach: float,
+    taxels: Taxels,
+    row: int,
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
+):
+    """Write the taxels around a load and their distances; return how many there are, or -1 if too many."""
+    queue[row, 0] = start
+    distances[row, 0] = wp.length(taxels.positions[start] - load.point)
+    head, tail = int(0), int(1)
+    while head < tail:
+        taxel = queue[row, head]
+        head += 1
+        for e in range(taxels.begin[taxel], taxels.begin[taxel + 1]):
+            q = taxels.neighbours[e]
+            distance = wp.length(taxels.positions[q] - load.point)
+            if distance <= reach and faces(taxels, q, load.normal):
+                known = bool(False)
+                for k in range(tail):
+                    known = known or queue[row, k] == q
+                if not known:
+                    if tail == queue.shape[1]:
+                        return -1
+                    queue[row, tail] = q
+                    distances[row, tail] = distance
+                    tail += 1
+    return tail
+
+
+@wp.func
+def load_of(
+    env: int,
+    slot: int,
+    side: int,
+    values: wp.array3d[float],
+    here: Geom,
+    there: Geom,
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+):
+    """Return the load of a contact on the skin of one side."""
+    frame = wp.matrix_from_rows(
+        vector_at(values, env, slot, wp.static(FRAME)),
+        vector_at(values, env, slot, wp.static(FRAME) + 3),
+        vector_at(values, env, slot, wp.static(FRAME) + 6),
+    )
+    sign = wp.where(side == 1, 1.0, -1.0)
+    to_body = wp.transpose(xmat[env, here.body])
+    normal = to_body * frame[0]
+    half = 0.5 * values[env, slot, wp.static(DISTANCE)] * sign
+    load = Load()
+    middle = vector_at(values, env, slot, wp.static(POSITION)) - xpos[env, here.body]
+    load.point = to_body * middle + half * normal
+    load.normal = sign * normal
+    load.force_world = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
+    load.force = to_body * load.force_world
+    load.radius = effective_radius(here, there, xmat[env, here.body], xmat[env, there.body], frame)
+    load.skins = wp.where(there.patch >= 0, 2.0, 1.0)
+    return load
+
+
+@wp.func
+def value_of(load: Load, quantity: int):
+    """Return the value of a load, as `loads.evaluate`; a scalar is the first component."""
+    along = wp.dot(load.force, load.normal)
+    if quantity == wp.static(loads.NORMAL):
+        return wp.vec3(along, 0.0, 0.0)
+    if quantity == wp.static(loads.NORMAL_FORCE):
+        return along * load.normal
+    if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):
+        return load.force_world
+    if quantity == wp.static(loads.FRICTION):
+        return load.force - along * load.normal
+    return load.force
+
+
+@wp.func
+def weight_of(distance: float, limit: float, area: float, law: int):
+    """Return the weight of a taxel in a load, as `responses.spread`."""
+    if law == wp.static(responses.LINEAR):
+        return wp.max(1.0 - distance / limit, 0.0)
+    if distance < limit:
+        return area * wp.sqrt(1.0 - (distance / limit) * (distance / limit))
+    return 0.0
+
+
+@wp.kernel(enable_backward=False)
+def feel(
+    counts: wp.array[int],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+    geoms: wp.array[Geom],
+    taxels: Taxels,
+    quantity: int,
+    law: int,
+    stiffness: float,
+    in_taxel_axes: bool,
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
+    out: wp.array3d[float],
+    full: wp.array[int],
+):
+    """Add the loads of each environment and patch to the readings of its taxels, which are zero.
+
+    Each patch has its own taxels, so one thread writes each reading, contact after contact. If a load
+    reaches more taxels than a row of the queue holds, ``full`` is set.
+    """
+    env, p = wp.tid()
+    patch = taxels.patches[p]
+    row = env * taxels.patches.shape[0] + p
+    for slot in range(counts[env]):
+        for side in range(2):
+            here = geoms[ids[env, slot, wp.static(GEOMS) + side]]
+            if here.patch != p:
+                continue
+            there = geoms[ids[env, slot, wp.static(GEOMS) + 1 - side]]
+            load = load_of(env, slot, side, values, here, there, xpos, xmat)
+            start = find_nearest(load, patch, taxels)
+            edge = taxels.extents[start][2]
+            outside = wp.length(taxels.positions[start] - load.point) > edge
+            if edge < wp.inf and (outside or not faces(taxels, start, load.normal)):
+                continue
+            limit, found, total = float(0.0), int(1), float(0.0)
+            if law == wp.static(responses.NEAREST):
+                queue[row, 0] = start
+            else:
+                if law == wp.static(responses.LINEAR):
+                    limit = 2.0 * taxels.extents[start][1]
+                else:
+                    pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
+                    limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
+                found = walk(start, load, limit, taxels, row, queue, distances)
+                if found < 0:
+                    full[0] = 1
+                    return
+                for k in range(found):
+                    area = taxels.extents[queue[row, k]][0]
+                    distances[row, k] = weight_of(distances[row, k], limit, area, law)
+                    total += distances[row, k]
+            shared = total > 0.0 and total < wp.inf
+            if not shared:
+                found = 1
+            value = value_of(load, quantity)
+            for k in range(found):
+                t = queue[row, k]
+                share = taxels.factor[t]
+                if shared:
+                    share *= distances[row, k] / total
+                reading = share * value
+                if in_taxel_axes:
+                    reading = taxels.axes[t] * reading
+                    reading[2] = -reading[2]
+                for c in range(out.shape[2]):
+                    out[env, t, c] += reading[c]

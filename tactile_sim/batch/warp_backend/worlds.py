@@ -1,0 +1,268 @@
+"""Environments of one model, stepped by MuJoCo Warp."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import mujoco
+import mujoco_warp as mjw
+import numpy as np
+import warp as wp
+
+from tactile_sim.batch.warp_backend import contact_kernels as kernels
+from tactile_sim.batch.warp_backend.device import Graphs, Mirror
+from tactile_sim.batch.warp_backend.model import CONSTRAINTS, CONTACTS, put_model
+from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts
+from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.mujoco.sensors import MujocoSensors
+
+_STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+_OWN_STATE = ("time", "qacc_warmstart")
+"""State that only the device holds."""
+_RECORDED = ("xpos", "xmat", "qfrc_actuator", "sensordata")
+_OVERFLOW = (
+    mjw.OverflowType.NEFC
+    | mjw.OverflowType.NJMAX_NNZ
+    | mjw.OverflowType.BROADPHASE
+    | mjw.OverflowType.NARROWPHASE
+)
+
+
+class WarpWorlds(MujocoSensors):
+    """Environments of one model on a device of Warp, in float32.
+
+    The NumPy arrays are those of `engines.mujoco.worlds.Worlds`. On the processor they share the memory of
+    the device. On a GPU, states and inputs are copied to it before steps and back after them.
+    """
+
+    name = "warp"
+    qpos: np.ndarray
+    qvel: np.ndarray
+    act: np.ndarray
+    ctrl: np.ndarray
+    qfrc_applied: np.ndarray
+    xfrc_applied: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
+
+    def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
+        """Make the environments in the initial state.
+
+        Args:
+            model: The model.
+            num_envs: Number of environments.
+            device: Device of Warp.
+
+        Raises:
+            EngineError: MuJoCo Warp does not support the model.
+        """
+        self.model, self.num_envs, self.device = model, num_envs, device
+        self.threads = len(os.sched_getaffinity(0))
+        self._initial = mujoco.MjData(model)
+        with wp.ScopedDevice(device):
+            self._warp_model = put_model(model)
+            self.data = mjw.make_data(model, num_envs, nconmax=CONTACTS, njmax=CONSTRAINTS)
+            self._room = CONTACTS, CONSTRAINTS
+            self._mirrors = {name: Mirror(getattr(self.data, name)) for name in _STATE}
+            self._before = {name: wp.clone(getattr(self.data, name)) for name in _STATE + _OWN_STATE}
+            self._fault = wp.zeros(num_envs, dtype=int)
+            self._most = wp.zeros(1, dtype=int)
+            self.counts = wp.zeros(num_envs, dtype=int)
+            """(num_envs,) number of contacts of each environment in the last `record`."""
+            self._bodies = [wp.array(array, dtype=int) for array in (model.geom_bodyid, model.body_rootid)]
+        for name, mirror in self._mirrors.items():
+            setattr(self, name, mirror.host)
+        self.time = np.zeros(num_envs)
+        self._graphs = Graphs(device)
+        self._make_table(CONTACTS)
+        self.reset()
+
+    def step(self, n: int = 1) -> None:
+        """Advance every environment by n time steps; see `faults`."""
+        if not n:
+            return
+        self._upload()
+        for name, array in self._before.items():
+            wp.copy(array, getattr(self.data, name))
+        while True:
+            self._advance(n)
+            if not self._overflows():
+                break
+            self._make_room()
+            for name, array in self._before.items():
+                wp.copy(getattr(self.data, name), array)
+        self._download()
+        self.time += n * self.model.opt.timestep
+
+    def record(self, steps: int = 0) -> None:
+        """Compute and record contacts, poses, forces and sensors of the present states, then advance.
+
+        Args:
+            steps: Number of time steps to take after the present state.
+        """
+        self._upload()
+        while True:
+            self.data.overflow.zero_()
+            self._graphs.run("forward", self._forward)
+            if self._overflows():
+                self._make_room()
+            elif (most := int(self._most.numpy()[0])) > self.values.shape[1]:
+                self._make_table(2 * most)
+            else:
+                break
+        for name, array in self.recorded.items():
+            wp.copy(array, getattr(self.data, name))
+        self.step(steps)
+
+    def reset(self, envs: np.ndarray | None = None, keyframe: str | None = None) -> None:
+        """Reset environments to the initial state or to a keyframe.
+
+        Args:
+            envs: Ascending int32 indices; None: all.
+            keyframe: Name of the keyframe.
+
+        Raises:
+            EngineError: The keyframe does not exist.
+        """
+        data = self._initial
+        if keyframe:
+            mujoco.mj_resetDataKeyframe(self.model, data, keyframe_id(self.model, keyframe))
+        else:
+            mujoco.mj_resetData(self.model, data)
+        chosen = np.arange(self.num_envs, dtype=np.int32) if envs is None else envs
+        for name, mirror in self._mirrors.items():
+            mirror.host[chosen] = getattr(data, name)
+        self.time[chosen] = data.time
+        if len(chosen):
+            with wp.ScopedDevice(self.device):
+                wp.launch(
+                    kernels.restart, len(chosen),
+                    [wp.array(chosen, dtype=int), data.time, self.data.time, self.data.qacc_warmstart,
+                     self._fault],
+                )  # fmt: skip
+
+    def faults(self) -> dict[int, str]:
+        """Return what made the physics of environments fail since their last reset, by environment."""
+        codes = self._fault.numpy()
+        return {env: kernels.FAULTS[codes[env]] for env in np.flatnonzero(codes).tolist()}
+
+    def contacts(self, env: int) -> Contacts:
+        """Return the recorded contacts of an environment that carry a force."""
+        count = int(self.counts.numpy()[env])
+        values = self.values.numpy()[env, :count].astype(float)
+        force = np.abs(values[:, Contacts.WRENCH : Contacts.WRENCH + 3]).max(axis=1, initial=0.0)
+        felt = force >= FORCE_FLOOR
+        return Contacts(values[felt], self.ids.numpy()[env, :count][felt])
+
+    @property
+    def device_arrays(self) -> dict[str, Any]:
+        """States and recorded arrays of the device by name."""
+        return {name: getattr(self.data, name) for name in _STATE} | self.recorded
+
+    @property
+    def xpos(self) -> np.ndarray:
+        """(num_envs, nbody, 3) origins of the bodies in the world [m]."""
+        return self.recorded["xpos"].numpy()
+
+    @property
+    def xmat(self) -> np.ndarray:
+        """(num_envs, nbody, 9) rotations from body frames to the world."""
+        return self.recorded["xmat"].numpy().reshape(self.num_envs, -1, 9)
+
+    @property
+    def qfrc_actuator(self) -> np.ndarray:
+        """(num_envs, nv) forces of actuators [N, N m]."""
+        return self.recorded["qfrc_actuator"].numpy()
+
+    @property
+    def sensordata(self) -> np.ndarray:
+        """(num_envs, nsensordata) values of all sensors."""
+        return self.recorded["sensordata"].numpy()
+
+    @property
+    def _sensordata(self) -> np.ndarray:  # type: ignore[override]
+        return self.sensordata.astype(float)
+
+    def _forward(self) -> None:
+        data, contact = self.data, self.data.contact
+        self._guard()
+        mjw.forward(self._warp_model, data)
+        mjw.contact_force(self._warp_model, data, self._contact_ids, False, self._force)
+        self.counts.zero_()
+        self._most.zero_()
+        wp.launch(
+            kernels.list_contacts, data.naconmax, [data.nacon, contact.worldid, contact.efc_address],
+            [self.counts, self._slots], device=self.device,
+        )  # fmt: skip
+        wp.launch(
+            kernels.sort_contacts, self.num_envs, [contact.geom, contact.geomcollisionid],
+            [self.counts, self._slots, self._most], device=self.device,
+        )  # fmt: skip
+        wp.launch(
+            kernels.record_contacts, self._slots.shape,
+            [self.counts, self._slots, contact.pos, contact.frame, contact.dist, contact.friction,
+             contact.dim, contact.geom, self._force, *self._bodies, data.cvel, data.subtree_com],
+            [self.values, self.ids], device=self.device,
+        )  # fmt: skip
+
+    def _step_once(self) -> None:
+        self._guard()
+        mjw.step(self._warp_model, self.data)
+
+    def _overflows(self) -> bool:
+        """Return whether contacts or constraints were left out since ``overflow`` was zero."""
+        data = self.data
+        if (data.overflow.numpy() & int(_OVERFLOW)).any():
+            return True
+        contacts = max(int(data.nacon.numpy()[0]), int(data.ncollision.numpy()[0]))
+        return contacts > data.naconmax or int(data.nefc.numpy().max()) > data.njmax
+
+    def _advance(self, n: int) -> None:
+        self.data.overflow.zero_()
+        for _ in range(n):
+            self._graphs.run("step", self._step_once)
+        self._guard()
+
+    def _guard(self) -> None:
+        data = self.data
+        wp.launch(
+            kernels.guard, self.num_envs,
+            [self._warp_model.qpos0, data.qpos, data.qvel, data.act, data.ctrl, data.qfrc_applied,
+             data.xfrc_applied, data.qacc_warmstart, self._fault], device=self.device,
+        )  # fmt: skip
+
+    def _upload(self) -> None:
+        for mirror in self._mirrors.values():
+            mirror.upload()
+
+    def _download(self) -> None:
+        for mirror in self._mirrors.values():
+            mirror.download()
+        if self.device.is_cuda:
+            wp.synchronize_device(self.device)
+
+    def _make_table(self, contacts: int) -> None:
+        """Make room for a number of contacts of each environment in the recorded ones."""
+        shape = self.num_envs, contacts
+        with wp.ScopedDevice(self.device):
+            self._slots = wp.zeros(shape, dtype=int)
+            self._contact_ids = wp.array(np.arange(self.data.naconmax), dtype=int)
+            self._force = wp.zeros(self.data.naconmax, dtype=wp.spatial_vector)
+            self.values = wp.zeros((*shape, Contacts.WIDTH), dtype=float)
+            """(num_envs, k, Contacts.WIDTH) on the device, see `engines.Contacts`."""
+            self.ids = wp.zeros((*shape, Contacts.IDS), dtype=int)
+            """(num_envs, k, Contacts.IDS) on the device."""
+            self.recorded = {name: wp.clone(getattr(self.data, name)) for name in _RECORDED}
+            """Arrays of the device that belong to the recorded states."""
+        self._graphs.clear()
+
+    def _make_room(self) -> None:
+        """Double the contacts and constraints for which MuJoCo Warp has room; states are kept."""
+        old = self.data
+        self._room = 2 * self._room[0], 2 * self._room[1]
+        with wp.ScopedDevice(self.device):
+            self.data = mjw.make_data(self.model, self.num_envs, nconmax=self._room[0], njmax=self._room[1])
+        for name in _STATE + _OWN_STATE:
+            setattr(self.data, name, getattr(old, name))
+        self._make_table(self.values.shape[1])
