@@ -20,9 +20,10 @@ class WarpReadings(Readings):
         """Make the skin on the device and the chains; environment k has the seed ``seed + k``."""
         settings = simulation.settings.skin
         self.skin = WarpSkin(
-            simulation.skin, settings.touch_function, settings.response_function, worlds,
+            simulation.skin, settings.touch_function, settings.response_function, worlds.device_contacts,
             simulation.settings.source,
         )  # fmt: skip
+        self._recorded = worlds
         super().__init__(simulation, worlds, seed)
 
     @property
@@ -45,7 +46,8 @@ class WarpReadings(Readings):
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
-        self.skin.feel()
+        recorded = self._recorded.recorded
+        self.skin.feel(recorded["xpos"], recorded["xmat"])
         self._felt = None
 
     def _make_readings(self, channels: int = 0) -> ManyReadings:
