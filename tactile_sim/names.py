@@ -6,6 +6,7 @@ import re
 
 import mujoco
 
+from tactile_sim.actuators import control_spans, count_actuators
 from tactile_sim.errors import SceneError, suggest
 
 
@@ -26,13 +27,11 @@ class Names:
         self.geoms = self._name(model, "geom", kind.mjOBJ_GEOM, geoms)
         joints = [f"{self.bodies[b]}/joint{i - model.body_jntadr[b]}" for i, b in enumerate(model.jnt_bodyid)]
         self.joints = self._name(model, "joint", kind.mjOBJ_JOINT, joints)
-        actuators = [f"actuator{i}" for i in range(model.nactuator)]
+        actuators = [f"actuator{i}" for i in range(count_actuators(model))]
         self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
         self.controls = [f"actuator{i}" for i in range(model.nu)]
         """Names of the controls in ``ctrl``: an actuator's, numbered where it has several (``servo/0``)."""
-        for name, first, count in zip(
-            self.actuators, model.actuator_ctrladr, model.actuator_ctrlnum, strict=True
-        ):
+        for name, (first, count) in zip(self.actuators, control_spans(model), strict=True):
             own = [name] if count == 1 else [f"{name}/{k}" for k in range(count)]
             self.controls[first : first + count] = own
         keyframes = [f"key{i}" for i in range(model.nkey)]

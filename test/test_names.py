@@ -1,10 +1,13 @@
 """Test names of elements, including unnamed ones, and topic names."""
 
+from types import SimpleNamespace
+
 import mujoco
 import pytest
 from support.errors import raises
 
 from tactile_sim import SceneError
+from tactile_sim.actuators import control_spans, count_actuators, first_outputs
 from tactile_sim.names import Names, topic_token
 
 NAMES = Names(
@@ -71,3 +74,10 @@ def test_unknown_name_is_rejected_with_the_nearest():
 )
 def test_topic_token_has_only_valid_characters(name, token):
     assert topic_token(name) == token
+
+
+def test_before_mujoco_4_an_actuator_has_one_control_and_one_output():
+    model = SimpleNamespace(nu=3)
+    assert count_actuators(model) == 3
+    assert control_spans(model) == [(0, 1), (1, 1), (2, 1)]
+    assert first_outputs(model).tolist() == [0, 1, 2]

@@ -13,7 +13,6 @@ import numpy as np
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mujoco.batch import MujocoBatch
 from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import DataEngine, Engine
@@ -30,7 +29,6 @@ __all__ = [
     "EnginePlugin",
     "EngineTopic",
     "Environments",
-    "MujocoBatch",
     "MujocoEngine",
     "load",
     "make",

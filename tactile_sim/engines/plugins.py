@@ -8,10 +8,10 @@ from typing import Any
 import mujoco
 
 from tactile_sim.engines.batch import Environments
-from tactile_sim.engines.mujoco.batch import MujocoBatch
 from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin
 from tactile_sim.engines.protocol import Engine
+from tactile_sim.errors import EngineError
 
 
 class MujocoPlugin(EnginePlugin):
@@ -27,6 +27,13 @@ class MujocoPlugin(EnginePlugin):
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
         """Return several environments."""
+        try:
+            from tactile_sim.engines.mujoco.batch import MujocoBatch
+        except ModuleNotFoundError:
+            raise EngineError(
+                f"engine 'mujoco': several environments require mujoco 3.17, got {mujoco.__version__}; "
+                "python -m pip install 'mujoco>=3.17'"
+            ) from None
         return MujocoBatch(model, num_envs, threads)
 
 

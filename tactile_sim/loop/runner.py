@@ -12,6 +12,7 @@ from tactile_sim.errors import CommandError, PhysicsError, TactileSimError
 from tactile_sim.loop.mailbox import Mailbox
 from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
+from tactile_sim.loop.step_requests import StepRequests
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
@@ -44,8 +45,7 @@ class Runner:
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """Commands that wait for their step in lock-step."""
-        self._requested: deque[tuple[int, Future]] = deque()
-        """Requested steps while time is stopped: last step and future of each request."""
+        self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
         self._set_reaction(settings)
         self._published_step = -1
@@ -119,7 +119,7 @@ class Runner:
         finally:
             # Resolve all futures that are still pending.
             self._mail.close()
-            self._cancel_requested("the simulation has ended")
+            self._requested.cancel("the simulation has ended")
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.
@@ -130,7 +130,7 @@ class Runner:
         if not paused:
             self._check_fault()
         else:
-            self._cancel_requested("~/pause was called")
+            self._requested.cancel("~/pause was called")
         self._pace.anchor(self.simulation.time)
         self._publish_next |= paused
         self.paused = paused
@@ -153,10 +153,7 @@ class Runner:
         if steps < 1:
             raise CommandError(f"steps: must be >= 1, got {steps}")
         self._check_fault()
-        owed = self._requested[-1][0] if self._requested else self.simulation.step_count
-        done: Future[int] = Future()
-        self._requested.append((owed + steps, done))
-        return done
+        return self._requested.add(self.simulation.step_count, steps)
 
     def command(self, work: Callable[[], None]) -> None:
         """Apply a command. In lock-step, time then advances by one step for each command.
@@ -195,10 +192,10 @@ class Runner:
         if mends:
             self._fault = None
             self._commands.clear()
-            self._cancel_requested("~/reset was called")
+            self._requested.cancel("~/reset was called")
         if self.simulation.step_count == self._published_step:
             self.simulation.step_count += 1
-            self._requested = deque((end + 1, done) for end, done in self._requested)
+            self._requested.delay()
         self._pace.anchor(self.simulation.time)
         self._publish_next = True
         return result
@@ -286,11 +283,11 @@ class Runner:
             simulation.advance(steps, publish)
         except PhysicsError:
             self._check_physics()
-        if not self._fault and self._requested and simulation.step_count >= self._requested[0][0]:
+        if not self._fault and self._requested and simulation.step_count >= self._requested.end:
             self._publish(active)
             if not self._fault:
                 self.output.finish()
-                self._requested.popleft()[1].set_result(simulation.stamp)
+                self._requested.resolve(simulation.stamp)
 
     def _batch_size(self, wanted: set[str], last: int | None) -> int:
         """Return the number of steps until a stream is due or requests must be checked.
@@ -309,7 +306,7 @@ class Runner:
         if last is not None:
             ends.append(last)
         if self._requested:
-            ends.append(self._requested[0][0])
+            ends.append(self._requested.end)
         return max(1, min(ends) - step)
 
     def _check_physics(self) -> bool:
@@ -322,16 +319,12 @@ class Runner:
                 self.simulation.stamp,
             )
             self._commands.clear()
-            self._cancel_requested(f"physics fault: {fault}")
+            self._requested.cancel(f"physics fault: {fault}")
         return fault is not None
 
     def _check_fault(self) -> None:
         if self._fault:
             raise CommandError(f"physics fault: {self._fault}; call ~/reset first")
-
-    def _cancel_requested(self, why: str) -> None:
-        while self._requested:
-            self._requested.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))
 
 
 def _do_nothing() -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from tactile_sim.actuators import control_spans, count_actuators, first_outputs
 from tactile_sim.names import Names
 
 POSITION, VELOCITY, EFFORT = range(3)
@@ -16,9 +17,6 @@ FIELDS = ("position", "velocity", "effort")
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 _GAIN, _BIAS, _DYN, _TRN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn, mujoco.mjtTrn
-_INPUT = mujoco.mjtCtrlInput
-_PID_INPUTS = (int(_INPUT.mjINPUT_POS), int(_INPUT.mjINPUT_VEL), int(_INPUT.mjINPUT_FF))
-"""In the order of their controls."""
 _DIRECT = (_DYN.mjDYN_NONE, _DYN.mjDYN_FILTER, _DYN.mjDYN_FILTEREXACT)
 """Dynamics under which the activation settles at the control."""
 
@@ -53,7 +51,7 @@ def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
 
     The position is the length of the transmission without the gear: an angle, or the length of a tendon.
     """
-    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+    gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
     single = int(model.actuator_trntype[actuator]) in (
         _TRN.mjTRN_JOINT,
         _TRN.mjTRN_JOINTINPARENT,
@@ -63,7 +61,7 @@ def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
     ratio = gear if single else 1.0
     if ratio == 0.0:
         return []
-    first = int(model.actuator_ctrladr[actuator])
+    first = control_spans(model)[actuator][0]
     return [
         Input(first + k, field, offset, weights)
         for k, field, offset, weights in _inputs(model, actuator, ratio)
@@ -77,10 +75,10 @@ def read_drives(model: mujoco.MjModel) -> list[Drive]:
     and PID controllers, on a joint or on a fixed tendon of one joint.
     """
     drives = []
-    for actuator in range(model.nactuator):
+    for actuator in range(count_actuators(model)):
         joints, ratio = _transmission(model, actuator)
         if len(joints) == 1 and ratio != 0.0 and model.jnt_type[joints[0]] in SCALAR:
-            control = int(model.actuator_ctrladr[actuator])
+            control = control_spans(model)[actuator][0]
             drives += [
                 Drive(actuator, control + k, joints[0], field, offset, weights, ratio)
                 for k, field, offset, weights in _inputs(model, actuator, ratio)
@@ -108,7 +106,7 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
     why = {j: "no actuator" for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
     why |= {j: f"follows joint {names.joints[leader]!r}" for j, leader in leaders(model).items()}
     driven: set[int] = set()
-    for actuator in range(model.nactuator):
+    for actuator in range(count_actuators(model)):
         joints, _ = _transmission(model, actuator)
         taken = fields.get(actuator, set())
         if POSITION in taken:
@@ -125,7 +123,7 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
 def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], float]:
     """Return the joints that an actuator acts on, and its force on a single one per unit of force."""
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+    gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
     if kind in (_TRN.mjTRN_JOINT, _TRN.mjTRN_JOINTINPARENT):
         return [target], gear
     if kind != _TRN.mjTRN_TENDON:
@@ -143,8 +141,12 @@ def _inputs(
     kind, dynamics = int(model.actuator_gaintype[actuator]), int(model.actuator_dyntype[actuator])
     gain, slopes = model.actuator_gainprm[actuator, 0], model.actuator_gainprm[actuator, 1:3]
     constant, stiffness, damping = model.actuator_biasprm[actuator, :3].tolist()
-    if kind == _GAIN.mjGAIN_PID:
-        position, velocity, effort = (bool(model.actuator_ctrlspec[actuator] & bit) for bit in _PID_INPUTS)
+    if mujoco.mjtGain(kind).name == "mjGAIN_PID":  # since MuJoCo 4
+        bits = mujoco.mjtCtrlInput
+        position, velocity, effort = (
+            bool(model.actuator_ctrlspec[actuator] & int(bit))
+            for bit in (bits.mjINPUT_POS, bits.mjINPUT_VEL, bits.mjINPUT_FF)  # in the order of the controls
+        )
         if position and stiffness < 0.0:
             yield 0, POSITION, 0.0, (ratio, 0.0, 0.0)
         if velocity and damping < 0.0 and (position or stiffness == 0.0):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from tactile_sim.actuators import control_spans
 from tactile_sim.names import topic_token
 from tactile_sim.scenes.drives import FIELDS, read_drives
 from tactile_sim.simulation.simulation import Simulation
@@ -232,7 +233,7 @@ def _actuators(simulation: Simulation) -> Listing:
             _target(simulation, i),
             model.actuator_ctrlrange[k] if model.actuator_ctrllimited[k] else None,
         )
-        for i, (first, count) in enumerate(zip(model.actuator_ctrladr, model.actuator_ctrlnum, strict=True))
+        for i, (first, count) in enumerate(control_spans(model))
         for k in range(first, first + count)
     ]
     columns = (

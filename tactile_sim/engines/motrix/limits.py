@@ -7,6 +7,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
+from tactile_sim.actuators import first_outputs
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
@@ -72,7 +73,7 @@ def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
     """Return whether the actuators of each joint (njnt,) could exceed the limit of the joint."""
     exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
     on_joints = np.isin(model.actuator_trntype, _ON_JOINTS)
-    gears = model.actuator_gear[model.actuator_outadr, :1]
+    gears = model.actuator_gear[first_outputs(model), :1]
     most = np.abs(model.actuator_forcerange * gears).max(axis=1, initial=0.0)
     most[model.actuator_forcelimited == 0] = np.inf
     for joint in range(model.njnt):

@@ -52,14 +52,14 @@ class MujocoEngine(MjDataEngine):
         super().__init__(model, data)
         self._warnings = self.data.warning.number
         self._integrate = {
-            mujoco.mjtIntegrator.mjINT_EULER: mujoco.mj_Euler,
-            mujoco.mjtIntegrator.mjINT_RK4: lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
-            mujoco.mjtIntegrator.mjINT_IMPLICIT: mujoco.mj_implicit,
-            mujoco.mjtIntegrator.mjINT_IMPLICITFAST: mujoco.mj_implicit,
+            "mjINT_EULER": mujoco.mj_Euler,
+            "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
+            "mjINT_IMPLICIT": mujoco.mj_implicit,
+            "mjINT_IMPLICITFAST": mujoco.mj_implicit,
             # No function of its own is public. mj_step2 solves again from the same warm start, so the
             # result has the same bits.
-            mujoco.mjtIntegrator.mjINT_DISCRETE: mujoco.mj_step2,
-        }[mujoco.mjtIntegrator(model.opt.integrator)]
+            "mjINT_DISCRETE": mujoco.mj_step2,
+        }[mujoco.mjtIntegrator(model.opt.integrator).name]
         try:
             self.reset()
         except mujoco.FatalError as error:  # for example, contacts need more memory than the scene provides

@@ -14,12 +14,12 @@ from tactile_sim.engines.mujoco.layout import data_layout, field_offset
 from tactile_sim.engines.mujoco.library import library, step_function
 
 _INTEGRATORS = {
-    mujoco.mjtIntegrator.mjINT_EULER: "mj_Euler",
-    mujoco.mjtIntegrator.mjINT_IMPLICIT: "mj_implicit",
-    mujoco.mjtIntegrator.mjINT_IMPLICITFAST: "mj_implicit",
+    "mjINT_EULER": "mj_Euler",
+    "mjINT_IMPLICIT": "mj_implicit",
+    "mjINT_IMPLICITFAST": "mj_implicit",
     # No function of its own is public. mj_step2 solves again from the same warm start, so the result has the
     # same bits.
-    mujoco.mjtIntegrator.mjINT_DISCRETE: "mj_step2",
+    "mjINT_DISCRETE": "mj_step2",
 }
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
 (STEPS, ROOM, VALUES, IDS, COUNTS, GEOM_BODY, BODY_ROOT, NGEOM, NBODY, CVEL, COM, IS_ELLIPTIC,
@@ -62,7 +62,7 @@ def compiled_callback(integrator: int) -> Any:
     where, lib = data_layout(), library()
     names = ("mj_checkPos", "mj_checkVel", "mj_forward", "mj_checkAcc", "mj_step")
     check_pos, check_vel, forward, check_acc, step = (step_function(lib, name) for name in names)
-    integrate = step_function(lib, _INTEGRATORS.get(mujoco.mjtIntegrator(integrator), "mj_Euler"))
+    integrate = step_function(lib, _INTEGRATORS.get(mujoco.mjtIntegrator(integrator).name, "mj_Euler"))
     integrate_in_stages = step_function(lib, "mj_RungeKutta", 1)
     runge_kutta = integrator == mujoco.mjtIntegrator.mjINT_RK4
 

@@ -1,0 +1,62 @@
+"""The triangles of the skin that are in contact, with the colours of the views."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.drawing.colors import level_colors, levels
+from tactile_sim.skin import Skin
+from tactile_sim.skin.kernels import place_in_world
+
+
+class LitTriangles:
+    """Finds the triangles of a skin with contact at one corner or more.
+
+    Args:
+        skin: The skin.
+        lift: Height of the triangles above the surface, over the spacing of the taxels.
+    """
+
+    def __init__(self, skin: Skin, lift: float):
+        spacings = np.repeat(skin.spacings, np.diff(skin.offsets))
+        parts = [pad.triangles.astype(np.int64) + pad.start for pad in skin.pads]
+        self._skin = skin
+        self._corners = skin.positions + lift * spacings[:, None] * skin.normals
+        self._triangles = np.concatenate([np.empty((0, 3), np.int64), *parts])
+
+    def __call__(
+        self, forces: np.ndarray, scale: float, body_positions: np.ndarray, body_rotations: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners of the triangles, three for each, in the world.
+
+        Args:
+            forces: (taxels, 3) on the taxels, in any frame [N].
+            scale: Force at the end of the logarithmic colour scale [N].
+            body_positions: (bodies, 3) [m].
+            body_rotations: (bodies, 3, 3).
+
+        Returns:
+            Positions (n, 3) [m] and colours (n, 4) float32, red, green, blue and opacity from 0 to 1.
+        """
+        squares = np.einsum("ij,ij->i", forces, forces)
+        touched = np.flatnonzero(squares)
+        level = np.zeros(len(squares))
+        level[touched] = levels(np.sqrt(squares[touched]), scale)
+        lit = _corners_of_lit(self._triangles, level)
+        skin, placed = self._skin, np.empty_like(self._corners)
+        place_in_world(self._corners, skin.offsets, skin.pad_bodies, body_positions, body_rotations, placed)
+        colors = np.ones((len(lit), 4), np.float32)
+        colors[:, :3] = level_colors(level[lit]) / np.float32(255.0)
+        return placed[lit], colors
+
+
+@kernel
+def _corners_of_lit(triangles, level):
+    """Return the corners, three for each, of the triangles (n, 3) that have a level above 0 at a corner."""
+    out, count = np.empty(triangles.size, np.int64), 0
+    for a, b, c in triangles:
+        if level[a] > 0.0 or level[b] > 0.0 or level[c] > 0.0:
+            out[count], out[count + 1], out[count + 2] = a, b, c
+            count += 3
+    return out[:count]
