@@ -36,7 +36,9 @@ def scene_with(skin: dict) -> tuple[Scene, Simulation]:
 
 def test_skin_of_an_mjlab_scene_reads_the_weight_in_each_environment():
     scene, simulation = scene_with({"scales": {"object/box": 0.02}, "touch_function": "force_vector_global"})
-    simulation.data.xfrc_applied[:, 2, 2] = -MASS * GRAVITY * simulation.data.qpos.new_tensor([0.0, 1.0, 2.0])
+    box = simulation.mj_model.body("object/box").id
+    for env in range(ENVS):
+        simulation.data.xfrc_applied[env, box, 2] = -env * MASS * GRAVITY
     for _ in range(600):
         simulation.step()
     scene.update(1.2)
