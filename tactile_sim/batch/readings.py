@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,6 @@ _LEAST = 8
 
 class Readings:
     """Readings of each environment, as `Simulation` and its snapshots compute them."""
-
-    device_arrays: Mapping[str, Any] = {}
-    """Arrays on a device by name."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds, seed: int):
         """Make the chains; environment k has the seed ``seed + k``."""
@@ -63,6 +60,11 @@ class Readings:
     def ideal(self) -> ManyReadings:
         """Readings of the recorded states, before sampling and signal chain."""
         return self._felt
+
+    @property
+    def device_arrays(self) -> dict[str, Any]:
+        """Arrays on a device by name."""
+        return {}
 
     @property
     def exact(self) -> bool:

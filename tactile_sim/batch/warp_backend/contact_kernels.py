@@ -1,5 +1,7 @@
 """Warp kernels over environments and contacts: guarding of states, and contacts and wrenches of each one."""
 
+from typing import Any
+
 import warp as wp
 
 from tactile_sim.engines.contacts import Contacts
@@ -22,15 +24,15 @@ def is_bad(x: float):
 
 @wp.kernel(enable_backward=False)
 def guard(
-    initial: wp.array2d(dtype=float),
-    qpos: wp.array2d(dtype=float),
-    qvel: wp.array2d(dtype=float),
-    act: wp.array2d(dtype=float),
-    ctrl: wp.array2d(dtype=float),
-    qfrc_applied: wp.array2d(dtype=float),
-    xfrc_applied: wp.array2d(dtype=wp.spatial_vector),
-    qacc_warmstart: wp.array2d(dtype=float),
-    fault: wp.array(dtype=int),
+    initial: wp.array2d[float],
+    qpos: wp.array2d[float],
+    qvel: wp.array2d[float],
+    act: wp.array2d[float],
+    ctrl: wp.array2d[float],
+    qfrc_applied: wp.array2d[float],
+    xfrc_applied: wp.array2d[wp.spatial_vector],
+    qacc_warmstart: wp.array2d[float],
+    fault: wp.array[int],
 ):
     """Put environments with invalid numbers at rest in the initial position, and note their faults."""
     env = wp.tid()
@@ -74,11 +76,11 @@ def guard(
 
 @wp.kernel(enable_backward=False)
 def restart(
-    chosen: wp.array(dtype=int),
+    chosen: wp.array[int],
     start: float,
-    time: wp.array(dtype=float),
-    qacc_warmstart: wp.array2d(dtype=float),
-    fault: wp.array(dtype=int),
+    time: wp.array[float],
+    qacc_warmstart: wp.array2d[float],
+    fault: wp.array[int],
 ):
     """Reset what only the device holds, in some environments."""
     env = chosen[wp.tid()]
@@ -90,11 +92,11 @@ def restart(
 
 @wp.kernel(enable_backward=False)
 def list_contacts(
-    number: wp.array(dtype=int),
-    world: wp.array(dtype=int),
-    address: wp.array2d(dtype=int),
-    counts: wp.array(dtype=int),
-    slots: wp.array2d(dtype=int),
+    number: wp.array[int],
+    world: wp.array[int],
+    address: wp.array2d[int],
+    counts: wp.array[int],
+    slots: wp.array2d[int],
 ):
     """List the contacts of each environment that carry a force, in any order."""
     c = wp.tid()
@@ -107,7 +109,7 @@ def list_contacts(
 
 
 @wp.func
-def precedes(a: int, b: int, geom: wp.array(dtype=wp.vec2i), number: wp.array(dtype=int)):
+def precedes(a: int, b: int, geom: wp.array[wp.vec2i], number: wp.array[int]):
     """Return whether a contact comes before another of the same environment."""
     if geom[a][0] != geom[b][0]:
         return geom[a][0] < geom[b][0]
@@ -118,11 +120,11 @@ def precedes(a: int, b: int, geom: wp.array(dtype=wp.vec2i), number: wp.array(dt
 
 @wp.kernel(enable_backward=False)
 def sort_contacts(
-    geom: wp.array(dtype=wp.vec2i),
-    number: wp.array(dtype=int),
-    counts: wp.array(dtype=int),
-    slots: wp.array2d(dtype=int),
-    most: wp.array(dtype=int),
+    geom: wp.array[wp.vec2i],
+    number: wp.array[int],
+    counts: wp.array[int],
+    slots: wp.array2d[int],
+    most: wp.array[int],
 ):
     """Sort the contacts of each environment by geoms, so that sums do not depend on their order."""
     env = wp.tid()
@@ -138,21 +140,21 @@ def sort_contacts(
 
 @wp.kernel(enable_backward=False)
 def record_contacts(
-    counts: wp.array(dtype=int),
-    slots: wp.array2d(dtype=int),
-    pos: wp.array(dtype=wp.vec3),
-    frame: wp.array(dtype=wp.mat33),
-    dist: wp.array(dtype=float),
-    friction: wp.array(dtype=wp.types.vector(5, float)),
-    dim: wp.array(dtype=int),
-    geom: wp.array(dtype=wp.vec2i),
-    force: wp.array(dtype=wp.spatial_vector),
-    geom_body: wp.array(dtype=int),
-    body_root: wp.array(dtype=int),
-    cvel: wp.array2d(dtype=wp.spatial_vector),
-    subtree_com: wp.array2d(dtype=wp.vec3),
-    values: wp.array3d(dtype=float),
-    ids: wp.array3d(dtype=int),
+    counts: wp.array[int],
+    slots: wp.array2d[int],
+    pos: wp.array[wp.vec3],
+    frame: wp.array[wp.mat33],
+    dist: wp.array[float],
+    friction: wp.array[Any],
+    dim: wp.array[int],
+    geom: wp.array[wp.vec2i],
+    force: wp.array[wp.spatial_vector],
+    geom_body: wp.array[int],
+    body_root: wp.array[int],
+    cvel: wp.array2d[wp.spatial_vector],
+    subtree_com: wp.array2d[wp.vec3],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
 ):
     """Write the listed contacts in the layout of `engines.Contacts`."""
     env, slot = wp.tid()
@@ -187,20 +189,20 @@ def record_contacts(
 
 
 @wp.func
-def vector_at(values: wp.array3d(dtype=float), env: int, slot: int, column: int):
+def vector_at(values: wp.array3d[float], env: int, slot: int, column: int):
     """Return three columns of a contact."""
     return wp.vec3(values[env, slot, column], values[env, slot, column + 1], values[env, slot, column + 2])
 
 
 @wp.kernel(enable_backward=False)
 def net_wrenches(
-    counts: wp.array(dtype=int),
-    values: wp.array3d(dtype=float),
-    ids: wp.array3d(dtype=int),
-    xpos: wp.array2d(dtype=wp.vec3),
-    xmat: wp.array2d(dtype=wp.mat33),
-    bodies: wp.array(dtype=int),
-    out: wp.array3d(dtype=float),
+    counts: wp.array[int],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+    bodies: wp.array[int],
+    out: wp.array3d[float],
 ):
     """Write the net wrench of the contacts of each environment and body, about its origin, in its frame."""
     env, k = wp.tid()

@@ -55,7 +55,7 @@ class WarpContacts:
         )  # fmt: skip
 
     def fit(self) -> bool:
-        """Return whether there was room for all contacts in the last `read`; if not, make room for the next."""
+        """Return whether the last `read` had room for all contacts; if not, make room for the next."""
         if (most := int(self._most.numpy()[0])) <= self.values.shape[1]:
             return True
         self._make_room(2 * most)

@@ -23,14 +23,14 @@ class WarpReadings(Readings):
             simulation.skin, settings.touch_function, settings.response_function, worlds.device_contacts,
             simulation.settings.source,
         )  # fmt: skip
-        self._recorded = worlds
+        self._environments, self._stale = worlds, False
         super().__init__(simulation, worlds, seed)
 
     @property
     def ideal(self) -> ManyReadings:
         """Readings of the recorded states, copied from the device if it is a GPU."""
-        if self._felt is None:
-            self._felt = self._make_readings()
+        if self._stale:
+            self._felt, self._stale = self._make_readings(), False
         return self._felt
 
     @property
@@ -46,9 +46,8 @@ class WarpReadings(Readings):
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
-        recorded = self._recorded.recorded
-        self.skin.feel(recorded["xpos"], recorded["xmat"])
-        self._felt = None
+        self.skin.feel(self._environments.recorded["xpos"], self._environments.recorded["xmat"])
+        self._stale = True
 
     def _make_readings(self, channels: int = 0) -> ManyReadings:
         taxels, wrenches = self.skin.readings.numpy(), self.skin.wrenches.numpy()

@@ -52,7 +52,7 @@ class WarpSkin:
         self._make_room(_ROOM)
 
     def feel(self, xpos: Any, xmat: Any) -> None:
-        """Compute the readings of the contacts, with the poses of the bodies (num_envs, nbody) on the device."""
+        """Compute the readings of the contacts, with poses (num_envs, nbody) on the device."""
         own = self._contacts
         contacts = own.counts, own.values, own.ids, xpos, xmat
         wp.launch(

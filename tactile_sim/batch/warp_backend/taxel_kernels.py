@@ -33,16 +33,16 @@ class Patch:
 class Taxels:
     """Taxels of a skin; see `patches.TaxelIndex` and the extents in `patches`."""
 
-    positions: wp.array(dtype=wp.vec3)
-    normals: wp.array(dtype=wp.vec3)
-    axes: wp.array(dtype=wp.mat33)
-    extents: wp.array(dtype=wp.vec3)
-    factor: wp.array(dtype=float)
-    patches: wp.array(dtype=Patch)
-    cell_start: wp.array(dtype=int)
-    order: wp.array(dtype=int)
-    begin: wp.array(dtype=int)
-    neighbours: wp.array(dtype=int)
+    positions: wp.array[wp.vec3]
+    normals: wp.array[wp.vec3]
+    axes: wp.array[wp.mat33]
+    extents: wp.array[wp.vec3]
+    factor: wp.array[float]
+    patches: wp.array[Patch]
+    cell_start: wp.array[int]
+    order: wp.array[int]
+    begin: wp.array[int]
+    neighbours: wp.array[int]
 
 
 @wp.struct
@@ -115,8 +115,8 @@ def walk(
     reach: float,
     taxels: Taxels,
     row: int,
-    queue: wp.array2d(dtype=int),
-    distances: wp.array2d(dtype=float),
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
 ):
     """Write the taxels around a load and their distances; return how many there are, or -1 if too many."""
     queue[row, 0] = start
@@ -146,11 +146,11 @@ def load_of(
     env: int,
     slot: int,
     side: int,
-    values: wp.array3d(dtype=float),
+    values: wp.array3d[float],
     here: Geom,
     there: Geom,
-    xpos: wp.array2d(dtype=wp.vec3),
-    xmat: wp.array2d(dtype=wp.mat33),
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
 ):
     """Return the load of a contact on the skin of one side."""
     frame = wp.matrix_from_rows(
@@ -200,21 +200,21 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 
 @wp.kernel(enable_backward=False)
 def feel(
-    counts: wp.array(dtype=int),
-    values: wp.array3d(dtype=float),
-    ids: wp.array3d(dtype=int),
-    xpos: wp.array2d(dtype=wp.vec3),
-    xmat: wp.array2d(dtype=wp.mat33),
-    geoms: wp.array(dtype=Geom),
+    counts: wp.array[int],
+    values: wp.array3d[float],
+    ids: wp.array3d[int],
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+    geoms: wp.array[Geom],
     taxels: Taxels,
     quantity: int,
     law: int,
     stiffness: float,
     in_taxel_axes: bool,
-    queue: wp.array2d(dtype=int),
-    distances: wp.array2d(dtype=float),
-    out: wp.array3d(dtype=float),
-    full: wp.array(dtype=int),
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
+    out: wp.array3d[float],
+    full: wp.array[int],
 ):
     """Add the loads of each environment and patch to the readings of its taxels, which are zero.
 

@@ -165,6 +165,16 @@ class WarpWorlds(MujocoSensors):
         return {name: getattr(self.data, name) for name in _STATE} | self.recorded
 
     @property
+    def xpos(self) -> np.ndarray:
+        """(num_envs, nbody, 3) origins of the bodies in the world [m]."""
+        return self.recorded["xpos"].numpy()
+
+    @property
+    def xmat(self) -> np.ndarray:
+        """(num_envs, nbody, 9) rotations from body frames to the world."""
+        return self.recorded["xmat"].numpy().reshape(self.num_envs, -1, 9)
+
+    @property
     def qfrc_actuator(self) -> np.ndarray:
         """(num_envs, nv) forces of actuators [N, N m]."""
         return self.recorded["qfrc_actuator"].numpy()
