@@ -10,7 +10,7 @@ help:
 	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
 	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
 	@echo "make coverage  run the test suite and show which lines it does not run (also build/coverage/index.html)"
-	@echo "make test-extras  run test/extras with large packages (PyTorch, 5 GB) in .venv-extras"
+	@echo "make test-extras  run test/extras with large packages (PyTorch, 10 GB) in .venv-extras, .venv-mjlab"
 	@echo "make bench   run the benchmarks"
 	@echo "make lint    run ruff and mypy"
 	@echo "make docs    the documentation as a site: build/docs/index.html"

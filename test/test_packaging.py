@@ -151,8 +151,9 @@ def test_all_other_packages_import_without_ros(installed, tmp_path):
 import importlib, pkgutil, sys, tactile_sim
 def walk(package):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        if module.name.removeprefix("tactile_sim.") in ("ros", "learning", "batch.warp_backend"):
-            continue  # need ROS, gymnasium, MuJoCo Warp
+        own = module.name.removeprefix("tactile_sim.")
+        if own in ("ros", "learning", "batch.warp_backend", "batch.mjlab"):
+            continue  # need ROS, gymnasium, MuJoCo Warp, mjlab
         if not module.name.endswith("__main__"):
             imported = importlib.import_module(module.name)
             if module.ispkg:
@@ -243,7 +244,7 @@ def test_versions_agree():
     assert cited and cited[1] == released
 
 
-LOCKS = ("lock.txt", "extras.txt")
+LOCKS = ("lock.txt", "extras.txt", "mjlab.txt")
 
 
 def read_pins(name):

@@ -15,9 +15,8 @@ HEADER = """\
 # Every package that the set-up installs, pinned with the hashes of its files, for CPython 3.11 to 3.13 on
 # Linux, x86-64 and arm64. Written by tools/lock.py. To install: pip install --no-deps --require-hashes -r
 """
-EXTRAS = FOLDER / "extras.txt"
 EXTRAS_HEADER = """\
-# Every package of .venv-extras, pinned as in lock.txt. Written by tools/lock.py from extras.in. To install:
+# Every package of .venv-{name}, pinned as in lock.txt. Written by tools/lock.py from {name}.in. To install:
 # pip install --no-deps --require-hashes -r
 """
 ROS = "# Only where no ROS is sourced:\n"
@@ -90,9 +89,16 @@ def lock_docs() -> None:
 
 
 def lock_extras() -> None:
-    """Pin what `make test-extras` installs, in the versions of the other lock where they are in both."""
-    sources = [str(FOLDER / "extras.in"), "--constraint", str(LOCK)]
-    EXTRAS.write_text(EXTRAS_HEADER + "".join(lines(resolved(("core", "learning", "warp"), *sources))))
+    """Pin what `make test-extras` installs, in the versions of the other lock where they are in both.
+
+    mjlab requires an older MuJoCo, so it has an environment of its own.
+    """
+    for name, lists, constraint in (
+        ("extras", ("core", "learning", "warp"), ["--constraint", str(LOCK)]),
+        ("mjlab", ("core", "learning"), []),
+    ):
+        pinned = "".join(lines(resolved(lists, str(FOLDER / f"{name}.in"), *constraint)))
+        (FOLDER / f"{name}.txt").write_text(EXTRAS_HEADER.format(name=name) + pinned)
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ def _on_warp(
     simulation: Simulation, num_envs: int, device: str | None, seed: int
 ) -> tuple[WarpWorlds, Readings]:
     try:
-        from tactile_sim.batch.warp_backend import make
+        from tactile_sim.batch.warp_backend.make import make
     except ModuleNotFoundError as error:
         if error.name not in ("mujoco_warp", "warp"):
             raise

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco_warp", reason="installed by make test-extras only")
+pytest.importorskip("mujoco_warp", "4.0", reason="installed by make test-extras only")
 
 import warp as wp  # noqa: E402
 from support.batches import SCENE, SKIN  # noqa: E402

@@ -20,10 +20,10 @@ class WarpReadings(Readings):
         """Make the skin on the device and the chains; environment k has the seed ``seed + k``."""
         settings = simulation.settings.skin
         self.skin = WarpSkin(
-            simulation.skin, settings.touch_function, settings.response_function, worlds,
+            simulation.skin, settings.touch_function, settings.response_function, worlds.device_contacts,
             simulation.settings.source,
         )  # fmt: skip
-        self._stale = False
+        self._environments, self._stale = worlds, False
         super().__init__(simulation, worlds, seed)
 
     @property
@@ -46,7 +46,7 @@ class WarpReadings(Readings):
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
-        self.skin.feel()
+        self.skin.feel(self._environments.recorded["xpos"], self._environments.recorded["xmat"])
         self._stale = True
 
     def _make_readings(self, channels: int = 0) -> ManyReadings:

@@ -9,8 +9,8 @@ import warp as wp
 
 from tactile_sim.batch.warp_backend import taxel_kernels as kernels
 from tactile_sim.batch.warp_backend.contact_kernels import net_wrenches
+from tactile_sim.batch.warp_backend.contacts import WarpContacts
 from tactile_sim.batch.warp_backend.curvature import Geom
-from tactile_sim.batch.warp_backend.worlds import WarpWorlds
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.loads import BUILT_IN
@@ -23,7 +23,7 @@ _ROOM = 32
 class WarpSkin:
     """Taxels on a device, and their ideal readings of the recorded states."""
 
-    def __init__(self, skin: Skin, touch: str, response: str, worlds: WarpWorlds, source: str):
+    def __init__(self, skin: Skin, touch: str, response: str, contacts: WarpContacts, source: str):
         """Copy the taxels to the device of the environments.
 
         Raises:
@@ -37,35 +37,35 @@ class WarpSkin:
             raise _unsupported(source, "response_function", response, "it has kernels for single loads only")
         if len(skin._index[TaxelIndex._fields.index("scratch_heap")]):
             raise _unsupported(source, "distance", "surface", "it measures straight distances only")
-        self._worlds, self._skin = worlds, skin
+        self._contacts, self._skin = contacts, skin
         self._what = quantity, law, float(skin.stiffness), function.frame == "taxel"
         factor = function.factor(skin) if function.factor else np.ones(len(skin.positions))
-        with wp.ScopedDevice(worlds.device):
+        with wp.ScopedDevice(contacts.device):
             self._geoms = _structs(Geom, skin._geoms)
             self._taxels = _taxels(skin, factor)
             self._bodies = wp.array(skin.body_ids, dtype=int)
-            self.readings = wp.zeros((worlds.num_envs, len(skin.positions), function.channels), dtype=float)
+            self.readings = wp.zeros((contacts.num_envs, len(skin.positions), function.channels), dtype=float)
             """(num_envs, taxels, channels) on the device."""
-            self.wrenches = wp.zeros((worlds.num_envs, len(skin.body_ids), 6), dtype=float)
+            self.wrenches = wp.zeros((contacts.num_envs, len(skin.body_ids), 6), dtype=float)
             """(num_envs, bodies, 6) on the device."""
             self._full = wp.zeros(1, dtype=int)
         self._make_room(_ROOM)
 
-    def feel(self) -> None:
-        """Compute the readings of the recorded states."""
-        worlds = self._worlds
-        contacts = worlds.counts, worlds.values, worlds.ids, worlds.recorded["xpos"], worlds.recorded["xmat"]
+    def feel(self, xpos: Any, xmat: Any) -> None:
+        """Compute the readings of the contacts, with poses (num_envs, nbody) on the device."""
+        own = self._contacts
+        contacts = own.counts, own.values, own.ids, xpos, xmat
         wp.launch(
             net_wrenches, self.wrenches.shape[:2], [*contacts, self._bodies], [self.wrenches],
-            device=worlds.device,
+            device=own.device,
         )  # fmt: skip
         while True:
             self.readings.zero_()
             self._full.zero_()
             wp.launch(
-                kernels.feel, (worlds.num_envs, self._taxels.patches.shape[0]),
+                kernels.feel, (own.num_envs, self._taxels.patches.shape[0]),
                 [*contacts, self._geoms, self._taxels, *self._what, self._queue, self._distances],
-                [self.readings, self._full], device=worlds.device,
+                [self.readings, self._full], device=own.device,
             )  # fmt: skip
             if not self._full.numpy()[0]:
                 return
@@ -73,13 +73,13 @@ class WarpSkin:
 
     def _make_room(self, taxels: int) -> None:
         """Make room for the taxels around a load."""
-        worlds = self._worlds
+        own = self._contacts
         shape = (
-            worlds.num_envs * self._taxels.patches.shape[0],
+            own.num_envs * self._taxels.patches.shape[0],
             min(taxels, max(len(self._skin.positions), 1)),
         )
-        self._queue = wp.empty(shape, dtype=int, device=worlds.device)
-        self._distances = wp.empty(shape, dtype=float, device=worlds.device)
+        self._queue = wp.empty(shape, dtype=int, device=own.device)
+        self._distances = wp.empty(shape, dtype=float, device=own.device)
 
 
 def _taxels(skin: Skin, factor: np.ndarray) -> Any:

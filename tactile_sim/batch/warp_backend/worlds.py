@@ -11,6 +11,7 @@ import numpy as np
 import warp as wp
 
 from tactile_sim.batch.warp_backend import contact_kernels as kernels
+from tactile_sim.batch.warp_backend.contacts import WarpContacts
 from tactile_sim.batch.warp_backend.device import Graphs, Mirror
 from tactile_sim.batch.warp_backend.model import CONSTRAINTS, CONTACTS, put_model
 from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts
@@ -67,15 +68,13 @@ class WarpWorlds(MujocoSensors):
             self._mirrors = {name: Mirror(getattr(self.data, name)) for name in _STATE}
             self._before = {name: wp.clone(getattr(self.data, name)) for name in _STATE + _OWN_STATE}
             self._fault = wp.zeros(num_envs, dtype=int)
-            self._most = wp.zeros(1, dtype=int)
-            self.counts = wp.zeros(num_envs, dtype=int)
-            """(num_envs,) number of contacts of each environment in the last `record`."""
-            self._bodies = [wp.array(array, dtype=int) for array in (model.geom_bodyid, model.body_rootid)]
         for name, mirror in self._mirrors.items():
             setattr(self, name, mirror.host)
         self.time = np.zeros(num_envs)
         self._graphs = Graphs(device)
-        self._make_table(CONTACTS)
+        self.device_contacts = WarpContacts(model, num_envs, device)
+        """Contacts of the last `record`."""
+        self._make_copies()
         self.reset()
 
     def step(self, n: int = 1) -> None:
@@ -107,10 +106,10 @@ class WarpWorlds(MujocoSensors):
             self._graphs.run("forward", self._forward)
             if self._overflows():
                 self._make_room()
-            elif (most := int(self._most.numpy()[0])) > self.values.shape[1]:
-                self._make_table(2 * most)
-            else:
+            elif self.device_contacts.fit():
                 break
+            else:
+                self._graphs.clear()
         for name, array in self.recorded.items():
             wp.copy(array, getattr(self.data, name))
         self.step(steps)
@@ -149,11 +148,12 @@ class WarpWorlds(MujocoSensors):
 
     def contacts(self, env: int) -> Contacts:
         """Return the recorded contacts of an environment that carry a force."""
-        count = int(self.counts.numpy()[env])
-        values = self.values.numpy()[env, :count].astype(float)
+        own = self.device_contacts
+        count = int(own.counts.numpy()[env])
+        values = own.values.numpy()[env, :count].astype(float)
         force = np.abs(values[:, Contacts.WRENCH : Contacts.WRENCH + 3]).max(axis=1, initial=0.0)
         felt = force >= FORCE_FLOOR
-        return Contacts(values[felt], self.ids.numpy()[env, :count][felt])
+        return Contacts(values[felt], own.ids.numpy()[env, :count][felt])
 
     @property
     def device_arrays(self) -> dict[str, Any]:
@@ -185,26 +185,9 @@ class WarpWorlds(MujocoSensors):
         return self.sensordata.astype(float)
 
     def _forward(self) -> None:
-        data, contact = self.data, self.data.contact
         self._guard()
-        mjw.forward(self._warp_model, data)
-        mjw.contact_force(self._warp_model, data, self._contact_ids, False, self._force)
-        self.counts.zero_()
-        self._most.zero_()
-        wp.launch(
-            kernels.list_contacts, data.naconmax, [data.nacon, contact.worldid, contact.efc_address],
-            [self.counts, self._slots], device=self.device,
-        )  # fmt: skip
-        wp.launch(
-            kernels.sort_contacts, self.num_envs, [contact.geom, contact.geomcollisionid],
-            [self.counts, self._slots, self._most], device=self.device,
-        )  # fmt: skip
-        wp.launch(
-            kernels.record_contacts, self._slots.shape,
-            [self.counts, self._slots, contact.pos, contact.frame, contact.dist, contact.friction,
-             contact.dim, contact.geom, self._force, *self._bodies, data.cvel, data.subtree_com],
-            [self.values, self.ids], device=self.device,
-        )  # fmt: skip
+        mjw.forward(self._warp_model, self.data)
+        self.device_contacts.read(self._warp_model, self.data)
 
     def _step_once(self) -> None:
         self._guard()
@@ -242,17 +225,9 @@ class WarpWorlds(MujocoSensors):
         if self.device.is_cuda:
             wp.synchronize_device(self.device)
 
-    def _make_table(self, contacts: int) -> None:
-        """Make room for a number of contacts of each environment in the recorded ones."""
-        shape = self.num_envs, contacts
+    def _make_copies(self) -> None:
+        """Make the arrays into which `record` copies."""
         with wp.ScopedDevice(self.device):
-            self._slots = wp.zeros(shape, dtype=int)
-            self._contact_ids = wp.array(np.arange(self.data.naconmax), dtype=int)
-            self._force = wp.zeros(self.data.naconmax, dtype=wp.spatial_vector)
-            self.values = wp.zeros((*shape, Contacts.WIDTH), dtype=float)
-            """(num_envs, k, Contacts.WIDTH) on the device, see `engines.Contacts`."""
-            self.ids = wp.zeros((*shape, Contacts.IDS), dtype=int)
-            """(num_envs, k, Contacts.IDS) on the device."""
             self.recorded = {name: wp.clone(getattr(self.data, name)) for name in _RECORDED}
             """Arrays of the device that belong to the recorded states."""
         self._graphs.clear()
@@ -265,4 +240,4 @@ class WarpWorlds(MujocoSensors):
             self.data = mjw.make_data(self.model, self.num_envs, nconmax=self._room[0], njmax=self._room[1])
         for name in _STATE + _OWN_STATE:
             setattr(self.data, name, getattr(old, name))
-        self._make_table(self.values.shape[1])
+        self._make_copies()

@@ -1,0 +1,94 @@
+"""A tactile skin as a sensor of mjlab, https://github.com/mujocolab/mjlab.
+
+>>> from tactile_sim.batch.mjlab import TactileSensorCfg
+>>> tips = TactileSensorCfg("tips", {"scales": {"robot/*_tip": 0.004}})
+>>> SceneCfg(num_envs=4096, entities={"robot": robot}, sensors=(tips,))
+>>> env.scene["tips"].data.readings  # (num_envs, taxels, channels), on the device of the scene
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import torch
+import warp as wp
+from mjlab.entity import Entity
+from mjlab.sensor import Sensor, SensorCfg
+
+from tactile_sim.batch.warp_backend.contacts import WarpContacts
+from tactile_sim.batch.warp_backend.skin import WarpSkin
+from tactile_sim.simulation import Simulation
+from tactile_sim.skin import Skin
+
+
+@dataclass
+class TactileData:
+    """Readings of the last physics step, views of the device's memory that the next step overwrites."""
+
+    readings: torch.Tensor
+    """(num_envs, taxels, channels) float32, in the unit and frame of the touch function."""
+    wrenches: torch.Tensor
+    """(num_envs, bodies, 6) float32: net force and torque of the contacts on each body with skin, about its
+    origin, in its frame [N, N m]."""
+
+
+@dataclass
+class TactileSensorCfg(SensorCfg):
+    """A skin on bodies of an mjlab scene.
+
+    Args:
+        name: Name of the sensor in the scene.
+        skin: The section ``skin`` of a configuration: ``scales`` or ``pads``, ``touch_function``,
+            ``response_function`` and others. Bodies have the names of the compiled scene, such as
+            ``robot/left_tip``. Functions that `tactile_sim.batch.Batch` refuses for its backend ``warp``
+            are refused here too.
+    """
+
+    skin: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self) -> TactileSensor:
+        """Return the sensor, which mjlab then initializes."""
+        return TactileSensor(self)
+
+
+class TactileSensor(Sensor[TactileData]):
+    """Ideal readings of a skin in all environments of an mjlab scene.
+
+    Attributes:
+        skin: The skin, once the scene has been initialized: positions, pads and bodies of the taxels.
+    """
+
+    skin: Skin
+
+    def __init__(self, cfg: TactileSensorCfg) -> None:
+        super().__init__()
+        self.cfg = cfg
+
+    def edit_spec(self, scene_spec: mujoco.MjSpec, entities: dict[str, Entity]) -> None:
+        """Leave the scene as it is: contacts are read directly."""
+
+    def initialize(self, mj_model: mujoco.MjModel, model: Any, data: Any, device: str) -> None:
+        """Make the skin on the device; mjlab calls this.
+
+        Raises:
+            TactileSimError: The skin is invalid, does not fit the scene or is not supported.
+        """
+        simulation = Simulation(mj_model, {"skin": dict(self.cfg.skin)})
+        settings = simulation.settings.skin
+        self.skin = simulation.skin
+        self._model, self._data = (getattr(part, "struct", part) for part in (model, data))  # of Warp
+        self._contacts = WarpContacts(mj_model, self._data.nworld, wp.get_device(device))
+        self._felt = WarpSkin(
+            self.skin, settings.touch_function, settings.response_function, self._contacts, self.cfg.name
+        )
+
+    def _compute_data(self) -> TactileData:
+        while True:
+            self._contacts.read(self._model, self._data)
+            if self._contacts.fit():
+                break
+        self._felt.feel(self._data.xpos, self._data.xmat)
+        return TactileData(wp.to_torch(self._felt.readings), wp.to_torch(self._felt.wrenches))

@@ -1,0 +1,33 @@
+"""Make the environments and readings of a batch on a device of Warp."""
+
+from __future__ import annotations
+
+from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
+from tactile_sim.batch.warp_backend.device import device_named
+from tactile_sim.batch.warp_backend.model import bytes_of_data
+from tactile_sim.batch.warp_backend.readings import WarpReadings
+from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+from tactile_sim.errors import EngineError
+from tactile_sim.simulation import Simulation
+
+
+def make(
+    simulation: Simulation, num_envs: int, device: str | None, seed: int
+) -> tuple[WarpWorlds, WarpReadings]:
+    """Make environments and readings on a device of Warp; see `Batch`.
+
+    Raises:
+        EngineError: There is no such device, its memory does not hold the environments, or MuJoCo Warp does
+            not support the scene.
+        ConfigError: The skin uses functions that are not supported.
+    """
+    chosen, model = device_named(device), simulation.engine.model
+    each = bytes_of_data(model) + bytes_per_environment(simulation)
+    check_memory(num_envs, each, chosen.free_memory if chosen.is_cuda else free_memory())
+    try:
+        worlds = WarpWorlds(model, num_envs, chosen)
+        return worlds, WarpReadings(simulation, worlds, seed)
+    except RuntimeError as error:
+        if "alloc" not in str(error):
+            raise
+        raise EngineError(f"num_envs: not enough memory on {chosen}, got {num_envs}; use fewer") from None
