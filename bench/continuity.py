@@ -1,7 +1,7 @@
 """Greatest change of a taxel's reading while a body slides over the skin, for each response function.
 
-Run as ``python bench/continuity.py``. A body of 1 kg rests on a plate with taxels every 4 mm. Its contacts and
-its geom are moved over the plate in steps of a tenth of a spacing; between two steps, the change of each
+Run as ``python bench/continuity.py``. A body of 1 kg rests on a plate with taxels every 4 mm. Its contacts
+and its geom are moved over the plate in steps of a tenth of a spacing; between two steps, the change of each
 reading is compared with the whole load.
 """
 

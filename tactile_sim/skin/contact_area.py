@@ -1,4 +1,7 @@
-"""Possible area of contact between a skin and another body: points of the skin that may be pressed."""
+"""Possible area of contact between a skin and another body: points of the skin that may be pressed.
+
+Kernels that take the tuples of arrays are inlined: a call would copy the descriptions of all the arrays.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,7 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
             inside = abs(a[0] + a[1] * x + a[2] * y + a[3] * z) + 1.1 * margin <= half_a
             inside &= abs(b[0] + b[1] * x + b[2] * y + b[3] * z) + 1.1 * margin <= half_b
             if inside and LEVEL_SLOPE * margin <= uneven:
-                _add_point(e, quad, layer, count)
+                _add_point(near, e, quad.taxels[layer.taxel[e]].id, layer.points, layer.owner, count)
                 count += 1
                 continue
         several[unsure] = e
@@ -111,7 +114,7 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
         beside_it = 0.5 * (here + low) if nearby.is_round and smooth and here < np.inf else low
         even = high - here <= uneven and here - low <= uneven
         if smooth and here <= limit and even and near[4, e] > FACING:
-            _add_point(e, quad, layer, count)
+            _add_point(near, e, cells[taxel[e]].id, layer.points, layer.owner, count)
             count += 1
         elif beside_it <= limit or nearby.least == np.inf:
             several[kept] = e
@@ -158,9 +161,7 @@ def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reac
 
 
 @kernel(counted=False)
-def _add_point(e, quad, layer, count):
+def _add_point(near, e, taxel, points, owner, count):
     """Let one point stand for a taxel nearby."""
-    near, points = layer.near, layer.points
     points[0, count], points[1, count], points[2, count] = near[0, e], near[1, e], near[2, e]
-    points[3, count], points[4, count] = near[3, e], near[4, e] * near[5, e]
-    layer.owner[count] = quad.taxels[layer.taxel[e]].id
+    points[3, count], points[4, count], owner[count] = near[3, e], near[4, e] * near[5, e], taxel
