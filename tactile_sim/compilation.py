@@ -25,18 +25,21 @@ INTERVAL = 5.0
 """Interval between progress messages without a terminal [s]."""
 
 
-def kernel(function: Callable | str | None = None, **options: Any) -> Any:
+def kernel(function: Callable | str | None = None, counted: bool = True, **options: Any) -> Any:
     """Compile a function to machine code: on its first call, or immediately if a signature is given.
 
     Use it as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
 
     Args:
         function: The function, or its only signature in Numba's notation.
+        counted: Whether the kernel counts references to arrays, which takes longer than a short loop. Without
+            counts it must neither create nor return arrays; views of its arguments are allowed.
         options: Options of `numba.njit`, except ``cache``.
 
     Returns:
         A Numba dispatcher, which other kernels can call.
     """
+    options["_nrt"] = counted
     if not callable(function):
         return lambda decorated: _compiled(decorated, function, options)
     return _compiled(function, None, options)

@@ -11,10 +11,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
 from tactile_sim import kernel_cache
+from tactile_sim.compilation import kernel
 
 ROOT = Path(__file__).parents[1]
 INNER = """\
@@ -174,6 +176,7 @@ def test_fingerprints_are_the_same_in_each_process():
 import hashlib
 from numba.core.dispatcher import Dispatcher
 from tactile_sim import kernel_cache
+from tactile_sim.compilation import kernel
 from tactile_sim.skin import elastic, kernels
 found = [value for module in (elastic, kernels) for _, value in sorted(vars(module).items())
          if isinstance(value, Dispatcher)]
@@ -192,3 +195,18 @@ print(hashlib.sha256(b"".join(map(kernel_cache.fingerprint, found))).hexdigest()
 def test_importing_the_package_does_not_import_numba():
     program = "import sys, tactile_sim; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_only_counted_kernels_count_references(counted):
+    def total(arrays):
+        result = 0.0
+        for k in range(2):
+            part = arrays[k][1:]
+            result += part[0] + len(part)
+        return result
+
+    compiled = kernel(counted=counted)(total)
+    assert compiled((np.ones(3), np.ones(3))) == 6.0
+    (code,) = compiled.inspect_llvm().values()
+    assert ("NRT_incref" in code or "NRT_decref" in code) == counted

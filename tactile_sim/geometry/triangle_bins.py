@@ -155,7 +155,7 @@ def _range(corners, t, axis, low, scale, cells):
     return max(0, min(first, cells - 1)), max(0, min(last, cells - 1))
 
 
-@kernel
+@kernel(counted=False)
 def highest_below(triangles, x, y, top):
     """Return the height z of the highest triangle at (x, y) that is not above ``top``, or -inf.
 

@@ -16,9 +16,10 @@ from tactile_sim.engines.contacts import (
     WRENCH_WORLD,
 )
 from tactile_sim.geometry.curvature import effective_radius
-from tactile_sim.skin.elastic import add_readings, group_loads
+from tactile_sim.skin.elastic import add_readings
 from tactile_sim.skin.layer import INDICES, TOUCHED
 from tactile_sim.skin.loads import LOAD, evaluate
+from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import LINEAR, spread
 from tactile_sim.skin.shares import flush, gather

@@ -1,4 +1,4 @@
-"""Data of the kernels of `elastic_foundation`: the elastic layer, and a pair of surfaces."""
+"""Data of the kernels of `elastic_foundation`: the elastic layer and scratch memory."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ class Layer(NamedTuple):
     sums: np.ndarray
     """(4, n) area times depth of each pressed taxel [m3] and its first moments along u, v and z [m4]."""
     taxel: np.ndarray
-    """(n,) taxels near a pair, in the order of the quadrature, then those of the skin that are pressed."""
+    """(n,) taxels near a pair, in the order of the quadrature."""
     several: np.ndarray
-    """(n,) those of them on which the gap may be uneven."""
+    """(n,) which of them need several points."""
     touched: np.ndarray
     """(n,) taxels of the skin that any pair presses."""
     owner: np.ndarray
     """(q,) taxel of the skin that each point belongs to."""
+    pressed: np.ndarray
+    """(n,) taxels of the skin that a pair presses."""
     geoms: np.ndarray
     """(2, g) geoms of the other body that touch, and a load of each."""
     poses: np.ndarray
@@ -54,7 +56,7 @@ class LayerArrays(NamedTuple):
     numbers: np.ndarray
     """(17, q) gap, near, points and sums."""
     indices: np.ndarray
-    """(4, q) taxel, several, touched and owner."""
+    """(5, q) taxel, several, touched, owner and pressed."""
     geoms: np.ndarray
     poses: np.ndarray
 
@@ -69,10 +71,10 @@ INDICES, TOUCHED = LayerArrays._fields.index("indices"), 2
 def unpack(arrays):
     """Return the `Layer` of the fields of `LayerArrays`."""
     stiffness, thickness, numbers, indices, geoms, poses = arrays
-    none = (np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     return Layer(
         stiffness, thickness, numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
-        indices[0], indices[1], indices[TOUCHED], indices[3], geoms, poses, none,
+        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses, none,
     )  # fmt: skip
 
 
@@ -96,30 +98,8 @@ def elastic_arrays(
         float(stiffness),
         float(thickness),
         numbers,
-        np.empty((4, points), np.int64),
+        np.empty((5, points), np.int64),
         np.empty((2, geoms), np.int64),
         np.empty((geoms, 12)),
     )
     return tuple(quad), tuple(solids(model)), tuple(layer)
-
-
-class Pair(NamedTuple):
-    """Combined contacts of a patch with one other body.
-
-    Vectors are tuples of three, in the frame of the body with the patch unless noted.
-    """
-
-    first: int
-    """Index of its first load."""
-    origin: tuple
-    """Center of the contact points [m]."""
-    axes: tuple
-    """Two tangents and the mean normal, into the body. x, y, z are along them."""
-    force: tuple
-    """Net force along the axes [N]."""
-    moment: tuple
-    """Net moment about the origin, along the axes [N m]."""
-    velocity: tuple
-    """Velocity of the other surface at the origin [m/s]."""
-    spin: float
-    """Angular velocity of the other surface about the normal [rad/s]."""

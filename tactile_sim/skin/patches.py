@@ -84,14 +84,14 @@ def sort_patches(
     return patches, np.concatenate(firsts), np.concatenate(orders)
 
 
-@kernel
+@kernel(counted=False)
 def faces(normals, taxel, load_normal):
     """Return whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
     n = normals[taxel]
     return n[0] * load_normal[0] + n[1] * load_normal[1] + n[2] * load_normal[2] < FACING
 
 
-@kernel
+@kernel(counted=False)
 def find_nearest(load, index):
     """Return the taxel that takes a load; see `responses` for the rule."""
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
@@ -178,7 +178,7 @@ def k_nearest_taxels(points, which, arrays, out, distance):
             radius *= 2.0
 
 
-@kernel
+@kernel(counted=False)
 def _cells_around(point, radius, patch):
     """Ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
@@ -187,7 +187,7 @@ def _cells_around(point, radius, patch):
     return i0, i1, j0, j1, k0, k1
 
 
-@kernel
+@kernel(counted=False)
 def _cells(x, radius, corner, cell, number):
     low = int(min(max(np.floor((x - radius - corner) / cell), 0.0), number - 1.0))
     high = int(min(max(np.floor((x + radius - corner) / cell), 0.0), number - 1.0))

@@ -11,11 +11,11 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
-from tactile_sim.skin.elastic import group_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.layer import elastic_arrays, own_memory
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.plan import PadPlan
+from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import (

@@ -11,7 +11,7 @@ to its moments. They minimize the convex energy
     1/2 K sum(A max(0, d)^2) - F c0,
 
 with x and y from the center of pressure, where the gradient vanishes. Any two coordinates may take the place
-of x and y, such as u and v of `elastic`. Newton's method with a line search finds them in one to five steps,
+of x and y, such as u and v of `press`. Newton's method with a line search finds them in one to five steps,
 from no tilt. Where pressing cannot reach the moment, a very small penalty on the tilts
 keeps the force exact and comes as near to the moment as the surface allows.
 """
@@ -27,7 +27,7 @@ TILT_PENALTY = 1e-9
 MOST_STEPS = 60
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def balance(points, count, stiffness, force, spacing, u, v, tilt):
     """Find the indentation and the tilts that balance a force at a center of pressure.
 
@@ -89,7 +89,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
     return (c0, c1, c2), u + (s[1] - penalty * c1) / pushed, v + (s[2] - penalty * c2) / pushed
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
     """Return the energy, its gradient, and the upper half of its Hessian."""
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0

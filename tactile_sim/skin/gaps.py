@@ -1,0 +1,102 @@
+"""Gaps from points of a skin to the surface of another body, along the mean normal of their contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.geometry.solids import BOX, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
+from tactile_sim.geometry.triangle_bins import highest_below
+
+UPRIGHT = 0.999
+"""Cosine to the normal of a pair above which a face is called level."""
+
+
+@kernel(inline="always")
+def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
+    """Write the gap from some points (x, y, z, gap, ...) of the skin down to the other body [m]."""
+    # Rows of their own, from index 0: then the loops compile to vector instructions.
+    xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
+    gaps = points[3][first:last]
+    gaps[:] = np.inf
+    for g in range(geoms):
+        solid = solids.table[layer.geoms[0, g]]
+        if solid.kind == BOX:
+            _gaps_to_box(solid.size, layer.poses[g], xs, ys, zs, gaps)
+        elif solid.kind != MESH:
+            _gaps_to(solid.kind, solid.size, layer.poses[g], xs, ys, zs, gaps)
+    if len(triangles[0]):
+        for e in range(len(xs)):
+            gaps[e] = min(gaps[e], zs[e] - highest_below(triangles, xs[e], ys[e], zs[e] + reach))
+
+
+@kernel(error_model="numpy", counted=False)
+def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
+    """Reduce the gap at some points to that to a solid other than a mesh or box, where that is less."""
+    a, b, c = size[0], size[1], size[2]
+    t0, t1, t2 = pose[0], pose[1], pose[2]
+    r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
+    r20, r21, r22 = pose[9], pose[10], pose[11]
+    if kind == PLANE and r22 > PARALLEL:
+        slope_x, slope_y = r02 / r22, r12 / r22
+        for e in range(len(xs)):
+            here = zs[e] - t2 + slope_x * (xs[e] - t0) + slope_y * (ys[e] - t1)
+            gaps[e] = here if here < gaps[e] else gaps[e]
+    elif kind == SPHERE:
+        for e in range(len(xs)):
+            x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+            root = a * a - x * x - y * y
+            half = np.sqrt(root if root > 0.0 else 0.0)
+            here = z - half if root >= 0.0 and z + half >= 0.0 else np.inf
+            gaps[e] = here if here < gaps[e] else gaps[e]
+    else:
+        for e in range(len(xs)):
+            x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+            px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
+            pz = r02 * x + r12 * y + r22 * z
+            here = entry(kind, a, b, c, px, py, pz, -r20, -r21, -r22)
+            gaps[e] = here if here < gaps[e] else gaps[e]
+
+
+@kernel(error_model="numpy", counted=False)
+def _gaps_to_box(size, pose, xs, ys, zs, gaps):
+    """Do what `_gaps_to` does for a box."""
+    a, b, c = size[0], size[1], size[2]
+    t0, t1, t2 = pose[0], pose[1], pose[2]
+    r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
+    r20, r21, r22 = pose[9], pose[10], pose[11]
+    ix = 1.0 / r20 if abs(r20) > PARALLEL else 0.0
+    iy = 1.0 / r21 if abs(r21) > PARALLEL else 0.0
+    iz = 1.0 / r22 if abs(r22) > PARALLEL else 0.0
+    for e in range(len(xs)):
+        x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+        px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
+        pz = r02 * x + r12 * y + r22 * z
+        here = enter_box(px, py, pz, -ix, -iy, -iz, a, b, c)
+        gaps[e] = here if here < gaps[e] else gaps[e]
+
+
+@kernel(inline="always")
+def level_face(solids, layer, geoms):
+    """Return the level face of the only geom of a pair, if it has one.
+
+    Returns:
+        Whether there is one, the two coordinates along the face as coefficients of 1, x, y and z, and its
+        half-sizes [m]. Between neighbors above the face, the gap changes linearly.
+    """
+    solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
+    none, face = (0.0, 0.0, 0.0, 0.0), -1
+    if geoms == 1 and solid.kind == PLANE and pose[11] > UPRIGHT:
+        return True, none, none, np.inf, np.inf
+    if geoms == 1 and solid.kind == BOX:
+        for i in range(3):
+            face = i if abs(pose[9 + i]) > UPRIGHT else face
+    if face < 0:
+        return False, none, none, 0.0, 0.0
+    i, j = (face + 1) % 3, (face + 2) % 3
+    a, b = (pose[3 + i], pose[6 + i], pose[9 + i]), (pose[3 + j], pose[6 + j], pose[9 + j])
+    start_a = -(a[0] * pose[0] + a[1] * pose[1] + a[2] * pose[2])
+    start_b = -(b[0] * pose[0] + b[1] * pose[1] + b[2] * pose[2])
+    return (
+        True, (start_a, a[0], a[1], a[2]), (start_b, b[0], b[1], b[2]), solid.size[i], solid.size[j]
+    )  # fmt: skip

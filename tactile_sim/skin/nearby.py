@@ -1,0 +1,300 @@
+"""Taxels near the other surface of a pair, found by a tree, and the gap at each of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.geometry.solids import BOX, CYLINDER, MESH, PLANE, SPHERE
+from tactile_sim.geometry.triangle_bins import bin_triangles
+from tactile_sim.geometry.vectors import along, dot, plus
+from tactile_sim.skin.gaps import write_gaps
+from tactile_sim.skin.pairs import net_load
+from tactile_sim.skin.patches import find_nearest
+
+MISSED = 1e300
+"""Gap at a taxel whose line along the normal misses the other body [m]."""
+FACING = 0.2
+"""Least cosine of the outward normal of a point with the direction to the other surface."""
+GUESS = 3.0
+"""Factor on the depth of a taxel that takes the whole load, for a first guess of what is pressed."""
+MOST_CUTS = 20
+"""Steps in which the estimate of the depth leaves out taxels that it does not reach."""
+
+
+class Nearby(NamedTuple):
+    """The taxels near a pair, which are in ``Layer.near`` and ``Layer.taxel``, and the geoms that touch."""
+
+    found: int
+    """How many taxels there are."""
+    measured: int
+    """How many of them, from the first, have a gap."""
+    geoms: int
+    """How many geoms of the other body touch."""
+    is_round: bool
+    """Whether all these geoms are smooth."""
+    has_mesh: bool
+    within: float
+    """Distance from the geoms up to which the taxels were searched [m]."""
+    least: float
+    """Smallest gap [m]."""
+    depth: float
+    """How deep taxels would lie in the layer without a tilt, by their centers alone [m]."""
+
+
+@kernel(inline="always")
+def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
+    """Write the taxels of a patch that a pair may press to the layer; return their `Nearby`.
+
+    Args:
+        loads: As in `pairs.net_load`.
+        group: As in `pairs.net_load`.
+        number: As in `pairs.net_load`.
+        pair: Result of `pairs.net_load`.
+        index: A `TaxelIndex`.
+        quad: A `Quadrature`.
+        solids: A `Solids`.
+        layer: A `Layer`.
+        volume: Area times depth that balances the force [m3].
+    """
+    reach = layer.thickness + index.patches[loads[pair.first].patch].spacing
+    near, within = layer.near, reach
+    nearby = _touching(loads, group, number, pair, index, quad, solids, layer)
+    if not nearby.has_mesh:
+        within = np.inf
+        write_gaps(near, 0, nearby.found, solids, layer, nearby.geoms, layer.triangles, reach)
+        for e in range(nearby.found):
+            within = min(within, near[3, e] + GUESS * volume / near[5, e])
+        within = min(max(within, 0.0), reach)
+    return _search(loads, pair, quad, solids, layer, nearby, within)
+
+
+@kernel
+def bin_near(loads, group, number, index, quad, solids, layer):
+    """Return the triangles of a pair near the taxels that it may press, see `bin_triangles`."""
+    pair = net_load(loads, group, number)
+    nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, 0.0)
+    for e in range(nearby.found):
+        layer.gap[layer.taxel[e]] = np.inf
+    reach = layer.thickness + index.patches[loads[pair.first].patch].spacing
+    near = layer.near[:3, : nearby.found]
+    return bin_triangles(solids, layer.geoms[0, : nearby.geoms], layer.poses, near, reach)
+
+
+@kernel(inline="always")
+def _search(loads, pair, quad, solids, layer, nearby, within):
+    """Add the taxels within a distance [m] of the geoms to those nearby."""
+    found = nearby.found
+    for g in range(nearby.geoms):
+        load = loads[layer.geoms[1, g]]
+        found = _taxels_around(load, solids.table[load.other], pair, quad, within, layer, found)
+    _, measured, geoms, is_round, has_mesh, _, least, depth = nearby
+    return Nearby(found, measured, geoms, is_round, has_mesh, within, least, depth)
+
+
+@kernel(inline="always")
+def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, depths):
+    """Write the gaps of the taxels nearby, and find more if deeper ones may be pressed.
+
+    Args:
+        nearby: A `Nearby`.
+        loads: As in `find_taxels`.
+        pair: As in `find_taxels`.
+        triangles: Result of `bin_near`, or ``Layer.triangles`` without a mesh.
+        quad: As in `find_taxels`.
+        solids: As in `find_taxels`.
+        layer: As in `find_taxels`.
+        reach: Greatest distance of a taxel that is pressed [m].
+        volume: As in `find_taxels`.
+        depths: Taxels up to this, times the depth without a tilt, may be pressed.
+
+    Returns:
+        The `Nearby` with gaps.
+    """
+    gap, taxel, near = layer.gap, layer.taxel, layer.near
+    while True:
+        found, measured, geoms, is_round, has_mesh, within, least, depth = nearby
+        write_gaps(near, measured, found, solids, layer, geoms, triangles, reach)
+        for e in range(measured, found):
+            gap[taxel[e]] = min(near[3, e], MISSED)
+            least = min(least, near[3, e])
+        depth = _depth(near, found, least, volume)
+        nearby = Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
+        if within >= reach or least + depths * depth <= within:
+            return nearby
+        nearby = _search(loads, pair, quad, solids, layer, nearby, reach)
+
+
+@kernel(inline="always")
+def _touching(loads, group, number, pair, index, quad, solids, layer):
+    """Write the geoms that touch, their poses, and the taxels nearest to the contacts to the layer.
+
+    A thin object may touch between taxels; then these are all there is.
+
+    Returns:
+        The `Nearby` of these taxels.
+    """
+    found, count, round_other, meshes = 0, 0, True, False
+    gap, taxel, near, cells, (nx, ny, nz) = layer.gap, layer.taxel, layer.near, quad.taxels, pair.axes[2]
+    geoms, poses, table, order = layer.geoms, layer.poses, solids.table, quad.place
+    for m in range(pair.first, len(loads)):
+        if group[m] != number:
+            continue
+        load, known = loads[m], False
+        for g in range(count):
+            known |= geoms[0, g] == load.other
+        if not known:
+            rotation, kind = load.other_rotation, table[load.other].kind
+            place = along(pair.axes, plus(load.other_position, -1.0, pair.origin))
+            for i in range(3):
+                axis = pair.axes[i]
+                poses[count, i] = place[i]
+                for j in range(3):
+                    column = (rotation[0, j], rotation[1, j], rotation[2, j])
+                    poses[count, 3 + 3 * i + j] = dot(axis, column)
+            geoms[0, count], geoms[1, count] = load.other, m
+            count += 1
+            meshes |= kind == MESH
+            round_other &= kind != BOX and kind != CYLINDER and kind != MESH
+        nearest = order[find_nearest(load, index)]
+        if gap[nearest] == np.inf:
+            cell = cells[nearest]
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            take(cell, nearest, cosine, pair, taxel, near, found)
+            gap[nearest] = 0.0
+            found += 1
+    return Nearby(found, 0, count, round_other, meshes, 0.0, np.inf, np.inf)
+
+
+@kernel(inline="always")
+def _taxels_around(load, solid, pair, quad, reach, layer, count):
+    """Append the taxels of a patch near a solid that face it to the layer; return how many it has then.
+
+    count: how many it has before.
+    """
+    nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
+    rotation, position, kind = load.other_rotation, load.other_position, solid.kind
+    plane, px, py, pz = kind == PLANE, position[0], position[1], position[2]
+    farthest = (solid.size[0] + reach) ** 2 if kind == SPHERE else np.inf
+    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
+    ox, oy, oz = pair.origin
+    cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    up_x, up_y, up_z = rotation[0, 2], rotation[1, 2], rotation[2, 2]
+    limit = up_x * position[0] + up_y * position[1] + up_z * position[2] + reach
+    if not plane:
+        cx, hx = _extent(0, rotation, position, solid, reach)
+        cy, hy = _extent(1, rotation, position, solid, reach)
+        cz, hz = _extent(2, rotation, position, solid, reach)
+    k, end = quad.roots[load.patch], quad.roots[load.patch + 1]
+    while k < end:
+        node = nodes[k]
+        if plane:
+            height = up_x * node.x + up_y * node.y + up_z * node.z
+            beyond = height - abs(up_x) * node.hx - abs(up_y) * node.hy - abs(up_z) * node.hz > limit
+        else:
+            beyond = abs(node.x - cx) > node.hx + hx or abs(node.y - cy) > node.hy + hy
+            beyond = beyond or abs(node.z - cz) > node.hz + hz
+        if beyond:
+            k = node.skip
+            continue
+        for c in range(node.first, node.last):
+            cell = cells[c]
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
+            if plane:
+                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
+            else:
+                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
+            if inside and faces and gap[c] == np.inf:
+                x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
+                near[0, count] = ux * x + uy * y + uz * z
+                near[1, count] = vx * x + vy * y + vz * z
+                near[2, count] = nx * x + ny * y + nz * z
+                near[4, count], near[5, count], near[6, count] = cosine, cell.area, cell.margin
+                taxel[count], gap[c] = c, 0.0
+                count += 1
+        k += 1
+    return count
+
+
+@kernel(counted=False)
+def _extent(axis, rotation, position, solid, reach):
+    """Return the center and the half-size of the box around a solid along an axis of the body [m]."""
+    center, half = position[axis], reach
+    for k in range(3):
+        center += rotation[axis, k] * solid.center[k]
+        half += abs(rotation[axis, k]) * solid.half[k]
+    return center, half
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
+def _depth(near, count, least, pressing):
+    """Return how deep taxels would lie in the layer without a tilt, by their centers alone [m].
+
+    pressing: area times depth that balances the force [m3].
+    """
+    depth = np.inf
+    for _ in range(MOST_CUTS):
+        area, volume = 0.0, 0.0
+        for e in range(count):
+            above = near[3, e] - least
+            own = near[5, e] if above < depth else 0.0
+            area += own
+            volume += own * above if above < depth else 0.0
+        if area == 0.0:
+            return np.inf
+        if (volume + pressing) / area >= depth:
+            break
+        depth = (volume + pressing) / area
+    return depth
+
+
+@kernel(inline="always")
+def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, limit):
+    """Add the neighbors of those taxels in layer.several[:some] whose gap is up to a limit [m].
+
+    Returns:
+        The `Nearby` with their gaps.
+    """
+    cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
+    nx, ny, nz = pair.axes[2]
+    _, measured, geoms, is_round, has_mesh, within, least, depth = nearby
+    found = measured
+    for n in range(some):
+        e = layer.several[n]
+        if near[3, e] > limit:
+            continue
+        for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
+            t = beside[k]
+            if gap[t] == np.inf:
+                cell = cells[t]
+                cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+                if cosine > FACING:
+                    take(cell, t, cosine, pair, taxel, near, found)
+                    gap[t] = MISSED
+                    found += 1
+    write_gaps(near, measured, found, solids, layer, geoms, triangles, reach)
+    for e in range(measured, found):
+        gap[taxel[e]] = min(near[3, e], MISSED)
+    return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
+
+
+@kernel(counted=False)
+def take(cell, k, cosine, pair, taxel, near, count):
+    """Append a taxel, number k in the order of the quadrature, to those near a pair."""
+    place(cell.x, cell.y, cell.z, pair, near, count)
+    near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
+
+
+@kernel(counted=False)
+def place(x, y, z, pair, out, e):
+    """Write a point of the body in the frame of a pair into column e of out."""
+    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
+    x, y, z = x - pair.origin[0], y - pair.origin[1], z - pair.origin[2]
+    out[0, e], out[1, e], out[2, e] = (
+        ux * x + uy * y + uz * z,
+        vx * x + vy * y + vz * z,
+        nx * x + ny * y + nz * z,
+    )

@@ -1,0 +1,105 @@
+"""Contacts of a patch with one other body, combined to a pair of surfaces that press on each other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.geometry.solids import MESH
+from tactile_sim.geometry.vectors import along, cross, dot, plus
+
+APART = 0.7
+"""Contacts of one pair whose normals have a smaller cosine press on areas of their own."""
+
+
+class Pair(NamedTuple):
+    """Combined contacts of a patch with one other body.
+
+    Vectors are tuples of three, in the frame of the body with the patch unless noted.
+    """
+
+    first: int
+    """Index of its first load."""
+    origin: tuple
+    """Center of the contact points [m]."""
+    axes: tuple
+    """Two tangents and the mean normal, into the body. x, y, z are along them."""
+    force: tuple
+    """Net force along the axes [N]."""
+    moment: tuple
+    """Net moment about the origin, along the axes [N m]."""
+    velocity: tuple
+    """Velocity of the other surface at the origin [m/s]."""
+    spin: float
+    """Angular velocity of the other surface about the normal [rad/s]."""
+
+
+@kernel(counted=False)
+def group_loads(loads, group):
+    """Write the number of the pair that each load (m,) belongs to into group (m,); return how many there are.
+
+    A load that cannot press over an area gets -1: it pulls, or it touches a flex.
+    """
+    count = 0
+    for m in range(len(loads)):
+        load = loads[m]
+        group[m] = -1
+        if load.other < 0 or not 0.0 < dot(load.force, load.normal) < np.inf:
+            continue
+        for k in range(m):
+            same = group[k] >= 0 and loads[k].patch == load.patch and loads[k].other_body == load.other_body
+            if same and dot(loads[k].normal, load.normal) > APART:
+                group[m] = group[k]
+                break
+        if group[m] < 0:
+            group[m] = count
+            count += 1
+    return count
+
+
+@kernel(error_model="numpy", counted=False)
+def net_load(loads, group, number):
+    """Return the `Pair` of a group of loads."""
+    first, total = -1, 0.0
+    origin, velocity, normal = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for m in range(len(loads)):
+        if group[m] == number:
+            load = loads[m]
+            first = m if first < 0 else first
+            push = dot(load.force, load.normal)
+            total += push
+            origin = plus(origin, push, load.point)
+            velocity = plus(velocity, push, load.velocity)
+            normal = plus(normal, push, load.normal)
+    none = (0.0, 0.0, 0.0)
+    origin, velocity = plus(none, 1.0 / total, origin), plus(none, 1.0 / total, velocity)
+    normal = plus(none, 1.0 / np.sqrt(dot(normal, normal)), normal)
+    # A tangent: the axis that is farthest from the normal, made orthogonal to it.
+    a, b, c = abs(normal[0]), abs(normal[1]), abs(normal[2])
+    x, y = a <= b and a <= c, b < a and b <= c
+    axis = (1.0, 0.0, 0.0) if x else (0.0, 1.0, 0.0) if y else (0.0, 0.0, 1.0)
+    tangent = plus(axis, -dot(axis, normal), normal)
+    tangent = plus(none, 1.0 / np.sqrt(dot(tangent, tangent)), tangent)
+    axes = (tangent, cross(normal, tangent), normal)
+    force, moment, turning, inertia = none, none, 0.0, 0.0
+    for m in range(len(loads)):
+        if group[m] == number:
+            load = loads[m]
+            arm = plus(load.point, -1.0, origin)
+            force = plus(force, 1.0, load.force)
+            moment = plus(plus(moment, 1.0, load.torque), 1.0, cross(arm, load.force))
+            turning += dot(cross(arm, plus(load.velocity, -1.0, velocity)), normal)
+            inertia += dot(arm, arm) - dot(arm, normal) ** 2
+    spin = turning / inertia if inertia > 1e-12 else 0.0
+    return Pair(first, origin, axes, along(axes, force), along(axes, moment), velocity, spin)
+
+
+@kernel(counted=False)
+def has_mesh(loads, group, number, table):
+    """Return whether a mesh presses in a group of loads; table: of `Solids`."""
+    for m in range(len(loads)):
+        if group[m] == number and table[loads[m].other].kind == MESH:
+            return True
+    return False
