@@ -21,6 +21,7 @@ from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.color_scale import ColorScale
 from tactile_sim.view.scene.force_markers import ForceMarkers
 from tactile_sim.view.scene.viewpoint import Viewpoint
+from tactile_sim.view.scene.window_fit import WindowFit
 from tactile_sim.view.web.access import Access
 from tactile_sim.view.web.address import Endpoint
 from tactile_sim.view.web.guard import Guard
@@ -31,10 +32,6 @@ warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarn
 FIELD_OF_VIEW = np.radians(45.0)
 TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
 """Background, dark for contrast with bright taxels."""
-PANEL_WIDTH = 324
-"""Width of the panel beside the scene [px]."""
-MAX_PHONE_WIDTH = 576
-"""Width of a window up to which the panel covers the scene [px]."""
 AMBIENT_INTENSITY = 2.0
 """Light from all directions, so that colours are visible on all sides."""
 
@@ -117,8 +114,7 @@ class Viewer:
 
     def _on_connect(self, client: ClientHandle) -> None:
         with self._lock:
-            if self._content.extent or self._latest:
-                self._fit_camera(client)
+            WindowFit(self.server, client)
             if self._latest:
                 self._draw(self._latest)
 
@@ -129,15 +125,6 @@ class Viewer:
         camera.near = viewpoint.radius / 50.0
         camera.position = viewpoint.camera
         camera.look_at = viewpoint.center
-
-    def _fit_camera(self, client: ClientHandle) -> None:
-        """Move the camera back in a window whose scene is taller than wide, so that all remains visible."""
-        start, camera = self.server.initial_camera, client.camera
-        width = camera.image_width - (PANEL_WIDTH if camera.image_width > MAX_PHONE_WIDTH else 0)
-        if width < camera.image_height:
-            factor = camera.image_height / width
-            camera.position = start.look_at + factor * (start.position - start.look_at)
-            camera.look_at = start.look_at
 
     def _draw(self, frame: ViewFrame) -> None:
         if self._markers is None:
