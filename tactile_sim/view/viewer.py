@@ -41,6 +41,7 @@ class Viewer:
 
     Attributes:
         url: To open in a browser on this machine.
+        content: The scene.
         server: viser's server.
         panel: The panel.
         scale: The colour scale of the taxels.
@@ -69,7 +70,7 @@ class Viewer:
             self.close()
             raise endpoint.bind_error(OSError(errno.EADDRINUSE, ""))
         self.url = endpoint.url(bound)
-        self._content = scene
+        self.content = scene
         self.scale = ColorScale(scene.taxel_scale)
         self._latest: ViewFrame | None = None
         self._markers: ForceMarkers | None = None
@@ -95,7 +96,7 @@ class Viewer:
             first = self._latest is None
             self._latest = frame
             if first or self.clients:
-                self._draw(frame)
+                self.draw(frame)
 
     def show_pending(self) -> None:
         """Draw what is left of the last frame; the panel and its images are updated less often."""
@@ -116,7 +117,7 @@ class Viewer:
         with self._lock:
             WindowFit(self.server, client)
             if self._latest:
-                self._draw(self._latest)
+                self.draw(self._latest)
 
     def _set_initial_camera(self, viewpoint: Viewpoint) -> None:
         """Set the camera of browsers that connect from now on."""
@@ -126,7 +127,8 @@ class Viewer:
         camera.position = viewpoint.camera
         camera.look_at = viewpoint.center
 
-    def _draw(self, frame: ViewFrame) -> None:
+    def draw(self, frame: ViewFrame) -> None:
+        """Draw a frame with the colour scale that it has."""
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
@@ -137,12 +139,12 @@ class Viewer:
 
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
         """Add what depends on the first poses: the camera and the size of the arrows."""
-        viewpoint = Viewpoint.of(self._content, [frame])
-        if not self._content.extent:
+        viewpoint = Viewpoint.of(self.content, [frame])
+        if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius)
-        Layers(self.server.gui, self._content, self._scene, markers)
-        self._cameras = Cameras(self.server, self._content, viewpoint)
+        Layers(self.server.gui, self.content, self._scene, markers)
+        self._cameras = Cameras(self.server, self.content, viewpoint)
         return markers
 
     def _redraw(self) -> None:
