@@ -51,6 +51,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="png by default")
     parser.add_argument(
+        "--style", choices=("light", "dark"), default="light", help="colours of figures; light by default"
+    )
+    parser.add_argument(
         "--dpi", type=_dpi, default=130.0, metavar="N", help="pixels per inch of PNG files; 130 by default"
     )
     parser.add_argument(
@@ -155,6 +158,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import MissingTopics
     from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
+    from tactile_sim.drawing.themes import THEMES
     from tactile_sim.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
@@ -164,7 +168,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     with progress("reading") as update:
         recording = Recording(args.bag, robot, span, update)
     bodies = recording.bodies(args.body)
-    with fresh_folder(folder), progress("drawing") as update, style.figure_style():
+    with fresh_folder(folder), progress("drawing") as update, style.figure_style(THEMES[args.style]):
         for number, (name, file) in enumerate(files.items()):
             update(number, len(files))
             try:
