@@ -53,7 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.append(parse(`@SCALE@`));
 
   let fitted = false, shown = -1;
-  let wanted = null, settled = 0;  // a slow page plays on for a while after it was paused
+  let wanted = null, checks = 0;  // a slow page plays on for a while after it was paused
   function fit() {  // the initial camera of windows that are taller than wide is farther away
     const control = window.__viserMutable?.cameraControl, canvas = window.__viserMutable?.canvas;
     if (fitted || !control || !strip.isConnected) return;
@@ -80,9 +80,9 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     const share = thumb ? thumb.getAttribute("aria-valuenow") / thumb.getAttribute("aria-valuemax") : 0;
     if (wanted !== null) {
-      if (Math.abs(share - wanted) < 0.002) settled += 1;
-      else press(wanted);
-      if (settled > 20) wanted = null;
+      checks += 1;
+      if (checks % 10 === 0 && Math.abs(share - wanted) > 0.002) press(wanted);
+      else if (checks > 60) wanted = null;
     }
     if (share === shown) return;
     shown = share;
@@ -102,7 +102,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function seek(event) {
     const area = plot.getBoundingClientRect();
     const share = Math.min(0.9999, Math.max(0, (event.clientX - area.left) / area.width));
-    [wanted, settled] = [share, 0];
+    [wanted, checks] = [share, 0];
     press(share);
   }
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => { wanted = null; }, true);
