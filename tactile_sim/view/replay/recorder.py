@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from viser.infra import StateSerializer
 
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.replay.force_strip import force_strip
@@ -30,7 +31,7 @@ class ReplayRecorder:
         chosen = [k for k, pad in enumerate(scene.pads) if pads is None or pad in pads]
         self._columns = list({int(bodies[k]): k for k in reversed(chosen)}.values())[::-1]
         """The first chosen pad of each body; the net force is that on the whole body."""
-        self._serializer = None
+        self._serializer: StateSerializer | None = None
         self._times: list[float] = []
         self._forces: list[np.ndarray] = []
         self._peaks: list[np.ndarray] = []
