@@ -20,7 +20,7 @@ from tactile_sim.drawing.themes import DARK
 from tactile_sim.simulation import Simulation
 
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "hand.webp"
-START, DURATION, RATE = 2.6, 4.0, 12.0
+START, DURATION, RATE = 2.8, 3.6, 10.0
 """Simulation time of the first image [s], length [s] and images per second."""
 VIEW = View(
     config="hand",
@@ -58,6 +58,8 @@ def strip(forces: np.ndarray, names: list[str], end: float, now: int) -> Image.I
 def main() -> None:
     """Simulate, render and save."""
     simulation = Simulation(config.load(VIEW.config))
+    quality = simulation.engine.model.vis.quality  # thousands of small discs need few triangles
+    quality.numslices, quality.numstacks, quality.offsamples, quality.shadowsize = 12, 8, 0, 1024
     panel = Panel(VIEW, simulation, HEIGHT)
     parts = np.array([pad.name.partition("_")[0] for pad in simulation.skin.pads])
     finger, names = parts[simulation.skin.pad_index], list(dict.fromkeys(parts.tolist()))
