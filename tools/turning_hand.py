@@ -15,7 +15,6 @@ from picture import Panel, View
 from PIL import Image, ImageDraw, ImageFont
 
 from tactile_sim import config
-from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.drawing.themes import DARK
 from tactile_sim.simulation import Simulation
 
@@ -27,11 +26,11 @@ VIEW = View(
     time=START,
     width=720,
     lookat=(0.05, 0.0, 0.16),
-    distance=0.25,
+    distance=0.215,
     azimuth=278.0,
     elevation=-18.0,
-    forces=(0.001, 0.01, 0.1, 0.5),
-    unloaded=(0.21, 0.25, 0.32, 1.0),
+    forces=(0.001, 0.005, 0.03, 0.2),
+    unloaded=(0.30, 0.35, 0.43, 1.0),
 )
 HEIGHT, STRIP, LEGEND, MARGIN = 380, 110, 24, 14
 """Heights of scene, strip and legend in the strip, and width of the margin [pixels]."""
@@ -73,7 +72,7 @@ def main() -> None:
         images.append(panel.render(snapshot))
     panel.close()
     history = np.array(forces)
-    end = full_scale(float(history.max()) / 1.2)
+    end = 1.05 * float(history.max())
     frames = []
     for now, image in enumerate(images):
         frame = Image.new("RGB", (VIEW.width, HEIGHT + STRIP))
